@@ -1,0 +1,23 @@
+// The commands of `plumb`, one file each: it declares its options on a CLI11 subcommand and says what to run.
+#pragma once
+
+#include <CLI/App.hpp>
+#include <functional>
+#include <span>
+
+namespace plumb {
+
+// Returns the exit status of plumb. May throw plumb::Error: main prints its text and exits with its status.
+using CommandAction = std::function<int()>;
+
+struct CommandEntry {
+    const char* name;
+    const char* summary;
+    CommandAction (*declare)(CLI::App& subcommand); // called once; the action runs after parsing
+};
+
+std::span<const CommandEntry> command_registry();
+
+// One for each command, defined in the file named after it.
+
+} // namespace plumb

@@ -1,0 +1,28 @@
+// A diagnosis looks at the model and says what is out of plumb. One file each, listed in registry.cpp.
+#pragma once
+
+#include "diagnoses/finding.h"
+#include "model/call_paths.h"
+#include "model/run.h"
+
+#include <memory>
+#include <vector>
+
+namespace plumb {
+
+struct DiagnosisInput {
+    const model::Run& run;
+    model::CallPaths& paths; // resolves and caches source frames; not thread-safe
+};
+
+class Diagnosis {
+  public:
+    virtual ~Diagnosis() = default;
+    virtual const char* id() const = 0;
+    // One finding for each thing that is wrong; nothing when the evidence does not carry one.
+    virtual std::vector<Finding> diagnose(const DiagnosisInput& input) const = 0;
+};
+
+using DiagnosisFactory = std::unique_ptr<Diagnosis> (*)();
+
+} // namespace plumb

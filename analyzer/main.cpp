@@ -1,0 +1,30 @@
+// plumb: reads the command line and hands over to one of the commands.
+#include "commands/command.h"
+#include "support/error.h"
+
+#include <CLI/CLI.hpp>
+#include <fmt/core.h>
+#include <map>
+
+int main(int argc, char** argv) {
+    CLI::App app{"plumb: what is out of plumb in a run, on which source line, what it costs, what to do", "plumb"};
+    app.require_subcommand(1);
+    app.set_version_flag("--version", PLUMB_VERSION);
+    std::map<const CLI::App*, plumb::CommandAction> actions;
+    for (const plumb::CommandEntry& command : plumb::command_registry()) {
+        CLI::App* subcommand = app.add_subcommand(command.name, command.summary);
+        actions[subcommand] = command.declare(*subcommand);
+    }
+    try {
+        app.parse(argc, argv);
+        return actions.at(app.get_subcommands().front())();
+    } catch (const CLI::ParseError& error) {
+        return app.exit(error) == 0 ? 0 : 125;
+    } catch (const plumb::Error& error) {
+        fmt::print(stderr, "plumb: {}\n", error.what());
+        return error.exit_status();
+    } catch (const std::exception& error) {
+        fmt::print(stderr, "plumb: internal error: {}\n", error.what());
+        return 125;
+    }
+}

@@ -1,0 +1,175 @@
+// What happened, as far as it was recorded: plain data, built by model/build_run.h from the trace files, read by
+// diagnoses and reports. Nothing here knows files, symbols or formats. Times: nanoseconds of the host's
+// CLOCK_MONOTONIC; CPU numbers are the operating system's.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace plumb::model {
+
+using CpuSet = std::vector<int>; // sorted
+
+struct Module {
+    enum class Kind { program, library, vdso, anonymous, kernel };
+    Kind kind = Kind::library;
+    std::string path; // "" for anonymous code
+    std::string build_id; // lower-case hex, may be empty
+    uint64_t start = 0, end = 0, file_offset = 0;
+    uint64_t loaded_ns = 0, unloaded_ns = UINT64_MAX;
+    bool deleted = false;
+};
+
+// The call-path tree of one process; index 0 is the root above all outermost frames.
+struct PathNode {
+    uint32_t parent = 0;
+    uint64_t address = 0;
+    bool leaf = false;      // a sampled instruction, not a return address
+    bool kernel = false;
+    bool truncated = false; // callers above it are unknown
+};
+
+struct SampleSite {
+    uint32_t thread = 0; // index into Process::threads
+    uint32_t path = 0;   // index into Process::paths
+    uint64_t samples = 0;
+    uint64_t time_ns = 0;
+    uint64_t kernel_samples = 0;
+};
+
+struct ThreadInterval {
+    uint64_t begin_ns = 0, end_ns = 0;
+    int cpu = -1; // last CPU it ran on
+    uint64_t run_ns = 0, run_delay_ns = 0;
+    uint32_t migrations = 0;
+    char state = '?';
+};
+
+struct Placement {
+    uint32_t slot = 0;
+    int cpu = -1;
+    int memory_node = -1;
+    int error = 0;
+};
+
+struct Thread {
+    uint32_t tid = 0;
+    std::string name;
+    uint64_t start_ns = 0, end_ns = 0;
+    uint64_t run_ns = 0, run_delay_ns = 0, user_ns = 0, system_ns = 0;
+    uint64_t voluntary_switches = 0, involuntary_switches = 0;
+    uint64_t migrations = 0;
+    bool migrations_exact = false;
+    uint64_t minor_faults = 0, major_faults = 0;
+    CpuSet allowed_cpus; // empty: unknown
+    uint32_t creation_path = 0;
+    uint64_t start_routine = 0;
+    std::optional<Placement> placement;
+    std::vector<ThreadInterval> intervals; // by time
+};
+
+struct HeapSite {
+    uint32_t path = 0; // index into Process::paths
+    uint64_t allocations = 0, allocated_bytes = 0, frees = 0, freed_bytes = 0;
+    uint64_t temporary = 0, peak_live_bytes = 0, samples = 0, lock_wait_ns = 0;
+};
+
+struct Heap {
+    bool recorded = false;
+    bool every_event = false; // full mode: counts are exact
+    uint64_t allocations = 0, allocated_bytes = 0, frees = 0, reallocations = 0, failed = 0; // exact in both modes
+    uint64_t size_histogram[32] = {};
+    std::vector<HeapSite> sites; // merged over threads
+};
+
+struct Process {
+    uint32_t pid = 0, parent_pid = 0;
+    std::string host;
+    std::string executable, name;
+    std::vector<std::string> arguments;
+    int rank = -1, rank_count = -1, local_rank = -1;
+    uint64_t start_ns = 0, end_ns = 0;
+    std::optional<int> wait_status;
+    bool has_shim = false;    // the shim recorded inside
+    bool shim_closed = false; // and ended its file itself (false: killed, or still running)
+    bool is_static = false, is_foreign = false, is_privileged = false, is_dormant = false;
+    uint64_t max_rss_bytes = 0;
+    std::vector<Module> modules;
+    std::vector<PathNode> paths;
+    std::vector<Thread> threads;
+    std::vector<SampleSite> samples;
+    Heap heap;
+};
+
+struct CpuInterval {
+    int cpu = 0;
+    bool allowed = false;
+    uint64_t begin_ns = 0, end_ns = 0;
+    uint64_t user_ns = 0, system_ns = 0, idle_ns = 0, interrupt_ns = 0, steal_ns = 0;
+    uint64_t run_own_ns = 0;
+};
+
+struct OtherProcess {
+    uint32_t pid = 0;
+    std::string name;
+    int last_cpu = -1;
+    uint64_t cpu_ns = 0;
+    uint64_t first_ns = 0, last_ns = 0;
+    CpuSet allowed_cpus;
+    uint32_t user_id = 0;
+};
+
+struct NodeMemory {
+    int node = 0;
+    uint64_t time_ns = 0;
+    uint64_t total_bytes = 0, free_bytes = 0, file_bytes = 0, anonymous_bytes = 0;
+    uint64_t local_allocations = 0, missed_allocations = 0, foreign_allocations = 0;
+};
+
+struct InterruptSource {
+    std::string name;
+    int cpu = 0;
+    uint64_t count = 0;
+};
+
+struct Host {
+    std::string name;
+    int cpu_count = 0;
+    CpuSet allowed_cpus; // what the run may use
+    std::string topology_xml; // hwloc, may be empty
+    std::vector<CpuInterval> cpu_intervals; // by time, then CPU
+    std::vector<OtherProcess> others;
+    std::vector<NodeMemory> memory;
+    std::vector<InterruptSource> interrupts;
+    uint64_t recorder_cpu_ns = 0, lost_samples = 0, samples = 0, sample_cost_ns = 0, sample_period_ns = 0;
+    uint64_t start_up_ns = 0, throttled_ns = 0;
+};
+
+struct Evidence {
+    enum class State { ok, limited, missing };
+    std::string source;
+    State state = State::ok;
+    std::string why, enable;
+};
+
+struct Run {
+    std::string directory;
+    std::vector<std::string> command;
+    std::string plumb_version;
+    uint64_t start_unix_ns = 0;
+    uint64_t begin_ns = 0, end_ns = 0; // CLOCK_MONOTONIC of the first host: launch and last sign of life
+    bool complete = true;              // false: plumb was killed before the end
+    std::optional<int> exit_status;    // as plumb run returned it
+    uint64_t recorded_bytes = 0;
+    std::vector<Host> hosts;
+    std::vector<Process> processes;
+    std::vector<Evidence> evidence;
+    std::vector<std::string> notes; // what the reader had to skip, in words: truncated files, dropped records
+
+    uint64_t wall_ns() const { return end_ns > begin_ns ? end_ns - begin_ns : 0; }
+};
+
+} // namespace plumb::model

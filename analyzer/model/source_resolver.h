@@ -1,0 +1,31 @@
+// How the model learns source lines without knowing who reads debug info. symbols/ implements it.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+namespace plumb::model {
+
+struct Module;
+
+// One source-level frame. An address has one for its function and one more for each level of inlining.
+struct SourceFrame {
+    std::string function; // demangled, as users write it; "name+0x12" where only a symbol is known; may be empty
+    std::string file;     // as in the debug info, after source maps; empty without debug info
+    uint32_t line = 0;    // 0: unknown
+    std::string module;   // file name of the executable or library, "[vdso]", "[anonymous]", "[kernel]"
+    bool inlined = false; // its body was inlined into the next frame of the list
+};
+
+class SourceResolver {
+  public:
+    virtual ~SourceResolver() = default;
+
+    // Innermost (most inlined) first, never empty. `address` is in the address space of the process that loaded
+    // `module`; callers pass return addresses minus one. Not thread-safe. Never throws: what cannot be resolved
+    // comes back as module + offset.
+    virtual std::vector<SourceFrame> resolve(const Module& module, uint64_t address) = 0;
+};
+
+} // namespace plumb::model

@@ -1,0 +1,41 @@
+// Everything a report shows, already decided: text, JSON and HTML only differ in form.
+#pragma once
+
+#include "diagnoses/finding.h"
+#include "model/run.h"
+
+#include <string>
+#include <vector>
+
+namespace plumb {
+
+struct OwnCost {
+    double fraction = 0; // of the run's CPU time
+    double seconds = 0;
+    uint64_t bytes = 0; // of the run directory
+    std::string how;
+};
+
+struct HotLine { // one line of the profile
+    model::SourceFrame frame; // the user's line (model::CallPaths::user_frame)
+    std::string leaf_function, leaf_module; // where the instruction was
+    double seconds = 0, fraction = 0; // CPU time
+    double kernel_fraction = 0;       // of this line
+};
+
+struct LibraryShare {
+    std::string module;
+    double seconds = 0, fraction = 0; // self CPU time
+};
+
+struct Report {
+    const model::Run* run = nullptr;
+    OwnCost own_cost;
+    std::vector<Metric> metrics;
+    std::vector<Finding> findings; // by severity, then cost
+    std::vector<HotLine> hot_lines; // by time
+    std::vector<LibraryShare> libraries; // by time
+    std::vector<model::Evidence> evidence;
+};
+
+} // namespace plumb

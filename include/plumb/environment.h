@@ -1,0 +1,25 @@
+// Every variable by which `plumb run` and `plumb pin` talk to the shim. Nothing else configures it.
+// X(identifier, "NAME", "effect")
+#pragma once
+
+#define PLUMB_ENVIRONMENT(X)                                                                                 \
+    X(kRunDirectory, "PLUMB_RUN", "absolute path of the run directory; unset: record nothing")               \
+    X(kCollectors, "PLUMB_COLLECTORS", "comma-separated names of collectors to start: threads,heap,...")     \
+    X(kHeapMode, "PLUMB_HEAP", "sample (default), full or off")                                              \
+    X(kHeapSampleBytes, "PLUMB_HEAP_SAMPLE_BYTES", "mean bytes between two sampled allocations (524288)")    \
+    X(kInclude, "PLUMB_INCLUDE", "colon-separated globs of executables to record (default: all)")            \
+    X(kExclude, "PLUMB_EXCLUDE", "colon-separated globs of executables to leave alone")                      \
+    X(kFileLimit, "PLUMB_FILE_LIMIT", "bytes a process may record at most (8388608)")                        \
+    X(kTimerRate, "PLUMB_TIMER_HZ", "sample inside the process at this rate: perf events are forbidden")     \
+    X(kPinList, "PLUMB_PIN", "comma-separated CPU numbers in the order threads are to take them")            \
+    X(kPinGroup, "PLUMB_PIN_GROUP", "file with the shared counter of the group's threads")                   \
+    X(kPinMemory, "PLUMB_PIN_MEMORY", "1: bind each pinned thread's memory to its CPU's node")               \
+    X(kPinSkip, "PLUMB_PIN_SKIP", "colon-separated globs of thread names or start routines not to pin")      \
+    X(kPinStride, "PLUMB_PIN_STRIDE", "list positions each process of the group owns (threads per process)") \
+    X(kVerbose, "PLUMB_VERBOSE", "1: print these settings and what the shim does to stderr at start")
+
+namespace plumb::environment {
+#define PLUMB_X(identifier, name, effect) inline constexpr const char* identifier = name;
+PLUMB_ENVIRONMENT(PLUMB_X)
+#undef PLUMB_X
+} // namespace plumb::environment

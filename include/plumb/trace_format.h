@@ -1,0 +1,450 @@
+// The contract between those who record (the shim, the recorder) and those who read (the analyzer).
+//
+// A run directory holds run.json and any number of trace files: one per watched process, written by the shim
+// inside it, and one per node, written by the recorder beside it. All have the same shape:
+//
+//     FileHeader | chunk | chunk | ...        chunk: ChunkHeader | record | record | ...
+//
+// What must hold:
+//  - Native little endian; every record is a multiple of 8 bytes and starts at a multiple of 8.
+//  - The file is mapped MAP_SHARED and written in place. A record is stored whole, then ChunkHeader::committed
+//    is release-stored past it. A reader takes what is committed and nothing else, so a writer may be killed
+//    at any instruction and everything before stays readable.
+//  - A chunk has one writer at a time. Records marked "updated" in the list below are counters: their writer
+//    goes on changing them after they were committed, field by field, with relaxed atomic 8-byte stores.
+//  - Times are nanoseconds of CLOCK_MONOTONIC of the host unless a name says otherwise. Addresses are raw
+//    addresses of the process they were seen in; modules map them to files.
+//  - The format is append-only. A new field goes to the end of its record (readers use RecordHeader::size and
+//    treat what is not there as zero), a new record gets the next free number: kMinor grows. Anything else
+//    makes kMajor grow. Readers skip records they do not know.
+//  - Ids (strings, call-path nodes, modules) start at 1, 0 means none, and are private to one file.
+#pragma once
+
+#include <stddef.h>
+#include <stdint.h>
+
+namespace plumb::trace {
+
+inline constexpr char kMagic[8] = {'P', 'L', 'U', 'M', 'B', 'T', 'R', '\n'};
+inline constexpr uint16_t kMajor = 1;
+inline constexpr uint16_t kMinor = 0;
+
+enum class Writer : uint32_t { process = 1, recorder = 2 };
+
+enum FileFlags : uint32_t {
+    kClosed = 1u << 0, // the writer ended the file itself; without it the writer was killed or still runs
+    kFull = 1u << 1,   // the size limit was reached: FileHeader::dropped_records counts what found no room
+};
+
+// Offset 0 of every file. 256 bytes; the first chunk starts at header_size.
+struct FileHeader {
+    char magic[8];              //   0  kMagic
+    uint16_t major;             //   8
+    uint16_t minor;             //  10
+    uint32_t header_size;       //  12  bytes, offset of the first chunk
+    uint32_t writer;            //  16  Writer
+    uint32_t flags;             //  20  FileFlags, updated
+    uint64_t pid;               //  24  of the writer
+    uint64_t pid_start_ticks;   //  32  /proc/PID/stat field 22: with the pid the identity of a process
+    uint64_t opened_ns;         //  40  CLOCK_MONOTONIC
+    uint64_t opened_unix_ns;    //  48  CLOCK_REALTIME at the same moment
+    uint64_t next_chunk;        //  56  bytes handed out to chunks so far, updated with atomic adds
+    uint64_t dropped_records;   //  64  updated
+    uint64_t own_cost_ns;       //  72  time the writer knows it took from the target, updated
+    uint64_t closed_ns;         //  80  0 while kClosed is not set
+    char host[64];              //  88  NUL-terminated
+    uint8_t reserved[104];      // 152
+};
+static_assert(sizeof(FileHeader) == 256 && offsetof(FileHeader, host) == 88);
+
+inline constexpr uint32_t kChunkMagic = 0x4b4e4843; // "CHNK"
+
+struct ChunkHeader {
+    uint32_t magic;     //  0  kChunkMagic; 0: handed out, its writer died before the first record
+    uint32_t size;      //  4  bytes, this header included
+    uint64_t committed; //  8  bytes of records behind this header that a reader may take
+    uint32_t tid;       // 16  the thread that writes it, 0: shared under a lock
+    uint32_t reserved;  // 20
+};
+static_assert(sizeof(ChunkHeader) == 24);
+
+struct RecordHeader {
+    uint16_t type; // RecordType
+    uint16_t size; // bytes, this header included, a multiple of 8
+    uint32_t tid;  // the thread it is about, 0: the process or the node
+};
+static_assert(sizeof(RecordHeader) == 8);
+
+// X(number, name, "what it is"). The list is the catalogue: reader, dump and documentation expand it.
+#define PLUMB_TRACE_RECORDS(X)                                                                               \
+    X(1, String, "text that later records name by id")                                                       \
+    X(2, ProcessStart, "a watched process image begins (start or exec)")                                     \
+    X(3, ProcessEnd, "a process image ends, as seen by its writer")                                          \
+    X(4, ThreadStart, "a thread begins")                                                                     \
+    X(5, ThreadEnd, "a thread ends")                                                                         \
+    X(6, ThreadName, "a thread is given a name")                                                             \
+    X(7, ModuleLoad, "an executable mapping appears")                                                        \
+    X(8, ModuleUnload, "an executable mapping goes away")                                                    \
+    X(9, PathNode, "one node of the call-path tree")                                                         \
+    X(10, HeapTotals, "updated: exact allocation totals of one thread")                                      \
+    X(11, HeapSite, "updated: allocations of one call path by one thread")                                   \
+    X(12, LargeMap, "a large block was mapped or the break grew")                                            \
+    X(13, LargeUnmap, "a large block was unmapped")                                                          \
+    X(14, Evidence, "a source of evidence: works, limited or missing, and why")                              \
+    X(15, Placement, "a thread was given CPUs by plumb")                                                     \
+    X(16, Region, "a region named through the public API")                                                   \
+    X(32, ProcessSeen, "recorder: a process of the run, seen from outside")                                  \
+    X(33, ProcessGone, "recorder: it ended")                                                                 \
+    X(34, SampleSite, "updated: time samples of one thread at one call path")                                \
+    X(35, ThreadSchedule, "updated: a thread's scheduling facts so far")                                     \
+    X(36, ThreadInterval, "recorder: what one thread did in one interval")                                   \
+    X(37, CpuInterval, "recorder: what one CPU did in one interval")                                         \
+    X(38, NodeMemory, "recorder: memory of one NUMA node")                                                   \
+    X(39, OtherProcess, "updated: CPU time of a process outside the run")                                    \
+    X(40, InterruptSource, "updated: interrupts of one source on one CPU")                                   \
+    X(41, RecorderCost, "updated: what recording cost")                                                      \
+    X(42, Topology, "recorder: hwloc XML of the node, as a string")
+
+enum class RecordType : uint16_t {
+#define PLUMB_X(number, name, what) name = number,
+    PLUMB_TRACE_RECORDS(PLUMB_X)
+#undef PLUMB_X
+};
+
+using StringId = uint32_t;
+using NodeId = uint32_t;
+
+// Followed by `length` bytes, no NUL, padded with zeros to a multiple of 8. Longer texts are cut at 65,000 bytes.
+struct String {
+    RecordHeader header;
+    StringId id;     // 8
+    uint32_t length; // 12  bytes
+};
+static_assert(sizeof(String) == 16);
+
+struct ProcessStart {
+    RecordHeader header;
+    uint32_t pid;             //  8
+    uint32_t parent_pid;      // 12
+    uint64_t time_ns;         // 16
+    StringId executable;      // 24  path as /proc/PID/exe names it
+    StringId command_line;    // 28  arguments separated by NUL
+    StringId working_directory; // 32
+    int32_t rank;             // 36  from the launcher's environment, -1: none
+    int32_t rank_count;       // 40  -1: none
+    int32_t local_rank;       // 44  -1: none
+    StringId launcher;        // 48  "openmpi", "hydra", "slurm", "pmix"
+    uint32_t flags;           // 52  bit 0: this image began by fork without exec
+};
+static_assert(sizeof(ProcessStart) == 56);
+
+enum class EndKind : uint32_t { exit = 1, quick_exit = 2, exec = 3, abort = 4 };
+
+struct ProcessEnd {
+    RecordHeader header;
+    uint64_t time_ns; //  8
+    uint32_t kind;    // 16  EndKind
+    int32_t status;   // 20  exit status, 0 for exec
+};
+static_assert(sizeof(ProcessEnd) == 24);
+
+struct ThreadStart {
+    RecordHeader header;     //     header.tid is the new thread
+    uint64_t time_ns;        //  8
+    uint64_t start_routine;  // 16  address, 0: the first thread
+    uint32_t creator_tid;    // 24
+    NodeId creation_path;    // 28
+};
+static_assert(sizeof(ThreadStart) == 32);
+
+struct ThreadEnd {
+    RecordHeader header;
+    uint64_t time_ns;     //  8
+    uint64_t cpu_time_ns; // 16  CLOCK_THREAD_CPUTIME_ID
+};
+static_assert(sizeof(ThreadEnd) == 24);
+
+struct ThreadName {
+    RecordHeader header;
+    StringId name;    //  8
+    uint32_t padding; // 12
+};
+static_assert(sizeof(ThreadName) == 16);
+
+enum ModuleFlags : uint32_t {
+    kModuleMain = 1u << 0,      // the program itself
+    kModuleDeleted = 1u << 1,   // its file was deleted or replaced
+    kModuleAnonymous = 1u << 2, // no file: code made at run time
+    kModuleVdso = 1u << 3,
+    kModuleKernel = 1u << 4,
+};
+
+// One executable mapping of one process (a library may have several).
+struct ModuleLoad {
+    RecordHeader header;     //     header.tid 0
+    uint32_t id;             //  8
+    uint32_t pid;            // 12
+    uint64_t time_ns;        // 16  when it appeared
+    uint64_t start;          // 24
+    uint64_t end;            // 32  first address behind it
+    uint64_t file_offset;    // 40  of `start`
+    uint64_t device;         // 48  major << 32 | minor
+    uint64_t inode;          // 56
+    uint8_t build_id[20];    // 64
+    uint8_t build_id_size;   // 84  bytes, 0: none known
+    uint8_t padding[3];      // 85
+    StringId path;           // 88
+    uint32_t flags;          // 92  ModuleFlags
+};
+static_assert(sizeof(ModuleLoad) == 96);
+
+struct ModuleUnload {
+    RecordHeader header;
+    uint32_t id;      //  8  ModuleLoad::id
+    uint32_t pid;     // 12
+    uint64_t time_ns; // 16
+};
+static_assert(sizeof(ModuleUnload) == 24);
+
+// The call-path tree: `address` was reached from `parent`. For a leaf of a sample it is the instruction itself,
+// for every other node the return address (a reader looks up address - 1).
+struct PathNode {
+    RecordHeader header;
+    NodeId id;        //  8
+    NodeId parent;    // 12  0: outermost frame
+    uint64_t address; // 16
+    uint32_t pid;     // 24  whose address space; 0: the file's own process
+    uint32_t flags;   // 28  bit 0: a sampled instruction, not a return address; bit 1: kernel address
+};
+static_assert(sizeof(PathNode) == 32);
+enum PathNodeFlags : uint32_t { kPathLeaf = 1u << 0, kPathKernel = 1u << 1, kPathTruncated = 1u << 2 };
+
+struct HeapTotals {
+    RecordHeader header;       //     header.tid: the thread
+    uint64_t allocations;      //  8  malloc and its kin, realloc of NULL included
+    uint64_t allocated_bytes;  // 16  as requested
+    uint64_t frees;            // 24  free of non-NULL, realloc to 0 included
+    uint64_t reallocations;    // 32  realloc of a live block
+    uint64_t zero_sized;       // 40
+    uint64_t failed;           // 48  returned NULL
+    uint64_t max_request_bytes; // 56
+    uint64_t size_histogram[32]; // 64  [i]: requests of 2^i <= bytes < 2^(i+1), [0] also 0; full mode only
+};
+static_assert(sizeof(HeapTotals) == 320);
+
+// Sample mode: estimates (each sampled allocation stands for weight = its inverse probability). Full mode: exact.
+struct HeapSite {
+    RecordHeader header;        //     header.tid: the thread
+    NodeId path;                //  8
+    uint32_t mode;              // 12  0: sampled, 1: every event
+    uint64_t allocations;       // 16
+    uint64_t allocated_bytes;   // 24
+    uint64_t frees;             // 32  of blocks this path allocated, whoever freed them
+    uint64_t freed_bytes;       // 40
+    uint64_t temporary;         // 48  freed by the same thread before its next allocation; full mode only
+    uint64_t peak_live_bytes;   // 56  this path's live bytes when the whole heap was largest (within 1 %)
+    uint64_t samples;           // 64  allocations actually seen
+    uint64_t lock_wait_ns;      // 72  time in the allocator beyond its usual, sampled calls only
+    uint64_t first_ns;          // 80
+    uint64_t last_ns;           // 88
+};
+static_assert(sizeof(HeapSite) == 96);
+
+struct LargeMap {
+    RecordHeader header;
+    uint64_t time_ns; //  8
+    uint64_t address; // 16
+    uint64_t bytes;   // 24
+    NodeId path;      // 32
+    uint32_t kind;    // 36  1: mmap, 2: mremap, 3: sbrk/brk growth, 4: malloc above the large limit
+};
+static_assert(sizeof(LargeMap) == 40);
+
+struct LargeUnmap {
+    RecordHeader header;
+    uint64_t time_ns; //  8
+    uint64_t address; // 16
+    uint64_t bytes;   // 24
+};
+static_assert(sizeof(LargeUnmap) == 32);
+
+enum class EvidenceState : uint32_t { ok = 1, limited = 2, missing = 3 };
+
+struct Evidence {
+    RecordHeader header;
+    StringId source; //  8  "perf-sampling", "timer-sampling", "heap", "threads", ...
+    uint32_t state;  // 12  EvidenceState
+    StringId why;    // 16
+    StringId enable; // 20  what would enable it
+    uint32_t pid;    // 24  0: the whole run
+    uint32_t padding;
+};
+static_assert(sizeof(Evidence) == 32);
+
+struct Placement {
+    RecordHeader header;  //     header.tid: the thread
+    uint64_t time_ns;     //  8
+    uint32_t slot;        // 16  running number in the group
+    int32_t cpu;          // 20  operating-system CPU number, -1: refused
+    int32_t memory_node;  // 24  bound memory to it, -1: not bound
+    int32_t error;        // 28  errno of the refusal
+};
+static_assert(sizeof(Placement) == 32);
+
+struct Region {
+    RecordHeader header;
+    uint64_t time_ns; //  8
+    StringId name;    // 16
+    uint32_t begin;   // 20  1: begins, 0: ends
+};
+static_assert(sizeof(Region) == 24);
+
+struct ProcessSeen {
+    RecordHeader header;
+    uint32_t pid;          //  8
+    uint32_t parent_pid;   // 12
+    uint64_t time_ns;      // 16  of fork, or of exec for a later image of the same pid
+    StringId executable;   // 24  0: not yet known (fork)
+    StringId command_line; // 28  arguments separated by NUL, 0: not recorded
+    StringId name;         // 32  comm
+    uint32_t flags;        // 36  ProcessSeenFlags
+};
+static_assert(sizeof(ProcessSeen) == 40);
+enum ProcessSeenFlags : uint32_t {
+    kSeenExec = 1u << 0,       // this record is about an exec
+    kSeenStatic = 1u << 1,     // statically linked: the shim cannot be inside
+    kSeenForeign = 1u << 2,    // another architecture or word size
+    kSeenPrivileged = 1u << 3, // setuid, setgid or file capabilities: the loader ignores preloads
+    kSeenDormant = 1u << 4,    // a shell or launcher, or excluded: only its children matter
+};
+
+struct ProcessGone {
+    RecordHeader header;
+    uint32_t pid;      //  8
+    int32_t status;    // 12  wait status where known (children of the recorder), else -1
+    uint64_t time_ns;  // 16
+    uint64_t user_ns;  // 24  CPU time where known, else 0
+    uint64_t system_ns; // 32
+    uint64_t max_rss_bytes; // 40
+};
+static_assert(sizeof(ProcessGone) == 48);
+
+struct SampleSite {
+    RecordHeader header; //     header.tid: the thread
+    uint32_t pid;        //  8
+    NodeId path;         // 12  its leaf
+    uint64_t samples;    // 16
+    uint64_t time_ns;    // 24  what they stand for
+    uint64_t kernel;     // 32  how many of them were taken in the kernel
+    uint64_t first_ns;   // 40
+    uint64_t last_ns;    // 48
+};
+static_assert(sizeof(SampleSite) == 56);
+
+struct ThreadSchedule {
+    RecordHeader header;          //     header.tid: the thread
+    uint32_t pid;                 //  8
+    StringId name;                // 12  comm
+    uint64_t first_ns;            // 16  first seen
+    uint64_t last_ns;             // 24  last read
+    uint64_t run_ns;              // 32  on a CPU (schedstat)
+    uint64_t run_delay_ns;        // 40  runnable but waiting for a CPU (schedstat)
+    uint64_t user_ns;             // 48
+    uint64_t system_ns;           // 56
+    uint64_t voluntary_switches;  // 64
+    uint64_t involuntary_switches; // 72
+    uint64_t migrations;          // 80  seen between reads, a lower bound, unless migrations_exact
+    uint64_t minor_faults;        // 88
+    uint64_t major_faults;        // 96
+    StringId allowed_cpus;        // 104  list format, as last seen
+    uint32_t flags;               // 108  bit 0: migrations are the kernel's own count; bit 1: the thread ended
+};
+static_assert(sizeof(ThreadSchedule) == 112);
+
+// Intervals lengthen as a run goes on, so that their number grows with the logarithm of its length. A thread
+// (or CPU) that did nothing new in an interval has no record for it.
+struct ThreadInterval {
+    RecordHeader header;   //     header.tid: the thread
+    uint32_t pid;          //  8
+    int32_t cpu;           // 12  last CPU it ran on
+    uint64_t begin_ns;     // 16
+    uint64_t end_ns;       // 24
+    uint64_t run_ns;       // 32
+    uint64_t run_delay_ns; // 40
+    uint32_t migrations;   // 48
+    uint32_t state;        // 52  'R', 'S', 'D', ... at the end
+};
+static_assert(sizeof(ThreadInterval) == 56);
+
+struct CpuInterval {
+    RecordHeader header;
+    uint32_t cpu;        //  8
+    uint32_t flags;      // 12  bit 0: the run may use this CPU
+    uint64_t begin_ns;   // 16
+    uint64_t end_ns;     // 24
+    uint64_t user_ns;    // 32  from /proc/stat, tick resolution
+    uint64_t system_ns;  // 40
+    uint64_t idle_ns;    // 48  idle and waiting for I/O
+    uint64_t interrupt_ns; // 56  hard and soft
+    uint64_t steal_ns;   // 64
+    uint64_t run_own_ns; // 72  part of it spent by threads of this run (schedstat), as last seen on this CPU
+};
+static_assert(sizeof(CpuInterval) == 80);
+
+struct NodeMemory {
+    RecordHeader header;
+    uint32_t node;           //  8
+    uint32_t padding;        // 12
+    uint64_t time_ns;        // 16
+    uint64_t total_bytes;    // 24
+    uint64_t free_bytes;     // 32
+    uint64_t file_bytes;     // 40  page cache
+    uint64_t anonymous_bytes; // 48
+    uint64_t local_allocations;  // 56  numastat, pages, since boot
+    uint64_t missed_allocations; // 64  wanted here, got elsewhere
+    uint64_t foreign_allocations; // 72  wanted elsewhere, got here
+};
+static_assert(sizeof(NodeMemory) == 80);
+
+struct OtherProcess {
+    RecordHeader header; //     header.tid: its pid
+    StringId name;       //  8  comm
+    int32_t last_cpu;    // 12
+    uint64_t cpu_ns;     // 16  while this run was recorded
+    uint64_t first_ns;   // 24
+    uint64_t last_ns;    // 32
+    StringId allowed_cpus; // 40
+    uint32_t user_id;    // 44
+};
+static_assert(sizeof(OtherProcess) == 48);
+
+struct InterruptSource {
+    RecordHeader header;
+    StringId name;  //  8  as /proc/interrupts names it
+    uint32_t cpu;   // 12
+    uint64_t count; // 16  while this run was recorded
+};
+static_assert(sizeof(InterruptSource) == 24);
+
+struct RecorderCost {
+    RecordHeader header;
+    uint64_t cpu_ns;        //  8  the recorder's own CPU time
+    uint64_t samples;       // 16  taken
+    uint64_t lost_samples;  // 24  dropped by the kernel's rings
+    uint64_t sample_cost_ns; // 32  estimated cost of one sample to the target
+    uint64_t throttled_ns;  // 40  time during which sampling was slowed to keep the budget
+    uint64_t start_up_ns;   // 48  from the launch to the program's exec
+    uint64_t sample_period_ns; // 56
+};
+static_assert(sizeof(RecorderCost) == 64);
+
+struct Topology {
+    RecordHeader header;
+    StringId xml;          //  8  first of xml_parts consecutive string ids that make one hwloc XML document
+    uint32_t xml_parts;    // 12
+    StringId allowed_cpus; // 16  list format: what the run was allowed when it began
+    uint32_t cpu_count;    // 20  online
+};
+static_assert(sizeof(Topology) == 24);
+
+} // namespace plumb::trace
