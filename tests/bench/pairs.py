@@ -1,0 +1,67 @@
+"""Paired timing for benchmarks: this machine's speed wanders, so only runs beside each other are compared.
+
+Each round runs every variant once, in turn; the figure of a variant is the median over the rounds of its ratio
+to the bare run of the same round. Absolute times are printed for orientation and never compared.
+"""
+
+import os
+import statistics
+import subprocess
+import sys
+import time
+
+
+def seconds_of(command, **popen):
+    """Wall seconds of one run, start-up and exit included. A failing command ends the benchmark."""
+    begin = time.perf_counter()
+    done = subprocess.run(command, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL,
+                          stderr=subprocess.PIPE, **popen)
+    elapsed = time.perf_counter() - begin
+    if done.returncode != 0:
+        sys.stderr.write(done.stderr.decode(errors="replace")[-2000:])
+        raise SystemExit(f"{command} ended with {done.returncode}")
+    return elapsed
+
+
+def compare(title, bare, variants, rounds=7, before=None, **popen):
+    """Prints one table row per variant: median, minimum and maximum of the ratio to bare, and median seconds.
+
+    `variants` maps a name to a command, or to a function that makes one (fresh output folders). `before` is called
+    before each run. Returns {name: median ratio}.
+    """
+    def made(command):
+        return command() if callable(command) else command
+
+    def run(command):
+        if before:
+            before()
+        return seconds_of(made(command), **popen)
+
+    run(bare)  # warm caches; not counted
+    ratios = {name: [] for name in variants}
+    times = {name: [] for name in variants}
+    bare_times = []
+    for round_number in range(rounds):
+        # Who goes first alternates, so that a drift of the machine does not favour one side.
+        order = list(variants) if round_number % 2 == 0 else list(reversed(variants))
+        bare_first = round_number % 2 == 0
+        bare_seconds = run(bare) if bare_first else None
+        seen = {name: run(variants[name]) for name in order}
+        if not bare_first:
+            bare_seconds = run(bare)
+        bare_times.append(bare_seconds)
+        for name, seconds in seen.items():
+            times[name].append(seconds)
+            ratios[name].append(seconds / bare_seconds)
+    print(f"\n{title}: bare {statistics.median(bare_times):.3f} s, {rounds} pairs")
+    print(f"  {'variant':<28} {'ratio':>7} {'min':>7} {'max':>7} {'median s':>9}")
+    for name in variants:
+        print(f"  {name:<28} {statistics.median(ratios[name]):7.3f} {min(ratios[name]):7.3f} "
+              f"{max(ratios[name]):7.3f} {statistics.median(times[name]):9.3f}")
+    sys.stdout.flush()
+    return {name: statistics.median(values) for name, values in ratios.items()}
+
+
+def plumb():
+    """The plumb under test: $PLUMB, set by the build."""
+    return os.environ["PLUMB"]

@@ -1,0 +1,44 @@
+"""What the end-to-end tests share: where the tool and the test programs are, and how to run them."""
+
+import json
+import os
+import pathlib
+import shutil
+import subprocess
+import tempfile
+import unittest
+
+PLUMB = os.environ["PLUMB"]
+PROGRAMS = pathlib.Path(os.environ["PLUMB_PROGRAMS"])
+
+
+class PlumbTest(unittest.TestCase):
+    """A test with a scratch folder of its own."""
+
+    maxDiff = 4000
+
+    def setUp(self):
+        self.scratch = pathlib.Path(tempfile.mkdtemp(prefix="plumb-test-"))
+        self.addCleanup(shutil.rmtree, self.scratch, ignore_errors=True)
+        self.run_directory = self.scratch / "run"
+
+    def record(self, *command, options=(), check=None, **popen):
+        """`plumb run options -- command` into self.run_directory; returns the finished process (text streams)."""
+        done = subprocess.run([PLUMB, "run", "-o", str(self.run_directory), *options, "--", *map(str, command)],
+                              capture_output=True, text=True, timeout=120, **popen)
+        if check is not None:
+            self.assertEqual(done.returncode, check, done.stderr)
+        return done
+
+    def report(self, run_directory=None):
+        """The run's JSON report."""
+        done = subprocess.run([PLUMB, "report", str(run_directory or self.run_directory), "--format", "json"],
+                              capture_output=True, text=True, timeout=120)
+        self.assertEqual(done.returncode, 0, done.stderr)
+        return json.loads(done.stdout)
+
+    def findings(self, report, identifier, at_least="low"):
+        """Findings of one id, of at least this severity."""
+        order = ["info", "low", "medium", "high"]
+        return [finding for finding in report["findings"]
+                if finding["id"] == identifier and order.index(finding["severity"]) >= order.index(at_least)]
