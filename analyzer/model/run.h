@@ -102,6 +102,7 @@ struct Process {
     std::vector<Thread> threads;
     std::vector<SampleSite> samples;
     Heap heap;
+    uint64_t own_cost_ns = 0; // time the shim knows it took from this process
 };
 
 struct CpuInterval {

@@ -36,6 +36,9 @@ struct Report {
     std::vector<HotLine> hot_lines; // by time
     std::vector<LibraryShare> libraries; // by time
     std::vector<model::Evidence> evidence;
+    std::vector<std::string> looked_for; // ids of the diagnoses that ran
+    double cpu_seconds = 0;              // of all threads of the run
+    double sampled_seconds = 0;          // CPU time that the samples stand for
 };
 
 } // namespace plumb
