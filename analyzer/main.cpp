@@ -1,5 +1,6 @@
 // plumb: reads the command line and hands over to one of the commands.
 #include "commands/command.h"
+#include "commands/target_command.h"
 #include "support/error.h"
 
 #include <CLI/CLI.hpp>
@@ -16,7 +17,7 @@ int main(int argc, char** argv) {
         actions[subcommand] = command.declare(*subcommand);
     }
     try {
-        app.parse(argc, argv);
+        app.parse(plumb::set_aside_target(argc, argv), argv);
         return actions.at(app.get_subcommands().front())();
     } catch (const CLI::ParseError& error) {
         return app.exit(error) == 0 ? 0 : 125;

@@ -1,0 +1,55 @@
+// What /proc says about one thread or process. `root` is "/proc" except in tests.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace plumb::platform {
+
+struct TaskStat { // PID/stat or PID/task/TID/stat
+    std::string name;
+    char state = '?';
+    uint32_t parent_pid = 0, group = 0, session = 0;
+    uint64_t minor_faults = 0, major_faults = 0;
+    uint64_t user_ns = 0, system_ns = 0; // resolution: the clock tick
+    uint64_t start_ticks = 0;            // since boot; with the pid the identity of a process
+    uint32_t thread_count = 0;
+    int cpu = -1; // last one it ran on
+};
+
+struct TaskScheduling { // PID/task/TID/schedstat
+    uint64_t run_ns = 0, run_delay_ns = 0, slices = 0;
+};
+
+struct TaskStatus { // PID/task/TID/status
+    uint64_t voluntary_switches = 0, involuntary_switches = 0;
+    std::string allowed_cpus; // list format
+    uint32_t user_id = 0;     // effective
+    uint64_t peak_resident_bytes = 0;
+    bool found_switches = false;
+};
+
+// The name may hold blanks and parentheses. `ticks_per_second`: sysconf(_SC_CLK_TCK).
+std::optional<TaskStat> parse_task_stat(std::string_view text, uint64_t ticks_per_second);
+std::optional<TaskScheduling> parse_task_scheduling(std::string_view text);
+TaskStatus parse_task_status(std::string_view text);
+
+// se.nr_migrations of PID/sched; nothing if the kernel has no such file (CONFIG_SCHED_DEBUG).
+std::optional<uint64_t> parse_migrations(std::string_view text);
+
+// Nothing if the task is gone or /proc is not there.
+std::optional<TaskStat> read_task_stat(const std::string& root, uint32_t pid, uint32_t tid);
+std::optional<TaskScheduling> read_task_scheduling(const std::string& root, uint32_t pid, uint32_t tid);
+std::optional<TaskStatus> read_task_status(const std::string& root, uint32_t pid, uint32_t tid);
+std::optional<uint64_t> read_migrations(const std::string& root, uint32_t pid, uint32_t tid);
+
+std::vector<uint32_t> list_threads(const std::string& root, uint32_t pid);
+std::vector<uint32_t> list_processes(const std::string& root);
+
+// Arguments separated by NUL (without the last one); empty: gone, or a kernel thread.
+std::string read_command_line(const std::string& root, uint32_t pid);
+
+} // namespace plumb::platform
