@@ -3,6 +3,7 @@
 
 #include "diagnoses/finding.h"
 #include "model/run.h"
+#include "model/source_resolver.h"
 
 #include <string>
 #include <vector>

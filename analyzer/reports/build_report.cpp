@@ -1,0 +1,83 @@
+#include "reports/build_report.h"
+#include "reports/own_cost.h"
+#include "reports/profile.h"
+#include "support/error.h"
+
+#include <algorithm>
+#include <cmath>
+#include <fmt/format.h>
+
+namespace plumb {
+
+namespace {
+
+constexpr size_t kHotLineLimit = 50;
+
+void check_ids(std::span<const DiagnosisEntry> entries, const std::vector<std::string>& only) {
+    for (const std::string& id : only) {
+        const auto named = [&](const DiagnosisEntry& entry) { return id == entry.id; };
+        if (std::any_of(entries.begin(), entries.end(), named))
+            continue;
+        std::string known;
+        for (const DiagnosisEntry& entry : entries)
+            known += fmt::format("{}{}", known.empty() ? "" : ", ", entry.id);
+        throw Error(fmt::format("no diagnosis is called \"{}\"; there are {}", id, known));
+    }
+}
+
+double finite(double value) { return std::isfinite(value) ? value : 0; }
+
+// What diagnoses computed from odd records (a run of no length, clocks that jump) must not break a reader.
+void make_presentable(Finding& finding) {
+    finding.confidence = std::clamp(finite(finding.confidence), 0.0, 1.0);
+    finding.cost.seconds = std::max(0.0, finite(finding.cost.seconds));
+    finding.cost.fraction = std::clamp(finite(finding.cost.fraction), 0.0, 1.0);
+    finding.gain.fraction = std::clamp(finite(finding.gain.fraction), 0.0, 1.0);
+    for (Location& location : finding.where)
+        location.share = std::clamp(finite(location.share), 0.0, 1.0);
+    std::erase_if(finding.evidence, [](const auto& entry) {
+        const double* number = std::get_if<double>(&entry.second);
+        return number && !std::isfinite(*number);
+    });
+}
+
+void run_diagnosis(const DiagnosisEntry& entry, const DiagnosisInput& input, Report& report) {
+    try {
+        for (Finding& finding : entry.make()->diagnose(input)) {
+            make_presentable(finding);
+            report.findings.push_back(std::move(finding));
+        }
+        report.looked_for.push_back(entry.id);
+    } catch (const std::exception& error) {
+        report.evidence.push_back({entry.id, model::Evidence::State::missing,
+            fmt::format("this diagnosis failed: {}", error.what()),
+            "please report it together with the run directory"});
+    }
+}
+
+} // namespace
+
+Report build_report(model::CallPaths& paths, std::span<const DiagnosisEntry> entries,
+                    const std::vector<std::string>& only) {
+    check_ids(entries, only);
+    Report report;
+    report.run = &paths.run();
+    report.evidence = report.run->evidence;
+    const DiagnosisInput input{paths.run(), paths};
+    for (const DiagnosisEntry& entry : entries)
+        if (only.empty() || std::find(only.begin(), only.end(), entry.id) != only.end())
+            run_diagnosis(entry, input, report);
+    std::stable_sort(report.findings.begin(), report.findings.end(), [](const Finding& left, const Finding& right) {
+        return left.severity != right.severity ? left.severity > right.severity
+                                               : left.cost.fraction > right.cost.fraction;
+    });
+    Profile profile = build_profile(paths, kHotLineLimit);
+    report.hot_lines = std::move(profile.lines);
+    report.libraries = std::move(profile.libraries);
+    report.sampled_seconds = profile.seconds;
+    report.cpu_seconds = cpu_seconds_of(paths.run());
+    report.own_cost = own_cost_of(paths.run(), report.cpu_seconds);
+    return report;
+}
+
+} // namespace plumb

@@ -1,0 +1,20 @@
+// Decides everything a report shows; text, JSON and HTML only give it a form.
+#pragma once
+
+#include "diagnoses/registry.h"
+#include "model/call_paths.h"
+#include "reports/report.h"
+
+#include <span>
+#include <string>
+#include <vector>
+
+namespace plumb {
+
+// Runs the diagnoses of `entries` whose ids are in `only` (all of them when it is empty) and sorts what they
+// find. A diagnosis that fails loses its own findings only: the failure becomes missing evidence. The report
+// refers to the run of `paths`, which must outlive it. Throws Error for an id that no entry has.
+Report build_report(model::CallPaths& paths, std::span<const DiagnosisEntry> entries,
+                    const std::vector<std::string>& only);
+
+} // namespace plumb

@@ -1,0 +1,17 @@
+// The JSON report as a document, for those who put more into it before it becomes text.
+#pragma once
+
+#include "reports/report.h"
+
+#include <nlohmann/json.hpp>
+
+namespace plumb {
+
+using Json = nlohmann::ordered_json;
+
+Json json_document(const Report& report);
+
+// Replaces invalid UTF-8 by U+FFFD. Throws nothing.
+std::string json_text(const Json& document, int indent);
+
+} // namespace plumb

@@ -1,0 +1,159 @@
+#include "reports/json_report.h"
+#include "reports/json_document.h"
+
+#include <charconv>
+#include <cmath>
+#include <ctime>
+#include <fmt/chrono.h>
+
+namespace plumb {
+
+namespace {
+
+Json number(double value) { return std::isfinite(value) ? Json(value) : Json(0); }
+
+Json value_of(const Value& value) {
+    return std::visit(
+        [](const auto& held) -> Json {
+            if constexpr (std::is_same_v<std::decay_t<decltype(held)>, double>)
+                return number(held);
+            else
+                return held;
+        },
+        value);
+}
+
+std::string utc_time(uint64_t unix_ns) {
+    const auto seconds = static_cast<std::time_t>(unix_ns / 1'000'000'000);
+    return fmt::format("{:%Y-%m-%dT%H:%M:%S}.{:03d}Z", fmt::gmtime(seconds), unix_ns / 1'000'000 % 1000);
+}
+
+// "parallel efficiency" -> "parallel_efficiency"
+std::string key_of(std::string name) {
+    for (char& letter : name)
+        if (!std::isalnum(static_cast<unsigned char>(letter)))
+            letter = '_';
+    return name;
+}
+
+Json own_cost(const OwnCost& cost) {
+    return {{"fraction", number(cost.fraction)}, {"seconds", number(cost.seconds)}, {"bytes", cost.bytes}, {"how", cost.how}};
+}
+
+// "Open MPI" or "MPICH" by the library a process loaded, null without MPI.
+Json mpi_of(const model::Run& run) {
+    for (const model::Process& process : run.processes)
+        for (const model::Module& module : process.modules) {
+            const std::string name = module.path.substr(module.path.rfind('/') + 1);
+            if (name.starts_with("libmpi.so") || name.starts_with("libopen-pal.so"))
+                return "Open MPI";
+            if (name.starts_with("libmpich.so") || name.starts_with("libmpi_intel"))
+                return "MPICH";
+        }
+    return nullptr;
+}
+
+Json run_object(const Report& report) {
+    const model::Run& run = *report.run;
+    size_t threads = 0, ranks = 0;
+    for (const model::Process& process : run.processes) {
+        threads += process.threads.size();
+        ranks += process.rank >= 0;
+    }
+    Json hosts = Json::array();
+    for (const model::Host& host : run.hosts)
+        hosts.push_back({{"name", host.name}, {"cpus", host.cpu_count}, {"allowed_cpus", host.allowed_cpus}});
+    return {{"command", run.command}, {"start", utc_time(run.start_unix_ns)},
+        {"seconds", number(static_cast<double>(run.wall_ns()) * 1e-9)}, {"cpu_seconds", number(report.cpu_seconds)},
+        {"hosts", hosts}, {"processes", run.processes.size()}, {"threads", threads}, {"ranks", ranks},
+        {"mpi", mpi_of(run)}, {"complete", run.complete},
+        {"exit_status", run.exit_status ? Json(*run.exit_status) : Json(nullptr)},
+        {"plumb_version", run.plumb_version}, {"directory", run.directory}, {"notes", run.notes},
+        {"own_cost", own_cost(report.own_cost)}};
+}
+
+Json evidence_list(const Report& report) {
+    Json list = Json::array();
+    for (const model::Evidence& evidence : report.evidence) {
+        const char* state = evidence.state == model::Evidence::State::ok        ? "ok"
+                            : evidence.state == model::Evidence::State::limited ? "limited"
+                                                                                : "missing";
+        list.push_back({{"source", evidence.source}, {"state", state}, {"why", evidence.why}, {"enable", evidence.enable}});
+    }
+    return list;
+}
+
+// Names that are plain numbers by their nature (DESIGN: cpu, rank and node) are numbers in JSON.
+Json subject_name(const Subject& subject) {
+    int64_t plain = 0;
+    const char *begin = subject.name.data(), *end = begin + subject.name.size();
+    const bool numbered = subject.kind == "cpu" || subject.kind == "rank" || subject.kind == "node";
+    const auto [stop, error] = std::from_chars(begin, end, plain);
+    return numbered && error == std::errc() && stop == end ? Json(plain) : Json(subject.name);
+}
+
+Json location_object(const Location& location) {
+    Json object = {{"file", location.file}, {"line", location.line}, {"function", location.function},
+        {"module", location.module}, {"share", number(location.share)}};
+    if (!location.inlined_from.empty())
+        object["inlined_from"] = location.inlined_from;
+    return object;
+}
+
+Json finding_object(const Finding& finding) {
+    Json where = Json::array(), advice = Json::array(), evidence = Json::object();
+    for (const Location& location : finding.where)
+        where.push_back(location_object(location));
+    for (const auto& [key, value] : finding.evidence)
+        evidence[key] = value_of(value);
+    for (const Advice& item : finding.advice) {
+        Json object = {{"what", item.what}, {"how", item.how}, {"applies", item.applies}};
+        if (!item.command.empty())
+            object["command"] = item.command;
+        advice.push_back(object);
+    }
+    Json subject = nullptr;
+    if (!finding.subject.kind.empty()) {
+        subject = {{"kind", finding.subject.kind}, {"name", subject_name(finding.subject)}};
+        for (const auto& [key, value] : finding.subject.details)
+            subject.emplace(key, value_of(value));
+    }
+    return {{"id", finding.id}, {"severity", to_string(finding.severity)}, {"confidence", number(finding.confidence)},
+        {"title", finding.title},
+        {"cost", {{"seconds", number(finding.cost.seconds)}, {"fraction", number(finding.cost.fraction)}, {"how", finding.cost.how}}},
+        {"gain", {{"fraction", number(finding.gain.fraction)}, {"how", finding.gain.how}}}, {"where", where},
+        {"subject", subject}, {"evidence", evidence}, {"advice", advice}};
+}
+
+Json hot_line_object(const HotLine& line) {
+    return {{"file", line.frame.file}, {"line", line.frame.line}, {"function", line.frame.function},
+        {"module", line.frame.module}, {"leaf_function", line.leaf_function}, {"leaf_module", line.leaf_module},
+        {"seconds", number(line.seconds)}, {"fraction", number(line.fraction)},
+        {"kernel_fraction", number(line.kernel_fraction)}};
+}
+
+} // namespace
+
+Json json_document(const Report& report) {
+    Json metrics = Json::object(), findings = Json::array(), lines = Json::array(), libraries = Json::array();
+    for (const Metric& metric : report.metrics)
+        if (std::isfinite(metric.value))
+            metrics[key_of(metric.name)] = {{"value", metric.value}, {"unit", metric.unit}, {"how", metric.how}};
+    for (const Finding& finding : report.findings)
+        findings.push_back(finding_object(finding));
+    for (const HotLine& line : report.hot_lines)
+        lines.push_back(hot_line_object(line));
+    for (const LibraryShare& share : report.libraries)
+        libraries.push_back({{"module", share.module}, {"seconds", number(share.seconds)}, {"fraction", number(share.fraction)}});
+    return {{"schema", kReportSchema}, {"run", run_object(report)}, {"evidence", evidence_list(report)},
+        {"metrics", metrics}, {"findings", findings}, {"looked_for", report.looked_for}, {"hot_lines", lines},
+        {"libraries", libraries}};
+}
+
+std::string json_text(const Json& document, int indent) {
+    return document.dump(indent, ' ', false, Json::error_handler_t::replace);
+}
+
+std::string json_report(const Report& report, int indent) { return json_text(json_document(report), indent) + "\n"; }
+
+} // namespace plumb

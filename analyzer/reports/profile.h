@@ -1,0 +1,20 @@
+// Where the CPU time went, from the samples: by line of the user's own code, and by shared object.
+#pragma once
+
+#include "model/call_paths.h"
+#include "reports/report.h"
+
+#include <vector>
+
+namespace plumb {
+
+struct Profile {
+    std::vector<HotLine> lines;          // by time; at most `line_limit`
+    std::vector<LibraryShare> libraries; // by time, all of them
+    double seconds = 0;                  // CPU time that the samples stand for
+};
+
+// Kernel time counts for the user's line that asked for it; among the libraries it stands as "[kernel]".
+Profile build_profile(model::CallPaths& paths, size_t line_limit);
+
+} // namespace plumb

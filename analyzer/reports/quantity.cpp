@@ -1,0 +1,187 @@
+#include "reports/quantity.h"
+
+#include <array>
+#include <cmath>
+#include <fmt/format.h>
+
+namespace plumb {
+
+namespace {
+
+// Three significant digits, no exponent for the magnitudes that reports show.
+std::string three_digits(double value) {
+    const double magnitude = std::fabs(value);
+    if (magnitude >= 99.95 || value == 0)
+        return fmt::format("{:.0f}", value);
+    if (magnitude >= 9.995)
+        return fmt::format("{:.1f}", value);
+    return fmt::format("{:.2f}", value);
+}
+
+std::string grouped(int64_t value) {
+    std::string digits = std::to_string(value);
+    const size_t first = digits[0] == '-' ? 1 : 0;
+    for (size_t at = digits.size(); at > first + 3;) {
+        at -= 3;
+        digits.insert(at, ",");
+    }
+    return digits;
+}
+
+bool take_suffix(std::string& key, std::string_view suffix) {
+    if (key.size() <= suffix.size() || !key.ends_with(suffix))
+        return false;
+    key.resize(key.size() - suffix.size());
+    return true;
+}
+
+std::string words_of(std::string key) {
+    for (char& letter : key)
+        if (letter == '_')
+            letter = ' ';
+    return key;
+}
+
+std::string number_with_unit(std::string& key, double value) {
+    if (take_suffix(key, "_fraction") || take_suffix(key, "_share"))
+        return format_fraction(value);
+    if (take_suffix(key, "_percent"))
+        return format_fraction(value / 100);
+    if (take_suffix(key, "_seconds"))
+        return format_seconds(value);
+    if (take_suffix(key, "_ms"))
+        return format_seconds(value * 1e-3);
+    if (take_suffix(key, "_us"))
+        return format_seconds(value * 1e-6);
+    if (take_suffix(key, "_ns"))
+        return format_seconds(value * 1e-9);
+    if (take_suffix(key, "_bytes_per_second"))
+        return format_bytes(value) + "/s";
+    if (take_suffix(key, "_per_second"))
+        return format_count(value) + "/s";
+    if (take_suffix(key, "_bytes"))
+        return format_bytes(value);
+    if (take_suffix(key, "_ratio"))
+        return three_digits(value) + "x";
+    take_suffix(key, "_count");
+    return format_count(value);
+}
+
+template <typename T> std::string joined(const std::vector<T>& items, size_t limit) {
+    std::string text;
+    for (size_t index = 0; index < items.size() && index < limit; index++)
+        text += fmt::format("{}{}", index ? ", " : "", items[index]);
+    if (items.size() > limit)
+        text += fmt::format(" and {} more", items.size() - limit);
+    return text.empty() ? "none" : text;
+}
+
+struct EvidencePhrase {
+    const std::string& key;
+    size_t list_limit;
+
+    std::string operator()(bool value) const { return words_of(key) + (value ? ": yes" : ": no"); }
+    std::string operator()(int64_t value) const { return operator()(static_cast<double>(value)); }
+    std::string operator()(double value) const {
+        std::string name = key;
+        const std::string number = number_with_unit(name, value);
+        return words_of(name) + " " + number;
+    }
+    std::string operator()(const std::string& value) const { return words_of(key) + " " + value; }
+    template <typename T> std::string operator()(const std::vector<T>& value) const {
+        return words_of(key) + " " + joined(value, list_limit);
+    }
+};
+
+} // namespace
+
+std::string format_seconds(double seconds) {
+    if (!std::isfinite(seconds))
+        return "?";
+    const double magnitude = std::fabs(seconds);
+    if (magnitude >= 3599.5) {
+        const auto minutes = static_cast<int64_t>(std::llround(seconds / 60));
+        return fmt::format("{} h {:02d} min", minutes / 60, std::abs(minutes % 60));
+    }
+    if (magnitude >= 599.5) {
+        const auto whole = static_cast<int64_t>(std::llround(seconds));
+        return fmt::format("{} min {:02d} s", whole / 60, std::abs(whole % 60));
+    }
+    if (magnitude >= 0.9995)
+        return three_digits(seconds) + " s";
+    if (magnitude >= 0.9995e-3)
+        return three_digits(seconds * 1e3) + " ms";
+    if (magnitude >= 0.9995e-6)
+        return three_digits(seconds * 1e6) + " us";
+    return seconds == 0 ? "0 s" : three_digits(seconds * 1e9) + " ns";
+}
+
+std::string format_bytes(double bytes) {
+    if (!std::isfinite(bytes))
+        return "?";
+    static constexpr std::array<const char*, 6> units = {"B", "KiB", "MiB", "GiB", "TiB", "PiB"};
+    size_t unit = 0;
+    while (std::fabs(bytes) >= 999.5 && unit + 1 < units.size()) {
+        bytes /= 1024;
+        unit++;
+    }
+    return unit == 0 ? fmt::format("{:.0f} B", bytes) : fmt::format("{} {}", three_digits(bytes), units[unit]);
+}
+
+std::string format_fraction(double fraction) {
+    if (!std::isfinite(fraction))
+        return "?";
+    const double percent = fraction * 100;
+    const double magnitude = std::fabs(percent);
+    if (percent > 0 && percent < 0.05)
+        return "<0.1 %";
+    return magnitude >= 9.95 || percent == 0 ? fmt::format("{:.0f} %", percent)
+                                             : fmt::format("{:.1f} %", percent);
+}
+
+std::string format_count(double count) {
+    if (!std::isfinite(count))
+        return "?";
+    const double magnitude = std::fabs(count);
+    if (magnitude >= 999.5e9)
+        return fmt::format("{:.3g}", count);
+    if (magnitude >= 999.5e6)
+        return three_digits(count * 1e-9) + " G";
+    if (magnitude >= 999.5e3)
+        return three_digits(count * 1e-6) + " M";
+    if (count == std::floor(count) || magnitude >= 999.5)
+        return grouped(std::llround(count));
+    return three_digits(count);
+}
+
+std::string format_metric(double value, std::string_view unit) {
+    if (unit == "fraction")
+        return format_fraction(value);
+    if (unit == "seconds")
+        return format_seconds(value);
+    if (unit == "bytes")
+        return format_bytes(value);
+    if (unit == "count" || unit.empty())
+        return format_count(value);
+    return format_count(value) + " " + std::string(unit);
+}
+
+std::string format_evidence(const std::string& key, const Value& value, size_t list_limit) {
+    return std::visit(EvidencePhrase{key, list_limit}, value);
+}
+
+std::string format_cpu_list(const std::vector<int>& cpus) {
+    std::string text;
+    for (size_t first = 0; first < cpus.size();) {
+        size_t last = first;
+        while (last + 1 < cpus.size() && cpus[last + 1] == cpus[last] + 1)
+            last++;
+        text += fmt::format("{}{}", text.empty() ? "" : ",", cpus[first]);
+        if (last > first)
+            text += fmt::format("{}{}", last == first + 1 ? "," : "-", cpus[last]);
+        first = last + 1;
+    }
+    return text;
+}
+
+} // namespace plumb

@@ -1,0 +1,222 @@
+#include "reports/run_summary.h"
+#include "reports/quantity.h"
+
+#include <algorithm>
+#include <csignal>
+#include <cstring>
+#include <fmt/format.h>
+#include <map>
+#include <sys/wait.h>
+
+namespace plumb {
+
+namespace {
+
+constexpr uint64_t kFewSamples = 100;
+
+std::string counted(size_t count, const char* one, const char* many) {
+    return format_count(static_cast<double>(count)) + " " + (count == 1 ? one : many);
+}
+
+std::string base_name(const std::string& path) { return path.substr(path.rfind('/') + 1); }
+
+std::string program_of(const model::Process& process) {
+    const std::string name = base_name(process.executable.empty() ? process.name : process.executable);
+    return name.empty() ? fmt::format("pid {}", process.pid) : name;
+}
+
+std::string quoted(const std::string& argument) {
+    static constexpr const char* plain = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789"
+                                         "_-+=./,:@%^";
+    if (!argument.empty() && argument.find_first_not_of(plain) == std::string::npos)
+        return argument;
+    std::string text = "'";
+    for (char letter : argument)
+        text += letter == '\'' ? std::string("'\\''") : std::string(1, letter);
+    return text + "'";
+}
+
+std::string signal_text(int number) {
+    const char* name = sigabbrev_np(number);
+    return name ? fmt::format("signal {} (SIG{})", number, name) : fmt::format("signal {}", number);
+}
+
+std::string host_fact(const model::Run& run) {
+    std::string text = format_seconds(static_cast<double>(run.wall_ns()) * 1e-9);
+    if (run.hosts.empty())
+        return text;
+    const model::Host& first = run.hosts.front();
+    text += run.hosts.size() == 1 ? " on " + first.name : fmt::format(" on {} hosts", run.hosts.size());
+    if (run.hosts.size() == 1 && first.cpu_count > 0) {
+        if (first.allowed_cpus.empty() || first.allowed_cpus.size() == static_cast<size_t>(first.cpu_count))
+            text += ", " + counted(static_cast<size_t>(first.cpu_count), "CPU", "CPUs");
+        else
+            text += fmt::format(", {} of {} CPUs allowed", first.allowed_cpus.size(), first.cpu_count);
+    }
+    return text;
+}
+
+using Condition = bool (*)(const model::Process&);
+
+// One sentence for all processes that `applies` to; nothing when there are none.
+void add_group(std::vector<std::string>& warnings, const model::Run& run, Condition applies,
+               const std::string& what) {
+    std::map<std::string, size_t> names;
+    for (const model::Process& process : run.processes)
+        if (applies(process))
+            names[program_of(process)]++;
+    std::string list;
+    size_t shown = 0;
+    for (const auto& [name, count] : names) {
+        if (shown++ == 4) {
+            list += fmt::format(" and {} others", names.size() - 4);
+            break;
+        }
+        list += fmt::format("{}{}{}", list.empty() ? "" : ", ", name, count > 1 ? fmt::format(" ({}×)", count) : "");
+    }
+    if (!names.empty())
+        warnings.push_back(list + " " + what);
+}
+
+void add_killed(std::vector<std::string>& warnings, const model::Run& run) {
+    std::map<std::pair<std::string, int>, size_t> killed;
+    for (const model::Process& process : run.processes)
+        if (process.wait_status && WIFSIGNALED(*process.wait_status))
+            killed[{program_of(process),
+                WTERMSIG(*process.wait_status)}]++;
+    for (const auto& [who, count] : killed)
+        warnings.push_back(fmt::format("{}{} was killed by {}: what was recorded until then is shown.", who.first,
+            count > 1 ? fmt::format(" ({}×)", count) : "", signal_text(who.second)));
+}
+
+std::string list_of_sources(const Report& report, model::Evidence::State state) {
+    std::vector<std::string> names;
+    for (const model::Evidence& evidence : report.evidence)
+        if (evidence.state == state && std::find(names.begin(), names.end(), evidence.source) == names.end())
+            names.push_back(evidence.source);
+    return fmt::to_string(fmt::join(names, ", "));
+}
+
+} // namespace
+
+std::string command_line_of(const std::vector<std::string>& command) {
+    std::string text;
+    for (const std::string& argument : command)
+        text += (text.empty() ? "" : " ") + quoted(argument);
+    return text;
+}
+
+std::vector<std::string> run_facts(const Report& report) {
+    const model::Run& run = *report.run;
+    size_t threads = 0, ranks = 0;
+    for (const model::Process& process : run.processes) {
+        threads += process.threads.size();
+        ranks += process.rank >= 0;
+    }
+    std::vector<std::string> facts = {host_fact(run), counted(run.processes.size(), "process", "processes")};
+    if (ranks > 0)
+        facts.push_back(counted(ranks, "rank", "ranks"));
+    facts.push_back(counted(threads, "thread", "threads"));
+    facts.push_back(format_seconds(report.cpu_seconds) + " of CPU time");
+    if (run.exit_status)
+        facts.push_back(*run.exit_status > 128 && *run.exit_status < 128 + NSIG
+                            ? "ended by " + signal_text(*run.exit_status - 128)
+                            : fmt::format("exit status {}", *run.exit_status));
+    return facts;
+}
+
+std::vector<std::string> run_warnings(const Report& report) {
+    const model::Run& run = *report.run;
+    std::vector<std::string> warnings;
+    if (!run.complete)
+        warnings.push_back(fmt::format("The recording was cut short after {}: plumb was stopped before the program "
+                                       "ended. What was recorded until then is shown.",
+            format_seconds(static_cast<double>(run.wall_ns()) * 1e-9)));
+    add_killed(warnings, run);
+    add_group(warnings, run,
+        [](const model::Process& process) {
+            return process.has_shim && !process.shim_closed &&
+                   !(process.wait_status && WIFSIGNALED(*process.wait_status));
+        },
+        "did not close its record (killed, or still running when recording ended): what it had recorded is shown.");
+    add_group(warnings, run, [](const model::Process& process) { return process.is_static; },
+        "is statically linked: observed from outside only (no allocations, no creation sites of threads).");
+    add_group(warnings, run, [](const model::Process& process) { return process.is_foreign; },
+        "is of another architecture or word size: observed from outside only.");
+    add_group(warnings, run, [](const model::Process& process) { return process.is_privileged; },
+        "runs with raised privileges, so the loader ignores preloads: observed from outside only.");
+    uint64_t samples = 0;
+    for (const model::Process& process : run.processes)
+        for (const model::SampleSite& site : process.samples)
+            samples += site.samples;
+    if (samples > 0 && samples < kFewSamples)
+        warnings.push_back(fmt::format("Only {} were taken: the profile below is a rough guide.",
+            counted(samples, "sample", "samples")));
+    warnings.insert(warnings.end(), run.notes.begin(), run.notes.end());
+    return warnings;
+}
+
+size_t count_of(const Report& report, Severity severity) {
+    return static_cast<size_t>(std::count_if(report.findings.begin(), report.findings.end(),
+        [&](const Finding& finding) { return finding.severity == severity; }));
+}
+
+std::string verdict(const Report& report) {
+    std::string counts;
+    size_t total = 0;
+    for (Severity severity : {Severity::high, Severity::medium, Severity::low})
+        if (const size_t count = count_of(report, severity)) {
+            counts += fmt::format("{}{} {}", counts.empty() ? "" : ", ", count, to_string(severity));
+            total += count;
+        }
+    if (total > 0)
+        return fmt::format("{}: {}.", counted(total, "finding", "findings"), counts);
+    std::string text = "Nothing out of plumb found.";
+    const std::string seen = list_of_sources(report, model::Evidence::State::ok);
+    text += fmt::format(" {} looked at {}.", counted(report.looked_for.size(), "diagnosis", "diagnoses"),
+        seen.empty() ? "what was recorded" : seen);
+    const std::string missing = list_of_sources(report, model::Evidence::State::missing);
+    if (!missing.empty())
+        text += fmt::format(" What only {} would show could not be seen.", missing);
+    return text;
+}
+
+std::vector<std::string> process_labels(const model::Run& run) {
+    std::map<std::string, size_t> same_name;
+    for (const model::Process& process : run.processes)
+        same_name[program_of(process)]++;
+    std::vector<std::string> labels;
+    for (const model::Process& process : run.processes) {
+        const std::string name = program_of(process);
+        if (process.rank >= 0)
+            labels.push_back(fmt::format("rank {}", process.rank));
+        else
+            labels.push_back(same_name[name] > 1 ? fmt::format("{} (pid {})", name, process.pid) : name);
+    }
+    return labels;
+}
+
+std::vector<PlacementRow> placement_table(const model::Run& run) {
+    const std::vector<std::string> labels = process_labels(run);
+    std::vector<PlacementRow> rows;
+    for (size_t index = 0; index < run.processes.size(); index++) {
+        std::vector<const model::Thread*> placed;
+        for (const model::Thread& thread : run.processes[index].threads)
+            if (thread.placement)
+                placed.push_back(&thread);
+        std::sort(placed.begin(), placed.end(), [](const model::Thread* left, const model::Thread* right) {
+            return left->placement->slot < right->placement->slot;
+        });
+        for (const model::Thread* thread : placed) {
+            const model::Placement& placement = *thread->placement;
+            rows.push_back({labels[index],
+                fmt::format("{} ({})", thread->name.empty() ? "thread" : thread->name, thread->tid),
+                placement.cpu >= 0 ? fmt::format("CPU {}", placement.cpu)
+                                   : fmt::format("refused: {}", std::strerror(placement.error)),
+                placement.memory_node >= 0 ? fmt::format("memory on node {}", placement.memory_node) : ""});
+        }
+    }
+    return rows;
+}
+
+} // namespace plumb

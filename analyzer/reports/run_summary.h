@@ -1,0 +1,37 @@
+// What every form of the report says about the run itself, in words.
+#pragma once
+
+#include "reports/report.h"
+
+#include <string>
+#include <vector>
+
+namespace plumb {
+
+// "./app -n 4": arguments with blanks or shell characters are quoted, so that it can be pasted.
+std::string command_line_of(const std::vector<std::string>& command);
+
+// "12.3 s on node042, 2 of 64 CPUs", "4 processes", "16 threads", "24.1 s of CPU time", "exit status 0".
+std::vector<std::string> run_facts(const Report& report);
+
+// What limits everything below: a run cut short, killed processes, processes nothing was recorded inside, few
+// samples, what the reader had to skip. Empty for a whole run.
+std::vector<std::string> run_warnings(const Report& report);
+
+// One sentence or two: what was found, or that nothing was and what could have been.
+std::string verdict(const Report& report);
+
+// Findings above info.
+size_t count_of(const Report& report, Severity severity);
+
+// For each process "rank 3", "app" or "app (pid 12)": as short as tells it apart from the others.
+std::vector<std::string> process_labels(const model::Run& run);
+
+struct PlacementRow {
+    std::string process, thread, cpu, memory_node; // memory_node: "" when not bound
+};
+
+// Who may run where: one row a thread that plumb placed, threads of one process in slot order. Empty without.
+std::vector<PlacementRow> placement_table(const model::Run& run);
+
+} // namespace plumb

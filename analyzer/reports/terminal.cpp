@@ -1,0 +1,55 @@
+#include "reports/terminal.h"
+
+#include <algorithm>
+#include <cstdlib>
+#include <string_view>
+#include <strings.h>
+#include <sys/ioctl.h>
+#include <unistd.h>
+
+namespace plumb {
+
+namespace {
+
+bool is_set(const char* value) { return value && *value; }
+
+bool names_utf8(const EnvironmentLookup& environment) {
+    for (const char* name : {"LC_ALL", "LC_CTYPE", "LANG"}) {
+        const char* value = environment(name);
+        if (!is_set(value))
+            continue;
+        const std::string_view locale = value;
+        const size_t dot = locale.find('.');
+        if (dot == std::string_view::npos)
+            return false;
+        const char* charset = value + dot + 1;
+        return strncasecmp(charset, "UTF-8", 5) == 0 || strncasecmp(charset, "UTF8", 4) == 0;
+    }
+    return false;
+}
+
+int columns_of(int descriptor, bool terminal, const EnvironmentLookup& environment) {
+    if (const char* columns = environment("COLUMNS"); is_set(columns))
+        if (const int value = std::atoi(columns); value > 0)
+            return value;
+    winsize size{};
+    if (terminal && ioctl(descriptor, TIOCGWINSZ, &size) == 0 && size.ws_col > 0)
+        return size.ws_col;
+    return 100;
+}
+
+} // namespace
+
+TextStyle detect_style(std::FILE* stream, const EnvironmentLookup& environment) {
+    const int descriptor = fileno(stream);
+    const bool terminal = descriptor >= 0 && isatty(descriptor);
+    const char* kind = environment("TERM");
+    TextStyle style;
+    style.colour = terminal && !is_set(environment("NO_COLOR")) && is_set(kind) &&
+                   std::string_view(kind) != "dumb";
+    style.unicode = names_utf8(environment);
+    style.width = std::clamp(columns_of(descriptor, terminal, environment), 80, 120);
+    return style;
+}
+
+} // namespace plumb

@@ -1,0 +1,129 @@
+#include "reports/text_findings.h"
+#include "reports/quantity.h"
+
+#include <algorithm>
+#include <fmt/format.h>
+
+namespace plumb {
+
+namespace {
+
+constexpr size_t kIndent = 10;
+constexpr size_t kFindingLimit = 12, kInfoLimit = 6, kWhereLimit = 4, kEvidenceLimit = 10;
+
+Ink ink_of(Severity severity) {
+    switch (severity) {
+    case Severity::high: return Ink::high;
+    case Severity::medium: return Ink::medium;
+    case Severity::low: return Ink::low;
+    case Severity::info: return Ink::faint;
+    }
+    return Ink::plain;
+}
+
+std::string cost_text(const Finding& finding) {
+    std::string text = fmt::format("costs {} = {} of the run, {}", format_seconds(finding.cost.seconds),
+        format_fraction(finding.cost.fraction), finding.cost.how);
+    if (finding.confidence < 0.8)
+        text += fmt::format("; confidence {}", format_fraction(finding.confidence));
+    return text;
+}
+
+void put_where(TextCanvas& canvas, const Finding& finding) {
+    for (size_t index = 0; index < finding.where.size() && index < kWhereLimit; index++) {
+        const Location& location = finding.where[index];
+        std::string share = location.share > 0 ? "  " + format_fraction(location.share) : "";
+        if (!location.inlined_from.empty())
+            share += " (inlined from " + location.inlined_from + ")";
+        canvas.paragraph(index == 0 ? "    where" : "", kIndent,
+            {{location_text(location), index == 0 ? Ink::strong : Ink::plain}, {" "}, {share, Ink::faint}});
+    }
+    if (finding.where.size() > kWhereLimit)
+        canvas.paragraph("", kIndent, {{fmt::format("and {} more places", finding.where.size() - kWhereLimit), Ink::faint}});
+    if (!finding.subject.kind.empty())
+        canvas.paragraph("    what", kIndent, {{finding.subject.kind + " " + finding.subject.name}});
+}
+
+void put_evidence(TextCanvas& canvas, const Finding& finding) {
+    std::string text;
+    size_t shown = 0;
+    for (const auto& [key, value] : finding.evidence) {
+        if (shown++ == kEvidenceLimit)
+            break;
+        text += (text.empty() ? "" : " · ") + format_evidence(key, value, 6);
+    }
+    if (!text.empty())
+        canvas.paragraph("    seen", kIndent, {{text}});
+}
+
+void put_advice(TextCanvas& canvas, const Finding& finding) {
+    for (const Advice& advice : finding.advice) {
+        std::string text = advice.what;
+        if (!advice.how.empty())
+            text += (text.empty() || text.ends_with('.') ? " " : ": ") + advice.how;
+        canvas.paragraph("    do", kIndent, {{text}});
+        if (!advice.command.empty())
+            canvas.verbatim(kIndent + 2, advice.command);
+    }
+    if (finding.gain.fraction > 0)
+        canvas.paragraph("    gain", kIndent,
+            {{fmt::format("about {} of the run", format_fraction(finding.gain.fraction))},
+                {finding.gain.how.empty() ? "" : " (" + finding.gain.how + ")", Ink::faint}});
+}
+
+void put_finding(TextCanvas& canvas, const Finding& finding) {
+    canvas.blank();
+    const std::string severity = to_string(finding.severity);
+    canvas.paragraph("", 0, {{fmt::format("{:<6} ", severity), ink_of(finding.severity)}, {finding.title, Ink::strong}});
+    canvas.paragraph("    cost", kIndent, {{cost_text(finding)}, {"  [" + finding.id + "]", Ink::faint}});
+    put_where(canvas, finding);
+    put_evidence(canvas, finding);
+    put_advice(canvas, finding);
+}
+
+void put_noted(TextCanvas& canvas, const Finding& finding) {
+    std::vector<Piece> pieces = {{finding.title}};
+    if (!finding.where.empty())
+        pieces.push_back({" at " + location_text(finding.where.front()), Ink::faint});
+    pieces.push_back({"  [" + finding.id + "]", Ink::faint});
+    canvas.paragraph("  -", 4, pieces);
+    for (const Advice& advice : finding.advice)
+        if (!advice.command.empty())
+            canvas.verbatim(6, advice.command);
+}
+
+} // namespace
+
+std::string location_text(const Location& location) {
+    std::string text;
+    if (!location.file.empty())
+        text = location.line ? fmt::format("{}:{}", location.file, location.line) : location.file;
+    if (!location.function.empty())
+        text += (text.empty() ? "" : " in ") + location.function;
+    if (location.file.empty() && !location.module.empty())
+        text += (text.empty() ? "" : " in ") + location.module;
+    return text.empty() ? "place unknown" : text;
+}
+
+void put_findings(TextCanvas& canvas, const Report& report) {
+    size_t serious = 0, noted = 0;
+    for (const Finding& finding : report.findings)
+        if (finding.severity != Severity::info && serious++ < kFindingLimit)
+            put_finding(canvas, finding);
+    if (serious > kFindingLimit) {
+        canvas.blank();
+        canvas.paragraph("", 0, {{fmt::format("{} more findings are in the JSON and HTML reports.", serious - kFindingLimit)}});
+    }
+    for (const Finding& finding : report.findings) {
+        if (finding.severity != Severity::info)
+            continue;
+        if (noted == 0)
+            canvas.heading("Also noted, without a measurable cost");
+        if (noted++ < kInfoLimit)
+            put_noted(canvas, finding);
+    }
+    if (noted > kInfoLimit)
+        canvas.paragraph("", 4, {{fmt::format("and {} more in the JSON and HTML reports", noted - kInfoLimit), Ink::faint}});
+}
+
+} // namespace plumb

@@ -1,0 +1,140 @@
+#include "reports/text_report.h"
+#include "reports/quantity.h"
+#include "reports/run_summary.h"
+#include "reports/text_canvas.h"
+#include "reports/text_findings.h"
+
+#include <fmt/format.h>
+
+namespace plumb {
+
+namespace {
+
+constexpr size_t kLineLimit = 8, kLibraryLimit = 6, kPlacementLimit = 24;
+constexpr double kSmallestShare = 0.005;
+
+using Rows = std::vector<std::vector<std::string>>;
+using Align = Column::Align;
+
+void put_head(TextCanvas& canvas, const Report& report) {
+    std::string facts;
+    for (const std::string& fact : run_facts(report))
+        facts += (facts.empty() ? "" : " · ") + fact;
+    canvas.paragraph("plumb", 7, {{command_line_of(report.run->command), Ink::strong}});
+    canvas.paragraph("", 7, {{facts, Ink::faint}});
+    for (const std::string& warning : run_warnings(report))
+        canvas.paragraph("", 7, {{warning, Ink::medium}});
+    canvas.blank();
+    const bool clean = report.findings.empty() || report.findings.front().severity == Severity::info;
+    canvas.paragraph("", 0, {{verdict(report), clean ? Ink::good : Ink::strong}});
+}
+
+void put_metrics(TextCanvas& canvas, const Report& report) {
+    if (report.metrics.empty())
+        return;
+    canvas.heading("Metrics");
+    Rows rows;
+    for (const Metric& metric : report.metrics)
+        rows.push_back({metric.name, format_metric(metric.value, metric.unit), metric.how});
+    canvas.table(2, {{.limit = 32}, {.align = Align::right, .limit = 14}, {.ink = Ink::faint}}, rows);
+}
+
+std::string place_of(const HotLine& line) {
+    const Location place{line.frame.file, line.frame.function, line.frame.module, line.frame.line, 0, ""};
+    return location_text(place);
+}
+
+// Where the instructions were, unless that is the user's line itself.
+std::string leaf_of(const HotLine& line) {
+    std::string text;
+    if (line.leaf_function != line.frame.function && !line.leaf_function.empty())
+        text = "in " + line.leaf_function;
+    if (line.leaf_module != line.frame.module && !line.leaf_module.empty())
+        text += (text.empty() ? "in " : " of ") + line.leaf_module;
+    if (line.kernel_fraction >= 0.1)
+        text += fmt::format("{}{} in the kernel", text.empty() ? "" : ", ", format_fraction(line.kernel_fraction));
+    return text;
+}
+
+void put_hot_lines(TextCanvas& canvas, const Report& report) {
+    Rows rows;
+    for (const HotLine& line : report.hot_lines)
+        if (line.fraction >= kSmallestShare && rows.size() < kLineLimit)
+            rows.push_back({format_fraction(line.fraction), format_seconds(line.seconds), place_of(line), leaf_of(line)});
+    if (rows.empty())
+        return;
+    canvas.heading("CPU time by source line");
+    canvas.table(2, {{.align = Align::right, .limit = 7}, {.align = Align::right, .limit = 9}, {.keep_end = false},
+        {.limit = 34, .ink = Ink::faint}}, rows);
+}
+
+void put_libraries(TextCanvas& canvas, const Report& report) {
+    Rows rows;
+    for (const LibraryShare& share : report.libraries)
+        if (share.fraction >= kSmallestShare && rows.size() < kLibraryLimit)
+            rows.push_back({format_fraction(share.fraction), format_seconds(share.seconds), share.module});
+    if (rows.empty())
+        return;
+    canvas.heading("CPU time by program and library");
+    canvas.table(2, {{.align = Align::right, .limit = 7}, {.align = Align::right, .limit = 9}, {.keep_end = true}}, rows);
+}
+
+void put_placement(TextCanvas& canvas, const Report& report) {
+    const std::vector<PlacementRow> placements = placement_table(*report.run);
+    if (placements.empty())
+        return;
+    canvas.heading("Who may run where");
+    Rows rows;
+    for (const PlacementRow& row : placements)
+        if (rows.size() < kPlacementLimit)
+            rows.push_back({row.process, row.thread, row.cpu, row.memory_node});
+    canvas.table(2, {{.limit = 28}, {.limit = 28}, {.limit = 40}, {}}, rows);
+    if (placements.size() > kPlacementLimit)
+        canvas.paragraph("", 2, {{fmt::format("and {} more threads", placements.size() - kPlacementLimit), Ink::faint}});
+}
+
+void put_evidence(TextCanvas& canvas, const Report& report) {
+    bool first = true;
+    for (const model::Evidence& evidence : report.evidence) {
+        if (evidence.state == model::Evidence::State::ok)
+            continue;
+        if (first)
+            canvas.heading("Evidence that was missing or limited");
+        first = false;
+        const bool missing = evidence.state == model::Evidence::State::missing;
+        std::vector<Piece> pieces = {{missing ? "missing: " : "limited: ", missing ? Ink::medium : Ink::plain},
+            {evidence.why.empty() ? "no reason was recorded" : evidence.why}};
+        if (!evidence.enable.empty())
+            pieces.push_back({" To enable: " + evidence.enable, Ink::faint});
+        canvas.paragraph("  " + evidence.source, 22, pieces);
+    }
+}
+
+void put_foot(TextCanvas& canvas, const Report& report) {
+    canvas.heading("Cost of recording");
+    const OwnCost& cost = report.own_cost;
+    canvas.paragraph("", 2, {{fmt::format("{} of the run's CPU time ({}), {} on disk.", format_fraction(cost.fraction),
+        format_seconds(cost.seconds), format_bytes(static_cast<double>(cost.bytes)))}, {" " + cost.how, Ink::faint}});
+    canvas.blank();
+    canvas.paragraph("Recorded in", 12, {{report.run->directory}});
+    canvas.paragraph("With charts", 12, {});
+    canvas.verbatim(2, fmt::format("plumb report {} --format html -o report.html",
+        command_line_of({report.run->directory})));
+}
+
+} // namespace
+
+std::string text_report(const Report& report, const TextStyle& style) {
+    TextCanvas canvas(style);
+    put_head(canvas, report);
+    put_findings(canvas, report);
+    put_metrics(canvas, report);
+    put_hot_lines(canvas, report);
+    put_libraries(canvas, report);
+    put_placement(canvas, report);
+    put_evidence(canvas, report);
+    put_foot(canvas, report);
+    return canvas.take();
+}
+
+} // namespace plumb
