@@ -19,5 +19,6 @@ struct CommandEntry {
 std::span<const CommandEntry> command_registry();
 
 // One for each command, defined in the file named after it.
+CommandAction declare_doctor(CLI::App& subcommand);
 
 } // namespace plumb
