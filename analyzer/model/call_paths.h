@@ -5,9 +5,8 @@
 #include "model/run.h"
 #include "model/source_resolver.h"
 
-#include <map>
 #include <unordered_map>
-#include <utility>
+#include <string>
 #include <vector>
 
 namespace plumb::model {
@@ -25,18 +24,28 @@ class CallPaths {
     // Module that `address` of `process` lies in, at any time of the run; null: none known.
     const Module* module_of(size_t process, uint64_t address) const;
 
-    // The first frame from the leaf outwards that is the user's own code: not in libc, the loader, libstdc++,
-    // libgomp, an MPI library or another system library, and with a source line if any such frame has one.
-    // Falls back to the innermost frame.
+    // The frame to show to the user for `node`: from the leaf outwards the first of the best rank that occurs.
+    //  1. the user's own code with a source line outside the tool chain's headers (what std::vector inlined
+    //     belongs to the line that called it)
+    //  2. own code with a source line in such a header
+    //  3. own code of which only the function is known (start-up code like _start does not count)
+    //  4. a library of the system with a source line, then 5. with a function name: whoever runs a stripped
+    //     program of a distribution (sqlite3) wants to read sqlite3_step, not sqlite3+0x1c40
+    //  6. own code of which only the offset is known
+    //  7. the innermost frame, whatever it is
+    // Own code is the program itself wherever it lies, code made at run time, and libraries outside the system's
+    // directories; see is_system_module for what never counts.
     SourceFrame user_frame(size_t process, uint32_t node);
 
     const Run& run() const { return run_; }
 
   private:
-    struct Range {
+    struct Range { // disjoint, by start
         uint64_t start, end;
         size_t module;
     };
+    const std::vector<Range>& ranges_of(size_t process) const;
+
     const Run& run_;
     SourceResolver& resolver_;
     mutable std::unordered_map<size_t, std::vector<Range>> ranges_;
@@ -44,7 +53,11 @@ class CallPaths {
 };
 
 // True for paths of libraries that came with the system's tool chain (libc, ld.so, libstdc++, libgcc, libm,
-// libpthread, libgomp, libgfortran, MPI, the shim itself): never "the user's own code".
+// libpthread, libgomp, libgfortran, allocators, MPI and its transports, the shim itself): never "the user's own
+// code", wherever they are installed. Told by the file's name.
 bool is_system_module(const std::string& path);
+
+// True for source files that came with the compiler or the system: what is inlined from them belongs to its caller.
+bool is_system_source(const std::string& file);
 
 } // namespace plumb::model

@@ -21,6 +21,7 @@ struct Module {
     uint64_t start = 0, end = 0, file_offset = 0;
     uint64_t loaded_ns = 0, unloaded_ns = UINT64_MAX;
     bool deleted = false;
+    uint32_t pid = 0; // who loaded it; set by CallPaths for anonymous code, whose names are kept by process
 };
 
 // The call-path tree of one process; index 0 is the root above all outermost frames.

@@ -11,7 +11,8 @@ struct Module;
 
 // One source-level frame. An address has one for its function and one more for each level of inlining.
 struct SourceFrame {
-    std::string function; // demangled, as users write it; "name+0x12" where only a symbol is known; may be empty
+    std::string function; // demangled, as users write it, without parameters; "name+0x12" where only a symbol is
+                          // known; "libx.so+0x1234" (an address inside the file) where not even that is
     std::string file;     // as in the debug info, after source maps; empty without debug info
     uint32_t line = 0;    // 0: unknown
     std::string module;   // file name of the executable or library, "[vdso]", "[anonymous]", "[kernel]"
@@ -26,6 +27,10 @@ class SourceResolver {
     // `module`; callers pass return addresses minus one. Not thread-safe. Never throws: what cannot be resolved
     // comes back as module + offset.
     virtual std::vector<SourceFrame> resolve(const Module& module, uint64_t address) = 0;
+
+    // What stood in the way so far, one sentence a module: files that are missing, changed since the run, or without
+    // debug info. For the report's evidence.
+    virtual std::vector<std::string> notes() const { return {}; }
 };
 
 } // namespace plumb::model

@@ -1,0 +1,30 @@
+// Names of code that lies in no file: the kernel's symbols and what JIT compilers wrote down about their code.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace plumb::symbols {
+
+class AddressNames {
+  public:
+    // /proc/kallsyms. Empty where the kernel shows zeros instead of addresses (kptr_restrict).
+    static AddressNames from_kallsyms(const std::string& path);
+    // perf-PID.map: "START SIZE name" in hexadecimal. Later entries replace earlier ones that they overlap.
+    static AddressNames from_perf_map(const std::string& path);
+
+    bool empty() const { return ranges_.empty(); }
+    // Name and offset into it.
+    std::optional<std::pair<std::string, uint64_t>> at(uint64_t address) const;
+
+  private:
+    struct Range {
+        uint64_t begin, end;
+        std::string name;
+    };
+    std::vector<Range> ranges_; // by begin
+};
+
+} // namespace plumb::symbols

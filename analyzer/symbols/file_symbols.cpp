@@ -1,0 +1,123 @@
+#include "symbols/file_symbols.h"
+
+#include <algorithm>
+#include <cstdio>
+#include <cstring>
+#include <fcntl.h>
+#include <unistd.h>
+
+namespace plumb::symbols {
+
+FileSymbols::FileSymbols(const DebugFileSearch& search, const ElfImage* image, const ElfImage* debug)
+    : search_(search), image_(image), debug_(debug) {
+    static const Dwfl_Callbacks kCallbacks = {
+        .find_elf = dwfl_build_id_find_elf, // never asked: the file is given
+        .find_debuginfo = &FileSymbols::find_debug_info,
+        .section_address = dwfl_offline_section_address,
+        .debuginfo_path = nullptr,
+    };
+    session_ = dwfl_begin(&kCallbacks);
+    if (!session_)
+        return;
+    dwfl_report_begin(session_);
+    const ElfImage* file = image_ ? image_ : debug_;
+    // Base 0 plus the file's own addresses: what comes in and goes out are addresses inside the file.
+    module_ = dwfl_report_elf(session_, "", file->path().c_str(), -1, 0, true);
+    if (module_) {
+        void** user = nullptr;
+        dwfl_module_info(module_, &user, nullptr, nullptr, nullptr, nullptr, nullptr, nullptr);
+        if (user)
+            *user = this;
+    }
+    dwfl_report_end(session_, nullptr, nullptr);
+    if (!module_)
+        return;
+    dwarf_ = dwfl_module_getdwarf(module_, &debug_bias_);
+    if (!dwarf_)
+        return;
+    uint64_t first = UINT64_MAX, last = 0;
+    for (const Segment& segment : file->segments())
+        if (segment.executable) {
+            first = std::min(first, segment.address);
+            last = std::max(last, segment.address + std::max<uint64_t>(segment.file_bytes, 1));
+        }
+    if (!image_) // a debug file's segments have lost their file sizes
+        last = UINT64_MAX;
+    units_ = std::make_unique<UnitIndex>(dwarf_, first - debug_bias_, last - debug_bias_);
+}
+
+FileSymbols::~FileSymbols() {
+    open_units_.clear();
+    symbols_.reset();
+    if (session_)
+        dwfl_end(session_);
+}
+
+// libdwfl asks twice: for the separate debug file, and for the file that dwz made out of common parts.
+int FileSymbols::find_debug_info(Dwfl_Module*, void** user, const char*, Dwarf_Addr, const char*,
+                                 const char* link, GElf_Word, char** result) {
+    const auto* self = user ? static_cast<const FileSymbols*>(*user) : nullptr;
+    if (!self)
+        return -1;
+    const ElfImage* holder = self->debug_ ? self->debug_ : self->image_;
+    std::string path;
+    if (link && holder && !holder->alternate_link().empty() && holder->alternate_link() == link)
+        path = find_alternate_file(self->search_, *holder);
+    else if (self->image_ && self->debug_)
+        path = self->debug_->path();
+    if (path.empty())
+        return -1;
+    const int fd = open(path.c_str(), O_RDONLY | O_CLOEXEC);
+    if (fd >= 0)
+        *result = strdup(path.c_str());
+    return fd;
+}
+
+UnitFunctions* FileSymbols::unit_at(uint64_t debug_address) {
+    if (!units_)
+        return nullptr;
+    const std::optional<Dwarf_Off> offset = units_->unit_at(debug_address);
+    if (!offset)
+        return nullptr;
+    auto [entry, is_new] = open_units_.try_emplace(*offset);
+    if (is_new) {
+        Dwarf_Die die;
+        if (dwarf_offdie(dwarf_, *offset, &die)) {
+            entry->second = std::make_unique<UnitFunctions>(die);
+            if (entry->second->lacks_split_file() && missing_split_file_.empty())
+                missing_split_file_ = entry->second->split_file_name();
+        }
+    }
+    return entry->second.get();
+}
+
+const SymbolTable& FileSymbols::symbol_table() {
+    if (!symbols_)
+        symbols_ = std::make_unique<SymbolTable>(module_, image_);
+    return *symbols_;
+}
+
+std::vector<model::SourceFrame> FileSymbols::frames_at(uint64_t address) {
+    std::vector<model::SourceFrame> frames;
+    if (!module_)
+        return frames;
+    if (UnitFunctions* unit = unit_at(address - debug_bias_))
+        frames = unit->frames_at(address - debug_bias_);
+    if (!frames.empty() && !frames.back().function.empty())
+        return frames;
+    const std::optional<SymbolMatch> symbol = symbol_table().at(address);
+    if (!symbol)
+        return frames;
+    if (frames.empty())
+        frames.emplace_back();
+    // With a source line (assembler, a lost .dwo file) the offset would only be noise.
+    frames.back().function = symbol->name;
+    if (frames.back().line == 0 && symbol->offset != 0) {
+        char offset[32];
+        std::snprintf(offset, sizeof offset, "+0x%llx", static_cast<unsigned long long>(symbol->offset));
+        frames.back().function += offset;
+    }
+    return frames;
+}
+
+} // namespace plumb::symbols

@@ -1,0 +1,53 @@
+// All that is known about the code of one ELF file: debug info first, then symbols. Opened on the first question that
+// the cache cannot answer.
+#pragma once
+
+#include "model/source_resolver.h"
+#include "symbols/debug_files.h"
+#include "symbols/symbol_table.h"
+#include "symbols/unit_functions.h"
+#include "symbols/unit_index.h"
+
+#include <elfutils/libdwfl.h>
+#include <memory>
+#include <string>
+#include <unordered_map>
+#include <vector>
+
+namespace plumb::symbols {
+
+class FileSymbols {
+  public:
+    // `image`: the file as it ran, or null if only its debug file is left. `debug`: its separate debug file or null.
+    // Both must outlive this; at least one is there.
+    FileSymbols(const DebugFileSearch& search, const ElfImage* image, const ElfImage* debug);
+    ~FileSymbols();
+    FileSymbols(const FileSymbols&) = delete;
+    FileSymbols& operator=(const FileSymbols&) = delete;
+
+    // Innermost first; `address` in the file's own address space. Empty: nothing is known. `module` stays empty.
+    std::vector<model::SourceFrame> frames_at(uint64_t address);
+
+    bool has_debug_info() const { return units_ != nullptr; }
+    const std::string& missing_split_file() const { return missing_split_file_; } // name of one, empty: none missed
+
+  private:
+    static int find_debug_info(Dwfl_Module* module, void** user, const char* name, Dwarf_Addr base,
+                               const char* file, const char* link, GElf_Word crc, char** result);
+    UnitFunctions* unit_at(uint64_t debug_address);
+    const SymbolTable& symbol_table();
+
+    const DebugFileSearch& search_;
+    const ElfImage* image_;
+    const ElfImage* debug_;
+    Dwfl* session_ = nullptr;
+    Dwfl_Module* module_ = nullptr;
+    Dwarf* dwarf_ = nullptr;
+    Dwarf_Addr debug_bias_ = 0; // file address = debug address + bias
+    std::unique_ptr<UnitIndex> units_;
+    std::unordered_map<Dwarf_Off, std::unique_ptr<UnitFunctions>> open_units_;
+    std::unique_ptr<SymbolTable> symbols_;
+    std::string missing_split_file_;
+};
+
+} // namespace plumb::symbols

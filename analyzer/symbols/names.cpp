@@ -1,0 +1,214 @@
+#include "symbols/names.h"
+
+#include <algorithm>
+#include <array>
+#include <cctype>
+#include <cstdlib>
+#include <cxxabi.h>
+#include <memory>
+
+namespace plumb::symbols {
+
+namespace {
+
+bool is_identifier(char c) { return std::isalnum(static_cast<unsigned char>(c)) || c == '_' || c == '$'; }
+
+void replace_all(std::string& text, std::string_view from, std::string_view to) {
+    for (size_t at = text.find(from); at != std::string::npos; at = text.find(from, at + to.size()))
+        text.replace(at, from.size(), to);
+}
+
+std::string demangle_itanium(const std::string& symbol) {
+    int status = 0;
+    std::unique_ptr<char, decltype(&std::free)> text(
+        abi::__cxa_demangle(symbol.c_str(), nullptr, nullptr, &status), &std::free);
+    return status == 0 && text ? std::string(text.get()) : std::string();
+}
+
+// Rust's legacy scheme is Itanium with a last component 17h<16 hex digits>E and escapes for what C++ has not.
+bool is_rust_legacy(std::string_view symbol) {
+    if (!symbol.starts_with("_ZN") || symbol.size() < 24 || symbol.back() != 'E')
+        return false;
+    const std::string_view hash = symbol.substr(symbol.size() - 20, 19);
+    return hash.starts_with("17h") && std::all_of(hash.begin() + 3, hash.end(), [](unsigned char c) {
+               return std::isdigit(c) || (c >= 'a' && c <= 'f');
+           });
+}
+
+std::string demangle_rust_legacy(const std::string& symbol) {
+    std::string name = demangle_itanium(symbol);
+    if (name.size() < 19)
+        return {};
+    name.resize(name.size() - 19); // ::h0123456789abcdef
+    replace_all(name, "..", "::");
+    for (auto [escape, text] : std::array<std::pair<const char*, const char*>, 8>{
+             {{"$LT$", "<"}, {"$GT$", ">"}, {"$RF$", "&"}, {"$BP$", "*"}, {"$LP$", "("}, {"$RP$", ")"},
+              {"$C$", ","}, {"$SP$", "@"}}})
+        replace_all(name, escape, text);
+    for (size_t at = name.find("$u"); at != std::string::npos; at = name.find("$u", at + 1)) {
+        const size_t end = name.find('$', at + 2);
+        if (end == std::string::npos || end - at > 8)
+            break;
+        const unsigned long code = std::strtoul(name.substr(at + 2, end - at - 2).c_str(), nullptr, 16);
+        if (code >= 0x20 && code < 0x7f)
+            name.replace(at, end - at + 1, 1, static_cast<char>(code));
+    }
+    replace_all(name, "::_<", "::<"); // a component must not begin with an escape: rustc puts '_' before it
+    if (name.starts_with("_<"))
+        name.erase(0, 1);
+    return name;
+}
+
+// gfortran: __module_MOD_procedure. Names of users cannot begin with an underscore, and gfortran folds all to lower
+// case, so "_MOD_" is unambiguous.
+std::string fortran_module_name(std::string_view symbol) {
+    if (!symbol.starts_with("__"))
+        return {};
+    const size_t mark = symbol.find("_MOD_");
+    if (mark == std::string_view::npos || mark <= 2 || mark + 5 >= symbol.size())
+        return {};
+    return std::string(symbol.substr(2, mark - 2)) + "::" + std::string(symbol.substr(mark + 5));
+}
+
+// Where the part begins that the compiler appended to make one function out of another; npos: none.
+size_t clone_suffix(std::string_view symbol) {
+    for (const char* mark : {"._omp_fn.", ".constprop.", ".isra.", ".part.", ".cold", ".lto_priv.", ".llvm.",
+                             ".localalias", ".omp_outlined.", ".resume", ".destroy", ".cleanup"}) {
+        const size_t at = symbol.find(mark);
+        if (at != std::string_view::npos && at > 0)
+            return std::min(at, symbol.find('.', 1));
+    }
+    return std::string_view::npos;
+}
+
+std::string describe_clone(std::string_view suffix) {
+    constexpr std::string_view kRegion = "._omp_fn.";
+    std::string text;
+    if (const size_t at = suffix.find(kRegion); at != std::string_view::npos) {
+        size_t end = at + kRegion.size();
+        while (end < suffix.size() && std::isdigit(static_cast<unsigned char>(suffix[end])))
+            ++end;
+        text = " [omp region " + std::string(suffix.substr(at + kRegion.size(), end - at - kRegion.size())) + "]";
+        suffix = suffix.substr(end);
+    }
+    // Only made to keep names apart; nobody wrote or wants them.
+    for (const char* noise : {".lto_priv.", ".llvm.", ".localalias"})
+        if (suffix.starts_with(noise))
+            return text;
+    return suffix.empty() ? text : text + " [clone " + std::string(suffix) + "]";
+}
+
+std::string demangle(std::string_view symbol) {
+    const std::string text(symbol);
+    if (is_rust_legacy(symbol))
+        if (std::string name = demangle_rust_legacy(text); !name.empty())
+            return name;
+    if (symbol.starts_with("_Z") || symbol.starts_with("___Z"))
+        if (std::string name = demangle_itanium(text); !name.empty())
+            return without_signature(name);
+    if (std::string name = fortran_module_name(symbol); !name.empty())
+        return name;
+    return text;
+}
+
+// Length of the operator's symbol after the word "operator"; 0: a conversion or new/delete.
+size_t operator_length(std::string_view rest) {
+    for (const char* symbol : {"<=>", "<<=", ">>=", "->*", "()", "[]", "<<", ">>", "<=", ">=", "==", "!=", "&&",
+                               "||", "++", "--", "+=", "-=", "*=", "/=", "%=", "^=", "&=", "|=", "->", "<", ">",
+                               "+", "-", "*", "/", "%", "^", "&", "|", "~", "!", "=", ","})
+        if (rest.starts_with(symbol))
+            return std::string_view(symbol).size();
+    return 0;
+}
+
+// Index behind the bracket that closes the one at `open`; npos: never closed.
+size_t behind_bracket(std::string_view text, size_t open) {
+    int depth = 0;
+    for (size_t i = open; i < text.size(); ++i) {
+        const char c = text[i];
+        if (c == '(' || c == '[' || c == '{')
+            ++depth;
+        else if (c == ')' || c == ']' || c == '}') {
+            if (--depth == 0)
+                return i + 1;
+        }
+    }
+    return std::string_view::npos;
+}
+
+} // namespace
+
+std::string without_signature(std::string_view text) {
+    std::string name;         // what is kept so far
+    size_t begin = 0;         // in `name`: behind the last blank that may end a return type
+    bool in_operator = false; // behind "operator": blanks belong to the name
+    int angle = 0;
+    for (size_t i = 0; i < text.size();) {
+        const char c = text[i];
+        const bool word_start = i == 0 || !is_identifier(text[i - 1]);
+        if (angle == 0 && word_start && text.substr(i).starts_with("operator") &&
+            (i + 8 == text.size() || !is_identifier(text[i + 8]))) {
+            const size_t length = operator_length(text.substr(i + 8));
+            name += text.substr(i, 8 + length);
+            i += 8 + length;
+            in_operator = true;
+            continue;
+        }
+        if (c == '<') {
+            ++angle;
+        } else if (c == '>' && angle > 0 && text[i - 1] != '-') {
+            --angle;
+        } else if (c == '(' || c == '{' || c == '[') {
+            const size_t end = behind_bracket(text, i);
+            if (end == std::string_view::npos)
+                return std::string(text);
+            const bool parameters =
+                c == '(' && angle == 0 && !text.substr(i).starts_with("(anonymous namespace)");
+            if (!parameters) {
+                name += text.substr(i, end - i);
+                i = end;
+                continue;
+            }
+            if (i == 0 || text[i - 1] == ' ')
+                if (!in_operator && !name.ends_with("decltype "))
+                    return std::string(text); // a function that returns a pointer to a function
+            i = end;
+            if (name.ends_with("decltype") || name.ends_with("decltype "))
+                continue; // part of a return type; the blank behind it drops all of it
+            size_t next = i; // " const", " volatile", " &", "[abi:cxx11]" may stand between it and "::"
+            while (next < text.size() && text[next] != ':' && text[next] != '(')
+                ++next;
+            if (text.substr(next).starts_with("::")) {
+                i = next; // a function as the scope of what is local to it
+                in_operator = false;
+                continue;
+            }
+            break;
+        } else if (c == ' ' && angle == 0 && !in_operator) {
+            begin = name.size() + 1;
+        } else if (c == ':' && angle == 0) {
+            in_operator = false;
+        }
+        name += c;
+        ++i;
+    }
+    name.erase(0, std::min(begin, name.size()));
+    if (name.empty())
+        return std::string(text);
+    replace_all(name, "[abi:cxx11]", "");
+    replace_all(name, "std::__cxx11::basic_string<char, std::char_traits<char>, std::allocator<char> >",
+                "std::string");
+    replace_all(name, "std::__cxx11::", "std::");
+    return name;
+}
+
+std::string readable_name(std::string_view symbol) {
+    if (const size_t version = symbol.find('@'); version != std::string_view::npos && version > 0)
+        symbol = symbol.substr(0, version); // memcpy@@GLIBC_2.14
+    const size_t suffix = clone_suffix(symbol);
+    if (suffix == std::string_view::npos || suffix == 0)
+        return symbol.starts_with(".omp_outlined.") ? "[omp region]" : demangle(symbol);
+    return demangle(symbol.substr(0, suffix)) + describe_clone(symbol.substr(suffix));
+}
+
+} // namespace plumb::symbols

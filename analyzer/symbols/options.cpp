@@ -1,0 +1,66 @@
+#include "symbols/resolver.h"
+
+#include <cstdlib>
+#include <ctime>
+#include <filesystem>
+#include <functional>
+#include <sys/stat.h>
+#include <unistd.h>
+
+namespace plumb::symbols {
+
+namespace {
+
+int64_t clock_ns(clockid_t clock) {
+    timespec now{};
+    clock_gettime(clock, &now);
+    return int64_t{now.tv_sec} * 1'000'000'000 + now.tv_nsec;
+}
+
+// Boot is when CLOCK_MONOTONIC was 0; corrections of the clock move it a little, suspending a lot (and then only
+// names are lost).
+bool is_same_boot(const model::Run& run) {
+    constexpr int64_t kTolerance = 5'000'000'000;
+    char name[256] = {};
+    if (run.hosts.empty() || gethostname(name, sizeof name - 1) != 0 || run.start_unix_ns == 0)
+        return false;
+    bool is_here = false;
+    for (const model::Host& host : run.hosts)
+        is_here = is_here || host.name == name;
+    const int64_t then = static_cast<int64_t>(run.start_unix_ns) - static_cast<int64_t>(run.begin_ns);
+    const int64_t now = clock_ns(CLOCK_REALTIME) - clock_ns(CLOCK_MONOTONIC);
+    return is_here && std::llabs(then - now) < kTolerance;
+}
+
+std::string cache_file_for(const std::string& directory) {
+    if (directory.empty())
+        return {};
+    if (access(directory.c_str(), W_OK) == 0)
+        return directory + "/symbols.cache";
+    std::string base;
+    if (const char* cache = std::getenv("XDG_CACHE_HOME"); cache && *cache == '/')
+        base = cache;
+    else if (const char* home = std::getenv("HOME"); home && *home == '/')
+        base = std::string(home) + "/.cache";
+    else
+        return {};
+    mkdir(base.c_str(), 0700);
+    base += "/plumb";
+    mkdir(base.c_str(), 0700);
+    std::error_code error;
+    const std::string whole = std::filesystem::absolute(directory, error).string();
+    return base + "/symbols-" + std::to_string(std::hash<std::string>{}(whole)) + ".cache";
+}
+
+} // namespace
+
+Options options_for(const model::Run& run) {
+    Options options;
+    options.run_directory = run.directory;
+    options.cache_file = cache_file_for(run.directory);
+    options.begin_unix_ns = run.start_unix_ns;
+    options.same_boot = is_same_boot(run);
+    return options;
+}
+
+} // namespace plumb::symbols

@@ -1,0 +1,260 @@
+#include "symbols/resolver.h"
+
+#include "support/error.h"
+#include "symbols/address_names.h"
+#include "symbols/debug_files.h"
+#include "symbols/debuginfod.h"
+#include "symbols/file_symbols.h"
+#include "symbols/frame_cache.h"
+#include "symbols/vdso_image.h"
+
+#include <cstdio>
+#include <ctime>
+#include <map>
+#include <sys/stat.h>
+#include <sys/types.h>
+#include <unistd.h>
+#include <unordered_map>
+
+namespace plumb::symbols {
+
+namespace {
+
+using model::Module;
+using model::SourceFrame;
+
+std::string hex(uint64_t value) {
+    char text[24];
+    std::snprintf(text, sizeof text, "0x%llx", static_cast<unsigned long long>(value));
+    return text;
+}
+
+std::string file_name(const std::string& path) {
+    const size_t slash = path.rfind('/');
+    return slash == std::string::npos ? path : path.substr(slash + 1);
+}
+
+std::string identity_of(const ElfImage* file) {
+    return file ? file->path() + "|" + std::to_string(file->file_bytes()) + "|" +
+                      std::to_string(file->modified_ns())
+                : "-";
+}
+
+// One file of the run, as far as it is needed: found and verified at once, its symbols read when asked for.
+struct File {
+    std::string shown; // for SourceFrame::module
+    std::unique_ptr<ElfImage> image, debug;
+    std::unique_ptr<FileSymbols> symbols;
+    std::string cache_key;
+    FrameCache::Frames* cached = nullptr;
+    bool noted_split = false;
+};
+
+class ElfResolver final : public model::SourceResolver {
+  public:
+    explicit ElfResolver(Options options)
+        : options_(std::move(options)), cache_(options_.cache_file),
+          search_{options_.sysroot, options_.debug_directories,
+                  options_.debuginfod && debuginfod_configured()} {}
+    ~ElfResolver() override { cache_.save(); }
+
+    std::vector<SourceFrame> resolve(const Module& module, uint64_t address) override;
+    std::vector<std::string> notes() const override { return notes_; }
+
+  private:
+    std::vector<SourceFrame> resolve_in_file(const Module& module, uint64_t address);
+    std::vector<SourceFrame> resolve_kernel(uint64_t address);
+    std::vector<SourceFrame> resolve_generated(const Module& module, uint64_t address);
+    File& file_of(const Module& module);
+    void open_file(const Module& module, File& file);
+    std::unique_ptr<ElfImage> open_image(const Module& module, const std::string& path);
+    static std::optional<uint64_t> address_in_file(const File& file, const Module& module, uint64_t address);
+    void finish(std::vector<SourceFrame>& frames, const std::string& shown) const;
+    const AddressNames& perf_map_of(uint32_t pid);
+
+    Options options_;
+    FrameCache cache_;
+    DebugFileSearch search_;
+    std::unordered_map<std::string, File> files_; // by path and build id
+    std::unordered_map<uint32_t, AddressNames> perf_maps_;
+    std::optional<AddressNames> kernel_;
+    std::vector<std::string> notes_;
+};
+
+std::vector<SourceFrame> single(std::string function, std::string shown) {
+    SourceFrame frame;
+    frame.function = std::move(function);
+    frame.module = std::move(shown);
+    return {frame};
+}
+
+std::vector<SourceFrame> ElfResolver::resolve(const Module& module, uint64_t address) {
+    switch (module.kind) {
+    case Module::Kind::kernel:
+        return resolve_kernel(address);
+    case Module::Kind::anonymous:
+        return resolve_generated(module, address);
+    default:
+        return resolve_in_file(module, address);
+    }
+}
+
+std::vector<SourceFrame> ElfResolver::resolve_kernel(uint64_t address) {
+    if (!kernel_)
+        kernel_ = options_.same_boot ? AddressNames::from_kallsyms(options_.root + "/proc/kallsyms") : AddressNames();
+    const auto name = kernel_->at(address);
+    return single(name ? name->first : "", "[kernel]");
+}
+
+// Own copies in the run directory are trusted; what lies in /tmp must be of this user and no older than the run.
+const AddressNames& ElfResolver::perf_map_of(uint32_t pid) {
+    auto [entry, is_new] = perf_maps_.try_emplace(pid);
+    if (!is_new || pid == 0)
+        return entry->second;
+    const std::string name = "/perf-" + std::to_string(pid) + ".map";
+    if (!options_.run_directory.empty())
+        entry->second = AddressNames::from_perf_map(options_.run_directory + name);
+    const std::string path = options_.root + "/tmp" + name;
+    struct stat status{};
+    if (entry->second.empty() && options_.same_boot && lstat(path.c_str(), &status) == 0 &&
+        S_ISREG(status.st_mode) && status.st_uid == geteuid() &&
+        static_cast<uint64_t>(status.st_mtim.tv_sec) + 1 >= options_.begin_unix_ns / 1'000'000'000)
+        entry->second = AddressNames::from_perf_map(path);
+    return entry->second;
+}
+
+std::vector<SourceFrame> ElfResolver::resolve_generated(const Module& module, uint64_t address) {
+    const auto name = perf_map_of(module.pid).at(address);
+    return single(name ? name->first : "[anonymous]+" + hex(address - module.start), "[anonymous]");
+}
+
+std::unique_ptr<ElfImage> ElfResolver::open_image(const Module& module, const std::string& path) {
+    std::string why;
+    std::unique_ptr<ElfImage> image = ElfImage::open(path, &why);
+    const std::string fallback = ": its functions are shown as addresses";
+    if (!image) {
+        notes_.push_back(path + " cannot be read here (" + why + ")" + fallback);
+        return nullptr;
+    }
+    if (!module.build_id.empty() && !same_build_id(module.build_id, image->build_id())) {
+        notes_.push_back(path + " changed since the run (recorded build id " + module.build_id + ", now " +
+                         (image->build_id().empty() ? "none" : image->build_id()) + ")" + fallback);
+        return nullptr;
+    }
+    if (module.build_id.empty() && module.deleted) {
+        notes_.push_back(path + " was deleted or replaced during the run, and carries no build id to tell "
+                                "whether this is the same file" +
+                         fallback);
+        return nullptr;
+    }
+    if (module.build_id.empty() && options_.begin_unix_ns && image->modified_ns() > options_.begin_unix_ns)
+        notes_.push_back(path + " was written after the run began, and carries no build id: lines may be wrong");
+    return image;
+}
+
+void ElfResolver::open_file(const Module& module, File& file) {
+    if (module.kind == Module::Kind::vdso) {
+        file.shown = "[vdso]";
+        file.image = open_own_vdso(module.build_id);
+        return;
+    }
+    const std::string path = options_.sysroot + module.path;
+    file.shown = module.path.empty() ? "[unknown]" : file_name(module.path);
+    if (module.path.empty())
+        return;
+    file.image = open_image(module, path);
+    const std::string& build_id = file.image ? file.image->build_id() : module.build_id;
+    if (!file.image || !file.image->has_debug_info())
+        file.debug = find_debug_file(search_, file.image.get(), build_id);
+    if (!file.image && file.debug)
+        notes_.back().replace(notes_.back().rfind(": "), std::string::npos,
+                              ": lines come from " + file.debug->path() + " alone");
+}
+
+File& ElfResolver::file_of(const Module& module) {
+    auto [entry, is_new] = files_.try_emplace(module.path + '\n' + module.build_id);
+    File& file = entry->second;
+    if (!is_new)
+        return file;
+    open_file(module, file);
+    if (file.image || file.debug) {
+        file.cache_key = module.build_id.empty() ? module.path : module.build_id;
+        file.cached = &cache_.frames_of(file.cache_key,
+                                        identity_of(file.image.get()) + ";" + identity_of(file.debug.get()));
+    }
+    return file;
+}
+
+// None: the mapping cannot be placed in the file.
+std::optional<uint64_t> ElfResolver::address_in_file(const File& file, const Module& module, uint64_t address) {
+    if (file.image)
+        return file.image->address_of(module.file_offset + (address - module.start));
+    // A debug file keeps the segments' addresses but not their place in the file. If there is one piece of code, its
+    // first page was mapped at the start of the mapping.
+    const Segment* code = nullptr;
+    for (const Segment& segment : file.debug->segments()) {
+        if (!segment.executable)
+            continue;
+        if (code)
+            return std::nullopt;
+        code = &segment;
+    }
+    if (!code)
+        return std::nullopt;
+    return (code->address & ~uint64_t{4095}) + (address - module.start);
+}
+
+void ElfResolver::finish(std::vector<SourceFrame>& frames, const std::string& shown) const {
+    for (SourceFrame& frame : frames) {
+        frame.module = shown;
+        for (const auto& [old_prefix, new_prefix] : options_.source_maps)
+            if (frame.file.starts_with(old_prefix)) {
+                frame.file.replace(0, old_prefix.size(), new_prefix);
+                break;
+            }
+    }
+}
+
+std::vector<SourceFrame> ElfResolver::resolve_in_file(const Module& module, uint64_t address) {
+    File& file = file_of(module);
+    std::optional<uint64_t> inside;
+    if (file.image || file.debug)
+        inside = address_in_file(file, module, address);
+    if (!inside)
+        return single(file.shown + "+" + hex(module.file_offset + (address - module.start)), file.shown);
+
+    auto [entry, is_new] = file.cached->try_emplace(*inside);
+    if (is_new) {
+        if (!file.symbols)
+            file.symbols = std::make_unique<FileSymbols>(search_, file.image.get(), file.debug.get());
+        entry->second = file.symbols->frames_at(*inside);
+        if (entry->second.empty())
+            entry->second = single("", "");
+        if (entry->second.back().function.empty())
+            entry->second.back().function = file.shown + "+" + hex(*inside);
+        cache_.changed();
+        if (!file.symbols->missing_split_file().empty() && !file.noted_split) {
+            file.noted_split = true;
+            notes_.push_back(file.shown + ": debug info was split into " + file.symbols->missing_split_file() +
+                             ", which is missing: inlined functions are not told apart");
+        }
+    }
+    std::vector<SourceFrame> frames = entry->second;
+    finish(frames, file.shown);
+    return frames;
+}
+
+} // namespace
+
+SourceMap parse_source_map(const std::string& text) {
+    const size_t equals = text.find('=');
+    if (equals == std::string::npos || equals == 0)
+        throw Error("--source-map " + text + ": expected OLD=NEW, two paths that files begin with");
+    return {text.substr(0, equals), text.substr(equals + 1)};
+}
+
+std::unique_ptr<model::SourceResolver> make_resolver(Options options) {
+    return std::make_unique<ElfResolver>(std::move(options));
+}
+
+} // namespace plumb::symbols
