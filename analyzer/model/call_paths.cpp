@@ -1,0 +1,189 @@
+#include "model/call_paths.h"
+
+#include <algorithm>
+#include <set>
+
+namespace plumb::model {
+
+namespace {
+
+// A damaged file may hold a parent chain that is a ring; real stacks are far shorter.
+constexpr size_t kMaxDepth = 100'000;
+
+uint64_t lifetime(const Module& module) {
+    return module.unloaded_ns > module.loaded_ns ? module.unloaded_ns - module.loaded_ns : 0;
+}
+
+// A return address may be the first of the next function: the call lies before it.
+uint64_t looked_up(const PathNode& node) {
+    return node.leaf || node.address == 0 ? node.address : node.address - 1;
+}
+
+SourceFrame in_module(const char* module) {
+    SourceFrame frame;
+    frame.module = module;
+    return frame;
+}
+
+} // namespace
+
+// Where mappings of different times overlap, the one that lasted longest wins: nodes of the tree carry no time.
+const std::vector<CallPaths::Range>& CallPaths::ranges_of(size_t process) const {
+    auto [entry, is_new] = ranges_.try_emplace(process);
+    std::vector<Range>& ranges = entry->second;
+    if (!is_new || process >= run_.processes.size())
+        return ranges;
+    const std::vector<Module>& modules = run_.processes[process].modules;
+    struct Edge {
+        uint64_t address;
+        bool begins;
+        size_t module;
+    };
+    std::vector<Edge> edges;
+    for (size_t i = 0; i < modules.size(); ++i) {
+        if (modules[i].start >= modules[i].end)
+            continue;
+        edges.push_back({modules[i].start, true, i});
+        edges.push_back({modules[i].end, false, i});
+    }
+    std::sort(edges.begin(), edges.end(), [](const Edge& a, const Edge& b) { return a.address < b.address; });
+    auto longer = [&](size_t a, size_t b) {
+        const uint64_t life_a = lifetime(modules[a]), life_b = lifetime(modules[b]);
+        return life_a != life_b ? life_a > life_b : a < b;
+    };
+    std::set<size_t, decltype(longer)> open(longer);
+    for (size_t i = 0; i < edges.size(); ++i) {
+        if (edges[i].begins)
+            open.insert(edges[i].module);
+        else
+            open.erase(edges[i].module);
+        if (i + 1 == edges.size() || open.empty() || edges[i + 1].address == edges[i].address)
+            continue;
+        if (!ranges.empty() && ranges.back().module == *open.begin() && ranges.back().end == edges[i].address)
+            ranges.back().end = edges[i + 1].address;
+        else
+            ranges.push_back({edges[i].address, edges[i + 1].address, *open.begin()});
+    }
+    return ranges;
+}
+
+const Module* CallPaths::module_of(size_t process, uint64_t address) const {
+    const std::vector<Range>& ranges = ranges_of(process);
+    auto after = std::upper_bound(ranges.begin(), ranges.end(), address,
+                                  [](uint64_t a, const Range& range) { return a < range.start; });
+    if (after == ranges.begin() || address >= std::prev(after)->end)
+        return nullptr;
+    return &run_.processes[process].modules[std::prev(after)->module];
+}
+
+const std::vector<SourceFrame>& CallPaths::frames_of(size_t process, uint32_t node) {
+    std::vector<SourceFrame>& frames = frames_[uint64_t{process} << 32 | node];
+    if (!frames.empty())
+        return frames;
+    if (process >= run_.processes.size() || node == 0 || node >= run_.processes[process].paths.size()) {
+        frames.push_back(in_module("[unknown]"));
+        return frames;
+    }
+    const PathNode& path = run_.processes[process].paths[node];
+    const uint64_t address = looked_up(path);
+    if (const Module* module = module_of(process, address)) {
+        if (module->kind == Module::Kind::anonymous) {
+            Module of_process = *module;
+            of_process.pid = run_.processes[process].pid;
+            frames = resolver_.resolve(of_process, address);
+        } else {
+            frames = resolver_.resolve(*module, address);
+        }
+    } else if (path.kernel) {
+        Module kernel;
+        kernel.kind = Module::Kind::kernel;
+        kernel.end = UINT64_MAX;
+        frames = resolver_.resolve(kernel, address);
+    }
+    if (frames.empty())
+        frames.push_back(in_module(path.kernel ? "[kernel]" : "[unknown]"));
+    return frames;
+}
+
+std::vector<SourceFrame> CallPaths::stack(size_t process, uint32_t node) {
+    std::vector<SourceFrame> all;
+    if (process >= run_.processes.size())
+        return all;
+    const std::vector<PathNode>& paths = run_.processes[process].paths;
+    for (size_t depth = 0; node != 0 && node < paths.size() && depth < kMaxDepth; ++depth) {
+        const std::vector<SourceFrame>& frames = frames_of(process, node);
+        all.insert(all.end(), frames.begin(), frames.end());
+        node = paths[node].parent;
+    }
+    return all;
+}
+
+namespace {
+
+enum class Owner { user, library, system };
+
+Owner owner_of(const Module* module, bool kernel) {
+    if (!module || kernel || module->kind == Module::Kind::kernel || module->kind == Module::Kind::vdso)
+        return Owner::system;
+    if (module->kind == Module::Kind::program || module->kind == Module::Kind::anonymous)
+        return Owner::user;
+    if (is_system_module(module->path))
+        return Owner::system;
+    for (const char* directory : {"/usr/lib", "/lib"}) // lib32, lib64 and libexec included
+        if (module->path.starts_with(directory))
+            return Owner::library;
+    return Owner::user;
+}
+
+// Linked into every program by the compiler: nobody wrote it.
+bool is_start_up_code(const std::string& function) {
+    const std::string name = function.substr(0, function.find('+'));
+    for (const char* known : {"_start", "__libc_start_main", "__libc_start_call_main", "_init", "_fini",
+                              "__do_global_dtors_aux", "frame_dummy", "register_tm_clones",
+                              "deregister_tm_clones"})
+        if (name == known)
+            return true;
+    return false;
+}
+
+bool is_named(const SourceFrame& frame) {
+    return !frame.function.empty() && !frame.function.starts_with(frame.module + "+0x");
+}
+
+constexpr int kAnyFrame = 7;
+
+// The list in the header; 1 is best.
+int rank_of(const SourceFrame& frame, Owner owner) {
+    if (owner == Owner::system)
+        return kAnyFrame;
+    if (owner == Owner::library)
+        return frame.line != 0 ? 4 : is_named(frame) ? 5 : kAnyFrame;
+    if (frame.line != 0)
+        return is_system_source(frame.file) ? 2 : 1;
+    if (is_start_up_code(frame.function))
+        return kAnyFrame;
+    return is_named(frame) ? 3 : 6;
+}
+
+} // namespace
+
+SourceFrame CallPaths::user_frame(size_t process, uint32_t node) {
+    SourceFrame best = frames_of(process, node).front();
+    if (process >= run_.processes.size())
+        return best;
+    int best_rank = kAnyFrame;
+    const std::vector<PathNode>& paths = run_.processes[process].paths;
+    for (size_t depth = 0; node != 0 && node < paths.size() && depth < kMaxDepth && best_rank > 1; ++depth) {
+        const Owner owner = owner_of(module_of(process, looked_up(paths[node])), paths[node].kernel);
+        if (owner != Owner::system)
+            for (const SourceFrame& frame : frames_of(process, node))
+                if (const int rank = rank_of(frame, owner); rank < best_rank) {
+                    best = frame;
+                    best_rank = rank;
+                }
+        node = paths[node].parent;
+    }
+    return best;
+}
+
+} // namespace plumb::model
