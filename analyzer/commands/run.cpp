@@ -1,0 +1,50 @@
+#include "commands/command.h"
+#include "commands/target_command.h"
+#include "record/recorder.h"
+#include "support/error.h"
+
+#include <CLI/CLI.hpp>
+#include <fmt/core.h>
+#include <memory>
+
+namespace plumb {
+
+CommandAction declare_run(CLI::App& subcommand) {
+    auto options = std::make_shared<record::Options>();
+    auto call_graph = std::make_shared<std::string>("fp");
+    subcommand.add_option("-o,--output", options->run_directory,
+                          "Record into this directory (default: plumb-<program>-<time>)");
+    subcommand.add_flag("--force", options->force, "Replace the run that this directory holds");
+    subcommand.add_flag("--no-report{false}", options->report, "Record only; plumb report RUN shows it later");
+    subcommand.add_flag("-q,--quiet", options->quiet, "Print nothing but errors");
+    subcommand.add_option("--rate", options->rate_hz, "Samples a second on each CPU")
+        ->check(CLI::Range(1.0, 10000.0))
+        ->capture_default_str();
+    subcommand.add_option("--call-graph", *call_graph, "How callers are found: fp (frame pointers), dwarf or none")
+        ->check(CLI::IsMember({"fp", "dwarf", "none"}))
+        ->capture_default_str();
+    subcommand.add_option("--budget", options->budget_percent,
+                          "Slow recording down when it costs more than this percentage of the run")
+        ->check(CLI::Range(0.01, 100.0))
+        ->capture_default_str();
+    subcommand.add_option("--with", options->with, "Collect also: counters, noise, ...")->delimiter(',');
+    subcommand.add_option("--without", options->without, "Do not collect: sample, heap, threads, modules, ...")
+        ->delimiter(',');
+    subcommand.add_option("--heap", options->heap, "Record allocations: sample, full (every one) or off")
+        ->check(CLI::IsMember({"sample", "full", "off"}))
+        ->capture_default_str();
+    subcommand.add_option("--include", options->include, "Glob of executables to record inside (default: all)");
+    subcommand.add_option("--exclude", options->exclude, "Glob of executables to leave alone");
+    declare_target(subcommand);
+
+    return [&subcommand, options, call_graph]() {
+        options->command = target_of(subcommand);
+        options->call_graph = *call_graph == "dwarf"  ? record::CallGraph::dwarf
+                              : *call_graph == "none" ? record::CallGraph::none
+                                                      : record::CallGraph::frame_pointers;
+        const record::Outcome outcome = record::record(*options);
+        return outcome.exit_status;
+    };
+}
+
+} // namespace plumb

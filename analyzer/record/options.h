@@ -1,0 +1,29 @@
+// What `plumb run` was asked to do.
+#pragma once
+
+#include <map>
+#include <string>
+#include <vector>
+
+namespace plumb::record {
+
+enum class CallGraph { frame_pointers, dwarf, none };
+
+struct Options {
+    std::vector<std::string> command;
+    std::string run_directory; // empty: named after the program and the time
+    bool force = false;        // replace an earlier run in run_directory
+    bool report = true;
+    bool quiet = false;
+    double rate_hz = 499; // not a divisor of common timer rates: no lockstep with what it looks at
+    CallGraph call_graph = CallGraph::frame_pointers;
+    double budget_percent = 2;
+    std::vector<std::string> with, without; // collectors
+    std::string heap = "sample";
+    std::vector<std::string> include, exclude; // globs of executables
+    std::map<std::string, std::string> environment; // further variables for the target, such as a placement
+
+    bool collects(const std::string& collector) const; // by default or by --with, and not by --without
+};
+
+} // namespace plumb::record

@@ -1,0 +1,38 @@
+// One perf event on one CPU with its ring, following a process and all its descendants.
+#pragma once
+
+#include <linux/perf_event.h>
+
+#include <cstdint>
+#include <functional>
+#include <span>
+
+namespace plumb::record {
+
+class PerfRing {
+  public:
+    PerfRing() = default;
+    ~PerfRing();
+    PerfRing(PerfRing&& other) noexcept;
+    PerfRing& operator=(PerfRing&&) = delete;
+
+    // Opens `attributes` for `pid` on `cpu` with a ring of at most `pages` (a power of two), fewer if the system
+    // allows no more locked memory. Returns 0 or an errno.
+    int open(const perf_event_attr& attributes, int pid, int cpu, size_t pages);
+
+    int fd() const { return fd_; }
+    int cpu() const { return cpu_; }
+    size_t pages() const { return pages_; }
+
+    // Hands out every record that is in the ring now (contiguous, valid during the call) and frees its room.
+    void drain(const std::function<void(const perf_event_header&)>& take);
+
+    void enable(bool on); // of the event and all its inherited copies
+
+  private:
+    int fd_ = -1, cpu_ = -1;
+    size_t pages_ = 0;
+    char* base_ = nullptr;
+};
+
+} // namespace plumb::record

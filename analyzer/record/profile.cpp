@@ -1,0 +1,119 @@
+#include "record/profile.h"
+
+#include <algorithm>
+
+namespace plumb::record {
+
+namespace {
+
+// Frames of these libraries begin threads and programs, so a chain that reaches one is whole.
+bool begins_stacks(const MappedModule& module) {
+    const size_t slash = module.path.rfind('/');
+    const std::string_view name = std::string_view(module.path).substr(slash == std::string::npos ? 0 : slash + 1);
+    return name.starts_with("libc.so") || name.starts_with("libc-") || name.starts_with("ld-") ||
+           name.starts_with("libpthread") || name.starts_with("ld.so");
+}
+
+} // namespace
+
+std::vector<PathStep> steps_of(const PerfRecord& sample, const Process& process) {
+    std::vector<uint64_t> kernel, user;
+    std::vector<uint64_t>* part = &kernel;
+    for (const uint64_t address : sample.chain) {
+        if (address >= PERF_CONTEXT_MAX)
+            part = address == PERF_CONTEXT_USER ? &user : &kernel;
+        else
+            part->push_back(address);
+    }
+    if (kernel.empty() && user.empty()) // no chain was asked for, or the kernel could not walk
+        (sample.in_kernel ? kernel : user).push_back(sample.address);
+
+    size_t valid = user.empty() ? 0 : 1; // the innermost is where it was, mapped or not
+    while (valid < user.size() && process.module_at(user[valid] - 1))
+        ++valid;
+    bool truncated = valid < user.size();
+    if (valid == 0)
+        truncated = true; // in the kernel, with the user's part unknown
+    else if (!(process.flags & trace::kSeenStatic)) {
+        const MappedModule* outermost = process.module_at(user[valid - 1]);
+        truncated = !outermost || !begins_stacks(*outermost);
+    } else
+        truncated |= valid == 1;
+
+    std::vector<PathStep> steps;
+    for (size_t i = valid; i-- > 0;)
+        steps.push_back({user[i], i == 0 && kernel.empty() ? uint32_t{trace::kPathLeaf} : 0u});
+    for (size_t i = kernel.size(); i-- > 0;)
+        steps.push_back({kernel[i], uint32_t{trace::kPathKernel} | (i == 0 ? uint32_t{trace::kPathLeaf} : 0u)});
+    if (truncated && !steps.empty())
+        steps.front().flags |= trace::kPathTruncated;
+    return steps;
+}
+
+uint32_t Profile::child_of(Tree& tree, uint32_t pid, uint32_t parent, uint64_t address, uint32_t flags,
+                           bool& found_room) {
+    const NodeKey key{parent, flags, address};
+    const auto known = tree.nodes.find(key);
+    if (known != tree.nodes.end())
+        return known->second;
+    trace::PathNode node{};
+    node.id = nodes_ + 1;
+    node.parent = parent;
+    node.address = address;
+    node.pid = pid;
+    node.flags = flags;
+    if (tree.bytes + sizeof node > most_bytes_each_ || !file_.append(trace::RecordType::PathNode, 0, node)) {
+        found_room = false;
+        return parent;
+    }
+    tree.bytes += sizeof node;
+    tree.nodes.emplace(key, node.id);
+    return ++nodes_;
+}
+
+void Profile::take(const PerfRecord& sample, uint64_t weight_ns) {
+    ++samples_;
+    Process* process = processes_.find_or_read(sample.pid);
+    if (!process)
+        return;
+    processes_.write_modules(*process);
+    Tree& tree = trees_[sample.pid];
+    if (tree.generation != process->generation) {
+        const uint64_t bytes = tree.bytes; // the share is the process's, over all its images
+        tree = Tree{};
+        tree.generation = process->generation;
+        tree.bytes = bytes;
+    }
+    uint32_t path = 0;
+    bool found_room = true;
+    const std::vector<PathStep> steps = steps_of(sample, *process);
+    cut_chains_ += !steps.empty() && (steps.front().flags & trace::kPathTruncated);
+    for (const PathStep& step : steps) {
+        path = child_of(tree, sample.pid, path, step.address, step.flags, found_room);
+        if (!found_room)
+            break;
+    }
+    if (path == 0)
+        return;
+    if (!found_room)
+        file_.count_dropped();
+    trace::SampleSite*& site = tree.sites[uint64_t{sample.tid} << 32 | path];
+    if (!site) {
+        trace::SampleSite begin{};
+        begin.pid = sample.pid;
+        begin.path = path;
+        begin.first_ns = sample.time_ns;
+        site = file_.append(trace::RecordType::SampleSite, sample.tid, begin);
+        if (!site)
+            return;
+        tree.bytes += sizeof begin;
+    }
+    update(site->samples, site->samples + 1);
+    update(site->time_ns, site->time_ns + weight_ns);
+    update(site->kernel, site->kernel + sample.in_kernel);
+    update(site->last_ns, sample.time_ns);
+}
+
+void Profile::forget(uint32_t pid) { trees_.erase(pid); }
+
+} // namespace plumb::record

@@ -1,0 +1,64 @@
+// The call-path trees of the run's processes, and how often each thread was seen at each path. Samples are never
+// stored one by one: a count is updated in place, so that the file does not grow with time.
+#pragma once
+
+#include "record/perf_record.h"
+#include "record/process_table.h"
+#include "record/trace_file.h"
+
+#include <cstdint>
+#include <unordered_map>
+
+namespace plumb::record {
+
+class Profile {
+  public:
+    // `most_bytes_each`: of the file for one process; beyond that samples are counted at the deepest known path.
+    Profile(TraceFile& file, ProcessTable& processes, uint64_t most_bytes_each)
+        : file_(file), processes_(processes), most_bytes_each_(most_bytes_each) {}
+
+    // A sample that stands for `weight_ns` of CPU time.
+    void take(const PerfRecord& sample, uint64_t weight_ns);
+
+    void forget(uint32_t pid); // it ended: nothing more can come
+
+    uint64_t samples() const { return samples_; }
+    uint64_t cut_chains() const { return cut_chains_; }
+
+  private:
+    struct NodeKey {
+        uint32_t parent;
+        uint32_t flags;
+        uint64_t address;
+        bool operator==(const NodeKey&) const = default;
+    };
+    struct NodeHash {
+        size_t operator()(const NodeKey& key) const {
+            return (key.address ^ (uint64_t{key.parent} << 32 | key.flags)) * 0x9e3779b97f4a7c15u >> 7;
+        }
+    };
+    struct Tree {
+        uint64_t generation = 0;
+        uint64_t bytes = 0; // of the file
+        std::unordered_map<NodeKey, uint32_t, NodeHash> nodes;
+        std::unordered_map<uint64_t, trace::SampleSite*> sites; // tid << 32 | path
+    };
+    uint32_t child_of(Tree& tree, uint32_t pid, uint32_t parent, uint64_t address, uint32_t flags, bool& found_room);
+
+    TraceFile& file_;
+    ProcessTable& processes_;
+    uint64_t most_bytes_each_;
+    uint32_t nodes_ = 0; // ids given
+    uint64_t samples_ = 0, cut_chains_ = 0;
+    std::unordered_map<uint32_t, Tree> trees_; // by pid
+};
+
+// The chain of one sample, outermost frame first, ready for the tree. Addresses of the user's stack that are in no
+// executable mapping end the chain: what is above them is unknown.
+struct PathStep {
+    uint64_t address;
+    uint32_t flags; // trace::PathNodeFlags
+};
+std::vector<PathStep> steps_of(const PerfRecord& sample, const Process& process);
+
+} // namespace plumb::record

@@ -1,0 +1,206 @@
+#include "record/recorder.h"
+
+#include "record/child.h"
+#include "record/executable.h"
+#include "record/process_table.h"
+#include "record/profile.h"
+#include "record/run_directory.h"
+#include "record/sampler.h"
+#include "record/shim_files.h"
+#include "record/signals.h"
+#include "record/target_environment.h"
+#include "record/trace_file.h"
+#include "support/error.h"
+
+#include <cerrno>
+#include <csignal>
+#include <optional>
+#include <poll.h>
+#include <sys/resource.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+namespace plumb::record {
+
+namespace {
+
+constexpr uint64_t kMillisecond = 1'000'000;
+constexpr uint64_t kMostBytesEach = 8u << 20; // of the recorder's file, for one process of the target
+constexpr uint64_t kReservedBytes = 1u << 30;
+constexpr uint64_t kTick = 100 * kMillisecond;
+
+uint64_t to_ns(const timeval& time) {
+    return static_cast<uint64_t>(time.tv_sec) * 1'000'000'000 + static_cast<uint64_t>(time.tv_usec) * 1000;
+}
+
+// Blocks are shared by all ranks of a host through its name, so it must be one path component.
+std::string trace_path(const std::string& directory) {
+    char host[256] = "";
+    gethostname(host, sizeof host - 1);
+    return directory + "/node-" + host + "-" + std::to_string(getpid()) + ".plumb";
+}
+
+class Recorder {
+  public:
+    Recorder(const Options& options, const JobIdentity& job)
+        : options_(options), inheritance_(Inheritance::now()), directory_(options, job) {}
+
+    Outcome run();
+
+  private:
+    void launch();
+    void watch();
+    bool reap();
+    void tick(bool final);
+    void finish();
+
+    const Options& options_;
+    const Inheritance inheritance_;
+    RunDirectory directory_;
+    std::optional<TraceFile> file_;
+    std::optional<ProcessTable> processes_;
+    std::optional<Profile> profile_;
+    std::optional<Child> child_;
+    std::optional<Sampler> sampler_;
+    std::optional<SignalForwarder> signals_;
+    trace::RecorderCost* cost_ = nullptr;
+    uint64_t begin_ns_ = 0, start_up_ns_ = 0, lost_ = 0;
+    int wait_status_ = 0;
+    rusage usage_{};
+};
+
+void Recorder::launch() {
+    const Executable executable = find_executable(options_.command[0]);
+    const bool wants_samples = options_.collects("sample");
+    const TargetEnvironment usual = target_environment(options_, executable, directory_.path(), true);
+    const TargetEnvironment without_perf = target_environment(options_, executable, directory_.path(), false);
+    file_.emplace(trace_path(directory_.path()), kMostBytesEach, kReservedBytes);
+    processes_.emplace(*file_, kMostBytesEach);
+    profile_.emplace(*file_, *processes_, kMostBytesEach / 2);
+    signals_.emplace();
+    child_.emplace(options_.command, usual.variables, without_perf.variables, inheritance_);
+    if (wants_samples)
+        sampler_.emplace(child_->pid(), options_);
+    const bool samples = sampler_ && sampler_->works();
+
+    std::string command_line;
+    for (const std::string& word : options_.command)
+        command_line += (command_line.empty() ? "" : std::string(1, '\0')) + word;
+    processes_->launch(child_->pid(), getpid(), command_line);
+    cost_ = file_->append(trace::RecordType::RecorderCost, 0, trace::RecorderCost{});
+    if (!usual.why_no_shim.empty())
+        file_->evidence("shim", trace::EvidenceState::missing, usual.why_no_shim, usual.enable, child_->pid());
+    if (sampler_)
+        file_->evidence("perf-sampling",
+                        !samples                    ? trace::EvidenceState::missing
+                        : sampler_->why().empty()   ? trace::EvidenceState::ok
+                                                    : trace::EvidenceState::limited,
+                        sampler_->why(), sampler_->enable());
+    begin_ns_ = monotonic_ns();
+    directory_.begin(options_, begin_ns_, realtime_ns());
+
+    const int error = child_->release(samples || !wants_samples ? Child::Choice::usual : Child::Choice::other);
+    if (error != 0) {
+        directory_.discard();
+        const ExecFailure failure = explain_exec_failure(options_.command[0], error);
+        throw Error(failure.text, failure.exit_status);
+    }
+    start_up_ns_ = monotonic_ns() - begin_ns_;
+    if (!samples)
+        processes_->find_or_read(child_->pid());
+}
+
+void Recorder::tick(bool final) {
+    if (sampler_ && sampler_->works())
+        lost_ += sampler_->drain(
+            [&](const PerfRecord& record) {
+                processes_->take(record);
+                if (record.kind == PerfKind::sample)
+                    profile_->take(record, sampler_->period_ns());
+            },
+            final);
+    if (cost_) {
+        update(cost_->cpu_ns, own_cpu_ns());
+        update(cost_->samples, profile_->samples());
+        update(cost_->lost_samples, lost_);
+        update(cost_->start_up_ns, start_up_ns_);
+        if (sampler_)
+            update(cost_->sample_period_ns, sampler_->period_ns());
+    }
+}
+
+// True when the target has ended.
+bool Recorder::reap() {
+    int status = 0;
+    pid_t pid = 0;
+    while ((pid = wait4(child_->pid(), &status, WNOHANG | WUNTRACED | WCONTINUED, &usage_)) > 0) {
+        if (WIFSTOPPED(status)) {
+            // Whoever started plumb sees it stop as it would see the program stop. Continuing plumb continues the
+            // program: the signal is read and sent on.
+            tick(false);
+            raise(SIGSTOP);
+        } else if (!WIFCONTINUED(status)) {
+            wait_status_ = status;
+            return true;
+        }
+    }
+    return pid < 0 && errno == ECHILD;
+}
+
+void Recorder::watch() {
+    std::vector<pollfd> polled{{signals_->fd(), POLLIN, 0}};
+    if (sampler_)
+        for (const PerfRing& ring : sampler_->rings())
+            polled.push_back({ring.fd(), POLLIN, 0});
+    uint64_t next_tick = monotonic_ns() + kTick;
+    while (true) {
+        const uint64_t now = monotonic_ns();
+        const uint64_t left = next_tick > now ? next_tick - now : 0;
+        const timespec timeout{static_cast<time_t>(left / 1'000'000'000), static_cast<long>(left % 1'000'000'000)};
+        const int ready = ppoll(polled.data(), polled.size(), &timeout, nullptr);
+        if (ready > 0 && (polled[0].revents & POLLIN) && signals_->forward_to(child_->pid()) && reap())
+            return;
+        // A ring whose last task has ended reports a hang-up for ever.
+        for (size_t i = 1; i < polled.size(); ++i)
+            if (polled[i].revents & (POLLHUP | POLLERR))
+                polled[i].fd = -1;
+        if (ready > 0 || monotonic_ns() >= next_tick)
+            tick(false);
+        if (monotonic_ns() >= next_tick)
+            next_tick = monotonic_ns() + kTick;
+    }
+}
+
+void Recorder::finish() {
+    const uint64_t end_ns = monotonic_ns();
+    tick(true);
+    processes_->gone(child_->pid(), end_ns, wait_status_, to_ns(usage_.ru_utime), to_ns(usage_.ru_stime),
+                     static_cast<uint64_t>(usage_.ru_maxrss) * 1024);
+    file_->close();
+    trim_shim_files(directory_.path());
+}
+
+Outcome Recorder::run() {
+    try {
+        launch();
+    } catch (...) {
+        directory_.discard();
+        throw;
+    }
+    watch();
+    Outcome outcome;
+    outcome.exit_status = WIFSIGNALED(wait_status_) ? 128 + WTERMSIG(wait_status_) : WEXITSTATUS(wait_status_);
+    outcome.run_directory = directory_.path();
+    finish();
+    outcome.last = directory_.end(monotonic_ns(), outcome.exit_status);
+    return outcome;
+}
+
+} // namespace
+
+Outcome record(const Options& options) {
+    Recorder recorder(options, JobIdentity::from_environment());
+    return recorder.run();
+}
+
+} // namespace plumb::record

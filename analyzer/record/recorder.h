@@ -1,0 +1,20 @@
+// `plumb run`: launches the program, records until it ends, leaves a run directory.
+#pragma once
+
+#include "record/options.h"
+
+#include <string>
+
+namespace plumb::record {
+
+struct Outcome {
+    int exit_status = 0;       // of plumb run: the program's, 128+N for signal N
+    std::string run_directory;
+    bool last = true;          // no other recorder of this run goes on: the report is due
+};
+
+// Throws Error (125, 126, 127) when the program could not be started; nothing is left behind then. Once it runs,
+// no failure of the recording touches it or its exit status.
+Outcome record(const Options& options);
+
+} // namespace plumb::record

@@ -1,0 +1,56 @@
+// The directory that one run is recorded into, and its run.json:
+//
+//   { "schema": "plumb-run/1", "state": "running" | "finished", "command": [..], "host": "..", "start_unix_ns": n,
+//     "begin_ns": n, "end_ns": n, "plumb_version": "..", "exit_status": n, "options": {..},
+//     "job": "..", "recorders": {"expected": n, "started": n, "finished": n} }
+//
+// begin_ns and end_ns are CLOCK_MONOTONIC of `host`; end_ns and exit_status are missing while state is "running".
+// Several `plumb run` of one parallel job (the ranks inside a launcher) share one directory: "job" tells it from
+// another run's. The file is replaced whole (rename), under a lock, so a reader never sees half of it.
+#pragma once
+
+#include "record/options.h"
+
+#include <cstdint>
+#include <string>
+
+namespace plumb::record {
+
+// The parallel job this process belongs to, from its launcher's environment.
+struct JobIdentity {
+    std::string launcher; // "openmpi", "hydra", "slurm", "pmix"; empty: none
+    std::string id;       // the same in all ranks of one job and in no other job of this user at this time
+    int rank = -1, rank_count = -1;
+    static JobIdentity from_environment();
+};
+
+class RunDirectory {
+  public:
+    // Creates the directory (0700), or joins the one that another rank of the same job made.
+    // Throws Error: it exists and holds something else; it cannot be created.
+    RunDirectory(const Options& options, const JobIdentity& job);
+
+    const std::string& path() const { return path_; } // absolute
+
+    // Writes run.json: this recorder begins.
+    void begin(const Options& options, uint64_t begin_ns, uint64_t start_unix_ns);
+
+    // This recorder has ended; true if it was the last one of the run.
+    bool end(uint64_t end_ns, int exit_status);
+
+    // Only one recorder of a node watches the node: true for the first that asks. The claim ends with the process.
+    bool claim_node();
+
+    // Takes back what begin() and the constructor made, when the program could not be started.
+    void discard();
+
+  private:
+    bool join_or_create(bool named_by_user, bool force);
+
+    std::string path_;
+    JobIdentity job_;
+    bool created_ = false;
+    int node_lock_ = -1;
+};
+
+} // namespace plumb::record

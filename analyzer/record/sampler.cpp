@@ -1,0 +1,186 @@
+#include "record/sampler.h"
+
+#include "platform/cpu_list.h"
+#include "platform/read_file.h"
+#include "record/trace_file.h"
+
+#include <algorithm>
+#include <bit>
+#include <cerrno>
+#include <cstring>
+#include <ctime>
+#include <sched.h>
+
+namespace plumb::record {
+
+namespace {
+
+constexpr uint64_t kSecond = 1'000'000'000;
+constexpr size_t kRingPages = 32, kRingPagesWithStacks = 256;
+constexpr uint32_t kStackBytes = 16384; // copied with each sample for DWARF unwinding; a multiple of 8
+
+// CPUs on which the target can ever run: all that are online, unless there are so many that an event on each would
+// make thread creation slow; then those that it is allowed when it begins.
+std::vector<int> cpus_to_watch() {
+    constexpr size_t kManyCpus = 64;
+    const auto text = platform::read_file("/sys/devices/system/cpu/online");
+    std::vector<int> online = text ? platform::parse_cpu_list(*text).value_or(std::vector<int>{}) : std::vector<int>{};
+    if (!online.empty() && online.size() <= kManyCpus)
+        return online;
+    std::vector<int> allowed;
+    const int most = 1 + (online.empty() ? 1023 : online.back());
+    cpu_set_t* set = CPU_ALLOC(most);
+    const size_t bytes = CPU_ALLOC_SIZE(most);
+    CPU_ZERO_S(bytes, set);
+    if (sched_getaffinity(0, bytes, set) == 0)
+        for (int cpu = 0; cpu < most; ++cpu)
+            if (CPU_ISSET_S(cpu, bytes, set))
+                allowed.push_back(cpu);
+    CPU_FREE(set);
+    return allowed;
+}
+
+} // namespace
+
+Sampler::Sampler(int pid, const Options& options) {
+    period_ns_ = static_cast<uint64_t>(kSecond / options.rate_hz);
+    perf_event_attr& event = attributes_;
+    event.size = sizeof event;
+    event.type = PERF_TYPE_SOFTWARE;
+    event.config = PERF_COUNT_SW_CPU_CLOCK;
+    event.sample_period = period_ns_;
+    event.sample_type = kSampleFields;
+    event.disabled = event.enable_on_exec = event.inherit = 1;
+    event.mmap = event.mmap2 = event.build_id = 1;
+    event.comm = event.comm_exec = event.task = 1;
+    event.sample_id_all = 1;
+    event.use_clockid = 1;
+    event.clockid = CLOCK_MONOTONIC;
+    event.exclude_hv = 1;
+    event.watermark = 1;
+    size_t pages = kRingPages;
+    if (options.call_graph != CallGraph::none)
+        event.sample_type |= PERF_SAMPLE_CALLCHAIN;
+#if defined(__x86_64__)
+    if (options.call_graph == CallGraph::dwarf) {
+        event.sample_type |= PERF_SAMPLE_REGS_USER | PERF_SAMPLE_STACK_USER;
+        event.sample_regs_user = 0xff0fff; // all general ones, no segment selectors of data
+        event.sample_stack_user = kStackBytes;
+        pages = kRingPagesWithStacks;
+    }
+#endif
+    register_count_ = std::popcount(event.sample_regs_user);
+    event.wakeup_watermark = static_cast<uint32_t>(pages * 4096 / 2);
+
+    int error = open_all(pid);
+    if (error == EINVAL || error == E2BIG) { // before Linux 5.12: no build ids
+        event.build_id = 0;
+        error = open_all(pid);
+    }
+    if (error == EACCES || error == EPERM) {
+        sees_kernel_ = false;
+        event.exclude_kernel = event.exclude_callchain_kernel = 1;
+        const int second_error = open_all(pid);
+        if (second_error == 0) {
+            const auto level = platform::read_number("/proc/sys/kernel/perf_event_paranoid");
+            why_ = "time inside the kernel is not sampled: perf_event_paranoid is " +
+                   (level ? std::to_string(*level) : "unreadable");
+            enable_ = "sysctl kernel.perf_event_paranoid=1, or CAP_PERFMON";
+        }
+        error = second_error;
+    }
+    if (error != 0)
+        explain(error);
+}
+
+int Sampler::open_all(int pid) {
+    rings_.clear();
+    const size_t pages = attributes_.wakeup_watermark * 2 / 4096;
+    int error = ENODEV;
+    for (const int cpu : cpus_to_watch()) {
+        PerfRing ring;
+        error = ring.open(attributes_, pid, cpu, pages);
+        if (error == ENODEV || error == EINVAL)
+            if (!rings_.empty())
+                continue; // that CPU went offline
+        if (error != 0) {
+            rings_.clear();
+            return error;
+        }
+        rings_.push_back(std::move(ring));
+    }
+    return rings_.empty() ? error : 0;
+}
+
+void Sampler::explain(int error) {
+    if (error == EACCES || error == EPERM) {
+        why_ = "perf_event_open is forbidden here (" + std::string(strerror(error)) + ")";
+        const auto level = platform::read_number("/proc/sys/kernel/perf_event_paranoid");
+        if (level && *level > 2) {
+            why_ += ": perf_event_paranoid is " + std::to_string(*level);
+            enable_ = "sysctl kernel.perf_event_paranoid=2";
+        } else {
+            enable_ = "in a container: allow the system call perf_event_open in its seccomp profile; else a larger "
+                      "limit of locked memory (ulimit -l)";
+        }
+    } else if (error == ENOSYS) {
+        why_ = "this kernel (or its seccomp filter) has no perf_event_open";
+        enable_ = "a kernel with CONFIG_PERF_EVENTS; in a container: allow perf_event_open in its seccomp profile";
+    } else if (error == EMFILE || error == ENFILE) {
+        why_ = "too few file descriptors for one perf event a CPU";
+        enable_ = "ulimit -n";
+    } else {
+        why_ = "perf_event_open failed: " + std::string(strerror(error));
+    }
+}
+
+void Sampler::enable(bool on) {
+    for (PerfRing& ring : rings_)
+        ring.enable(on);
+}
+
+uint64_t Sampler::drain(const std::function<void(const PerfRecord&)>& take, bool final) {
+    // A record that is being written while the rings are read may be older than one already read from another CPU.
+    constexpr uint64_t kWriteTime = 2'000'000;
+    const uint64_t horizon = final ? UINT64_MAX : monotonic_ns() - kWriteTime;
+    uint64_t lost = 0;
+    for (PerfRing& ring : rings_) {
+        ring.drain([&](const perf_event_header& header) {
+            const size_t offset = bytes_.size(); // sizes are multiples of 8, so every copy is aligned
+            const char* begin = reinterpret_cast<const char*>(&header);
+            bytes_.insert(bytes_.end(), begin, begin + header.size);
+            uint64_t time_ns = 0;
+            const size_t place = header.type == PERF_RECORD_SAMPLE ? sizeof header + 16 : header.size - 16;
+            if (place + 8 <= header.size)
+                std::memcpy(&time_ns, begin + place, 8);
+            pending_.push_back({time_ns, offset});
+        });
+    }
+    std::stable_sort(pending_.begin(), pending_.end(),
+                     [](const Pending& a, const Pending& b) { return a.time_ns < b.time_ns; });
+    size_t done = 0;
+    for (; done < pending_.size() && pending_[done].time_ns <= horizon; ++done) {
+        const auto& header = *reinterpret_cast<const perf_event_header*>(bytes_.data() + pending_[done].offset);
+        const std::optional<PerfRecord> record = decode(header, attributes_.sample_type, register_count_);
+        if (!record)
+            continue;
+        if (record->kind == PerfKind::lost)
+            lost += record->lost;
+        else if (record->kind == PerfKind::throttled)
+            ++throttled_;
+        else
+            take(*record);
+    }
+    std::vector<char> rest;
+    for (size_t i = done; i < pending_.size(); ++i) {
+        const auto& header = *reinterpret_cast<const perf_event_header*>(bytes_.data() + pending_[i].offset);
+        pending_[i].offset = rest.size();
+        const char* begin = reinterpret_cast<const char*>(&header);
+        rest.insert(rest.end(), begin, begin + header.size);
+    }
+    bytes_.swap(rest);
+    pending_.erase(pending_.begin(), pending_.begin() + static_cast<long>(done));
+    return lost;
+}
+
+} // namespace plumb::record

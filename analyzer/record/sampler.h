@@ -1,0 +1,55 @@
+// Samples a process tree from outside with perf events: one cpu-clock event a CPU, inherited by every thread and
+// process that the first one starts. Nothing happens inside the target: no signal, no changed system call.
+#pragma once
+
+#include "record/options.h"
+#include "record/perf_record.h"
+#include "record/perf_ring.h"
+
+#include <functional>
+#include <string>
+#include <vector>
+
+namespace plumb::record {
+
+class Sampler {
+  public:
+    // Opens the events for `pid`, which has not yet exec'd its program; sampling begins with that exec.
+    // On failure works() is false and the reason is in words.
+    Sampler(int pid, const Options& options);
+
+    bool works() const { return !rings_.empty(); }
+    bool sees_kernel() const { return sees_kernel_; }
+    uint64_t period_ns() const { return period_ns_; }
+    const std::string& why() const { return why_; }       // limited or missing: why; empty: ok
+    const std::string& enable() const { return enable_; } // and what would enable it
+    uint64_t throttle_count() const { return throttled_; }
+
+    const std::vector<PerfRing>& rings() const { return rings_; } // for poll: readable from half full on
+
+    // Hands out what the rings hold, ordered by time over all CPUs. Records younger than the moment of the call are
+    // kept for the next one, because an older one of another CPU might still come; `final` hands out all.
+    // Returns the number of samples lost since the last call.
+    uint64_t drain(const std::function<void(const PerfRecord&)>& take, bool final);
+
+    void enable(bool on);
+
+  private:
+    struct Pending {
+        uint64_t time_ns;
+        size_t offset; // into bytes_
+    };
+    int open_all(int pid);
+    void explain(int error);
+
+    perf_event_attr attributes_{};
+    std::vector<PerfRing> rings_;
+    std::vector<char> bytes_;
+    std::vector<Pending> pending_;
+    unsigned register_count_ = 0;
+    bool sees_kernel_ = true;
+    uint64_t period_ns_ = 0, throttled_ = 0;
+    std::string why_, enable_;
+};
+
+} // namespace plumb::record

@@ -1,0 +1,31 @@
+// Signals while the target runs. They are blocked in the recorder and read from a descriptor, so that no handler of
+// it exists that the target could inherit.
+//
+//  - What someone sent to the recorder (kill, sigqueue) is sent on to the target.
+//  - What the terminal makes (Ctrl-C, Ctrl-\, Ctrl-Z, a hang-up) reaches the whole process group, the target
+//    included, and is only swallowed here.
+//  - Faults of the recorder itself (SIGSEGV and its kind) stay deadly.
+#pragma once
+
+#include <csignal>
+#include <sys/types.h>
+
+namespace plumb::record {
+
+class SignalForwarder {
+  public:
+    SignalForwarder(); // blocks; make it after Inheritance::now() and before the fork
+    ~SignalForwarder();
+    SignalForwarder(const SignalForwarder&) = delete;
+    SignalForwarder& operator=(const SignalForwarder&) = delete;
+
+    int fd() const { return fd_; } // readable: something came
+
+    // Reads what came and sends on to `target` what is to be sent on. True if a SIGCHLD was among it.
+    bool forward_to(pid_t target);
+
+  private:
+    int fd_ = -1;
+};
+
+} // namespace plumb::record

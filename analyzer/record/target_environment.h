@@ -1,0 +1,24 @@
+// The variables that the target gets from plumb (see plumb/environment.h): how the shim finds its work.
+#pragma once
+
+#include "record/executable.h"
+#include "record/options.h"
+
+#include <map>
+#include <string>
+
+namespace plumb::record {
+
+struct TargetEnvironment {
+    std::map<std::string, std::string> variables;
+    std::string why_no_shim; // empty: the shim is preloaded
+    std::string enable;
+};
+
+TargetEnvironment target_environment(const Options& options, const Executable& executable,
+                                     const std::string& run_directory, bool perf_works);
+
+// libplumb.so beside this program: in the build tree or where it was installed. Empty: not found.
+std::string find_shim();
+
+} // namespace plumb::record
