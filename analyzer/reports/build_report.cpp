@@ -1,4 +1,5 @@
 #include "reports/build_report.h"
+#include "reports/heap_profile.h"
 #include "reports/own_cost.h"
 #include "reports/profile.h"
 #include "support/error.h"
@@ -11,7 +12,7 @@ namespace plumb {
 
 namespace {
 
-constexpr size_t kHotLineLimit = 50;
+constexpr size_t kHotLineLimit = 50, kHeapLineLimit = 30;
 
 void check_ids(std::span<const DiagnosisEntry> entries, const std::vector<std::string>& only) {
     for (const std::string& id : only) {
@@ -75,6 +76,8 @@ Report build_report(model::CallPaths& paths, std::span<const DiagnosisEntry> ent
     report.hot_lines = std::move(profile.lines);
     report.libraries = std::move(profile.libraries);
     report.sampled_seconds = profile.seconds;
+    report.heap_lines = build_heap_profile(paths, kHeapLineLimit);
+    report.heap_exact = heap_is_exact(paths.run());
     report.cpu_seconds = cpu_seconds_of(paths.run());
     report.own_cost = own_cost_of(paths.run(), report.cpu_seconds);
     return report;

@@ -29,6 +29,13 @@ struct LibraryShare {
     double seconds = 0, fraction = 0; // self CPU time
 };
 
+struct HeapLine { // allocations made on behalf of one line of the user's code
+    model::SourceFrame frame;
+    double allocations = 0, allocated_bytes = 0; // estimates unless every event was recorded
+    double peak_live_bytes = 0;                  // of this line, when the whole heap was largest
+    double unfreed_bytes = 0, temporary = 0;     // temporary: freed at once by the same thread
+};
+
 struct Report {
     const model::Run* run = nullptr;
     OwnCost own_cost;
@@ -40,6 +47,8 @@ struct Report {
     std::vector<std::string> looked_for; // ids of the diagnoses that ran
     double cpu_seconds = 0;              // of all threads of the run
     double sampled_seconds = 0;          // CPU time that the samples stand for
+    std::vector<HeapLine> heap_lines;    // by allocated bytes
+    bool heap_exact = false;             // every allocation was recorded
 };
 
 } // namespace plumb

@@ -1,0 +1,114 @@
+// Where the time and the memory went: source lines, libraries, allocation sites.
+#include "reports/html_sections.h"
+#include "reports/quantity.h"
+#include "reports/text_findings.h"
+
+#include <algorithm>
+#include <fmt/format.h>
+
+namespace plumb {
+
+namespace {
+
+constexpr double kSmallestShare = 0.002;
+constexpr size_t kExcerptContext = 3;
+
+void put_share(HtmlWriter& html, double fraction) {
+    html.open("td", {{"class", "share"}})
+        .element("span", "", {{"class", "bar"}, {"style", fmt::format("width:{:.1f}%", std::clamp(fraction, 0.0, 1.0) * 100)}})
+        .element("span", format_fraction(fraction), {{"class", "value"}})
+        .close();
+}
+
+std::string place_of(const model::SourceFrame& frame) {
+    return location_text(Location{frame.file, frame.function, frame.module, frame.line, 0, ""});
+}
+
+void put_column_heads(HtmlWriter& html, std::initializer_list<const char*> names) {
+    html.open("thead").open("tr");
+    for (const char* name : names)
+        html.element("th", name, {{"scope", "col"}});
+    html.close().close();
+}
+
+void put_place(HtmlWriter& html, const HotLine& line, SourceFiles& sources) {
+    const SourceExcerpt excerpt = sources.excerpt(line.frame.file, line.frame.line, kExcerptContext);
+    html.open("td");
+    if (excerpt.lines.empty()) {
+        html.element("code", place_of(line.frame));
+    } else {
+        html.open("details").open("summary").element("code", place_of(line.frame)).close();
+        put_html_excerpt(html, excerpt, line.frame.line);
+        html.close();
+    }
+    html.close();
+}
+
+} // namespace
+
+void put_html_hot_lines(HtmlWriter& html, const Report& report, SourceFiles& sources) {
+    if (report.hot_lines.empty())
+        return;
+    html.open("section", {{"id", "lines"}}).element("h2", "CPU time by source line");
+    html.element("p", fmt::format("{} of CPU time, from time samples: by the line of your own code that was running or "
+                                  "had called what was running.", format_seconds(report.sampled_seconds)),
+        {{"class", "muted"}});
+    html.open("table", {{"class", "wide"}});
+    put_column_heads(html, {"Share", "Time", "Your line", "Instructions in", "Kernel"});
+    html.open("tbody");
+    for (const HotLine& line : report.hot_lines) {
+        if (line.fraction < kSmallestShare)
+            break;
+        html.open("tr");
+        put_share(html, line.fraction);
+        html.element("td", format_seconds(line.seconds), {{"class", "number"}});
+        put_place(html, line, sources);
+        const std::string leaf = line.leaf_function.empty() ? "" : line.leaf_function + ", ";
+        html.element("td", leaf + line.leaf_module, {{"class", "muted leaf"}});
+        html.element("td", line.kernel_fraction >= 0.005 ? format_fraction(line.kernel_fraction) : "", {{"class", "number"}});
+        html.close();
+    }
+    html.close().close().close();
+}
+
+void put_html_libraries(HtmlWriter& html, const Report& report) {
+    if (report.libraries.empty())
+        return;
+    html.open("section", {{"id", "libraries"}}).element("h2", "CPU time by program and library").open("table");
+    put_column_heads(html, {"Share", "Time", "Program or library"});
+    html.open("tbody");
+    for (const LibraryShare& share : report.libraries) {
+        if (share.fraction < kSmallestShare)
+            break;
+        html.open("tr");
+        put_share(html, share.fraction);
+        html.element("td", format_seconds(share.seconds), {{"class", "number"}});
+        html.open("td").element("code", share.module).close().close();
+    }
+    html.close().close().close();
+}
+
+void put_html_heap(HtmlWriter& html, const Report& report) {
+    if (report.heap_lines.empty())
+        return;
+    html.open("section", {{"id", "heap"}}).element("h2", "Allocations by source line");
+    html.element("p", report.heap_exact ? "Every allocation was recorded."
+                                        : "Estimated from sampled allocations; the totals in the metrics are exact.",
+        {{"class", "muted"}});
+    html.open("table", {{"class", "wide"}});
+    put_column_heads(html, {"Allocated", "Allocations", "Live at peak", "Not freed", "Your line"});
+    html.open("tbody");
+    for (const HeapLine& line : report.heap_lines)
+        html.open("tr")
+            .element("td", format_bytes(line.allocated_bytes), {{"class", "number"}})
+            .element("td", format_count(line.allocations), {{"class", "number"}})
+            .element("td", format_bytes(line.peak_live_bytes), {{"class", "number"}})
+            .element("td", format_bytes(line.unfreed_bytes), {{"class", "number"}})
+            .open("td")
+            .element("code", place_of(line.frame))
+            .close()
+            .close();
+    html.close().close().close();
+}
+
+} // namespace plumb

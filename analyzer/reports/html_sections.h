@@ -1,0 +1,25 @@
+// The sections of the HTML report, in the order in which they stand.
+#pragma once
+
+#include "reports/html_writer.h"
+#include "reports/report.h"
+#include "reports/source_excerpt.h"
+#include "reports/timeline.h"
+
+namespace plumb {
+
+void put_html_head(HtmlWriter& html, const Report& report);
+void put_html_findings(HtmlWriter& html, const Report& report, SourceFiles& sources);
+void put_html_metrics(HtmlWriter& html, const Report& report);
+void put_html_charts(HtmlWriter& html, const Timeline& timeline);
+void put_html_hot_lines(HtmlWriter& html, const Report& report, SourceFiles& sources);
+void put_html_libraries(HtmlWriter& html, const Report& report);
+void put_html_heap(HtmlWriter& html, const Report& report);
+void put_html_placement(HtmlWriter& html, const Report& report);
+void put_html_evidence(HtmlWriter& html, const Report& report);
+void put_html_foot(HtmlWriter& html, const Report& report);
+
+// Shared by sections that show code. Nothing when the excerpt is empty.
+void put_html_excerpt(HtmlWriter& html, const SourceExcerpt& excerpt, uint32_t line);
+
+} // namespace plumb
