@@ -138,7 +138,8 @@ struct ProcessStart {
 };
 static_assert(sizeof(ProcessStart) == 56);
 
-enum class EndKind : uint32_t { exit = 1, quick_exit = 2, exec = 3, abort = 4 };
+// none: an exec that was recorded as the end and then failed: the record does not count.
+enum class EndKind : uint32_t { none = 0, exit = 1, quick_exit = 2, exec = 3, abort = 4 };
 
 struct ProcessEnd {
     RecordHeader header;

@@ -8,6 +8,8 @@
 //  - What finds no room is counted in FileHeader::dropped_records and otherwise ignored.
 #pragma once
 
+#include "record/thread_state.h"
+
 #include <plumb/trace_format.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -18,14 +20,32 @@ namespace plumb::shim {
 // recorded (dormant, excluded, switched off, a forked child not yet set up), or when the thread has no state left.
 class Guard {
   public:
-    Guard();
-    ~Guard();
+    Guard() : state_(this_thread) {
+        if (__builtin_expect(!state_ || !state_->live.load(std::memory_order_relaxed), 0))
+            state_ = adopt_this_thread();
+        else if (state_->inside.load(std::memory_order_relaxed))
+            state_ = nullptr;
+        if (state_) {
+            state_->inside.store(1, std::memory_order_relaxed);
+            std::atomic_signal_fence(std::memory_order_seq_cst);
+        }
+    }
+    ~Guard() {
+        std::atomic_signal_fence(std::memory_order_seq_cst);
+        if (state_)
+            state_->inside.store(0, std::memory_order_relaxed);
+    }
     Guard(const Guard&) = delete;
     Guard& operator=(const Guard&) = delete;
-    explicit operator bool() const { return entered_; }
+    explicit operator bool() const { return state_ != nullptr; }
+    ThreadState& thread() const { return *state_; } // only of a guard that is true
 
   private:
-    bool entered_;
+    // A thread seen for the first time (the program's first one, or one that no hook saw being created) is given a
+    // state; null: it is not to be recorded.
+    static ThreadState* adopt_this_thread();
+
+    ThreadState* state_;
 };
 
 // Reserves `bytes` (a multiple of 8, at most 65528) in the calling thread's chunk; zeroed; null: no room.

@@ -1,0 +1,42 @@
+#include "platform/identity.h"
+
+#include "platform/files.h"
+#include "platform/system_call.h"
+#include "platform/text.h"
+
+#include <time.h>
+
+namespace plumb::shim {
+namespace {
+
+uint64_t read_clock(clockid_t clock) {
+    timespec time = {};
+    clock_gettime(clock, &time);
+    return static_cast<uint64_t>(time.tv_sec) * 1'000'000'000u + static_cast<uint64_t>(time.tv_nsec);
+}
+
+} // namespace
+
+uint32_t process_id() { return static_cast<uint32_t>(system_call(SYS_getpid)); }
+uint32_t parent_process_id() { return static_cast<uint32_t>(system_call(SYS_getppid)); }
+uint32_t thread_id() { return static_cast<uint32_t>(system_call(SYS_gettid)); }
+
+uint64_t parse_start_ticks(const char* text) {
+    const char* field = strrchr(text, ')'); // ends field 2
+    for (int number = 2; field && number < 22; ++number)
+        if ((field = strchr(field, ' ')))
+            ++field;
+    return parse_number(field, 0);
+}
+
+uint64_t process_start_ticks(const char* proc_root) {
+    Text<256> path;
+    path << proc_root << "/self/stat";
+    char text[1024];
+    return read_whole_file(path.c_str(), text, sizeof text) > 0 ? parse_start_ticks(text) : 0;
+}
+
+uint64_t thread_cpu_ns() { return read_clock(CLOCK_THREAD_CPUTIME_ID); }
+uint64_t wall_clock_ns() { return read_clock(CLOCK_REALTIME); }
+
+} // namespace plumb::shim

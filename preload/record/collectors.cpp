@@ -1,0 +1,62 @@
+#include "record/collector.h"
+
+#include "record/settings.h"
+
+namespace plumb::shim {
+namespace {
+
+struct Entry {
+    const Collector* collector;
+    bool running;
+};
+Entry collectors[] = {
+    {nullptr, false}, // keeps the array from being empty
+};
+
+template <class Action> void for_each_running(Action action) {
+    for (Entry& entry : collectors)
+        if (entry.collector && entry.running)
+            action(*entry.collector);
+}
+
+} // namespace
+
+void start_collectors(bool recorded, bool forked) {
+    for (Entry& entry : collectors) {
+        if (!entry.collector || (forked && !entry.running))
+            continue;
+        const Collector& collector = *entry.collector;
+        const bool wanted = collector.without_recording ||
+                            (recorded && settings.lists(Setting::kCollectors, collector.name));
+        entry.running = wanted && collector.start(forked);
+    }
+}
+
+void start_collectors_of_thread(void* start_routine) {
+    for_each_running([&](const Collector& collector) {
+        if (collector.thread_start)
+            collector.thread_start(start_routine);
+    });
+}
+
+void end_collectors_of_thread() {
+    for_each_running([](const Collector& collector) {
+        if (collector.thread_end)
+            collector.thread_end();
+    });
+}
+
+void end_collectors() {
+    for_each_running([](const Collector& collector) {
+        if (collector.process_end)
+            collector.process_end();
+    });
+}
+
+bool collectors_watch_threads() {
+    bool any = false;
+    for_each_running([&](const Collector& collector) { any |= collector.without_recording; });
+    return any;
+}
+
+} // namespace plumb::shim

@@ -1,0 +1,204 @@
+// Scanning happens in two steps. Under the loader's list lock only numbers are copied (ranges, build ids); no
+// file is read and nothing is allocated there. Then /proc/self/maps says which file stands behind each range: the
+// file that was mapped, which since may have been deleted or replaced under its path.
+#include "record/modules.h"
+
+#include "platform/elf_notes.h"
+#include "platform/identity.h"
+#include "platform/maps_file.h"
+#include "platform/memory.h"
+#include "platform/system_call.h"
+#include "record/process.h"
+#include "record/trace_writer.h"
+
+#include <link.h>
+#include <string.h>
+#include <sys/auxv.h>
+
+namespace plumb::shim {
+namespace {
+
+struct Module { // one executable segment of one loaded image
+    uint64_t start, end;
+    uint64_t load_base;
+    uint64_t file_offset;
+    uint64_t device, inode;
+    BuildId build_id;
+    uint32_t id;    // 0: not yet recorded
+    uint32_t scan;  // number of the last scan that saw it
+    uint32_t flags; // trace::ModuleFlags
+    trace::StringId path;
+};
+constexpr uint32_t kModulesMax = 8192;
+constexpr size_t kMapsBuffer = 64 * 1024;
+
+Module* modules = nullptr; // kModulesMax of them, touched as used
+uint32_t module_count = 0; // places used; those with end == 0 are free
+uint32_t module_ids = 0;
+uint32_t scans = 0;
+uint64_t seen_adds = 0, seen_subs = 0; // the loader's counters at the last scan
+std::atomic<uint32_t> scanning{0};
+std::atomic<uint32_t> due{0};
+
+Module* find(uint64_t start, uint64_t end, uint64_t load_base, const BuildId& build_id) {
+    for (uint32_t i = 0; i < module_count; ++i) {
+        Module& module = modules[i];
+        if (module.start == start && module.end == end && module.load_base == load_base &&
+            memcmp(&module.build_id, &build_id, sizeof build_id) == 0)
+            return &module;
+    }
+    return nullptr;
+}
+
+Module* add() {
+    for (uint32_t i = 0; i < module_count; ++i)
+        if (modules[i].end == 0)
+            return &modules[i];
+    return module_count < kModulesMax ? &modules[module_count++] : nullptr;
+}
+
+int copy_image(dl_phdr_info* image, size_t, void* first) {
+    seen_adds = image->dlpi_adds;
+    seen_subs = image->dlpi_subs;
+    bool& is_main = *static_cast<bool*>(first); // the program itself is always the first
+    const BuildId build_id = build_id_of_image(image->dlpi_addr, image->dlpi_phdr, image->dlpi_phnum);
+    const uint64_t vdso = getauxval(AT_SYSINFO_EHDR);
+    for (uint32_t i = 0; i < image->dlpi_phnum; ++i) {
+        const ElfW(Phdr)& header = image->dlpi_phdr[i];
+        if (header.p_type != PT_LOAD || !(header.p_flags & PF_X))
+            continue;
+        const uint64_t page = 4096 - 1;
+        const uint64_t start = (image->dlpi_addr + header.p_vaddr) & ~page;
+        const uint64_t end = (image->dlpi_addr + header.p_vaddr + header.p_memsz + page) & ~page;
+        Module* module = find(start, end, image->dlpi_addr, build_id);
+        if (!module) {
+            if (!(module = add()))
+                continue;
+            *module = {};
+            module->start = start;
+            module->end = end;
+            module->load_base = image->dlpi_addr;
+            module->file_offset = header.p_offset & ~page;
+            module->build_id = build_id;
+            module->flags = is_main ? uint32_t{trace::kModuleMain} : 0;
+            if (vdso >= start && vdso < end)
+                module->flags |= trace::kModuleVdso;
+        }
+        module->scan = scans;
+    }
+    is_main = false;
+    return 0;
+}
+
+struct Lookup {
+    const Guard& guard;
+};
+
+bool name_modules(const Mapping& mapping, void* data) {
+    const Guard& guard = static_cast<Lookup*>(data)->guard;
+    for (uint32_t i = 0; i < module_count; ++i) {
+        Module& module = modules[i];
+        if (module.end == 0 || module.id != 0 || module.path != 0 || mapping.path_length == 0 ||
+            mapping.start > module.start || mapping.end <= module.start)
+            continue;
+        module.device = mapping.device;
+        module.inode = mapping.inode;
+        if (mapping.deleted)
+            module.flags |= trace::kModuleDeleted;
+        module.path = write_string(guard, mapping.path, mapping.path_length);
+    }
+    return true;
+}
+
+void write_load(const Guard& guard, Module& module, uint64_t time_ns) {
+    module.id = ++module_ids;
+    trace::ModuleLoad load = {};
+    load.id = module.id;
+    load.pid = recorded_pid();
+    load.time_ns = time_ns;
+    load.start = module.start;
+    load.end = module.end;
+    load.file_offset = module.file_offset;
+    load.device = module.device;
+    load.inode = module.inode;
+    memcpy(load.build_id, module.build_id.bytes, sizeof load.build_id);
+    load.build_id_size = module.build_id.size;
+    load.path = module.path;
+    load.flags = module.flags;
+    append(guard, trace::RecordType::ModuleLoad, load);
+}
+
+void write_unload(const Guard& guard, Module& module, uint64_t time_ns) {
+    trace::ModuleUnload unload = {};
+    unload.id = module.id;
+    unload.pid = recorded_pid();
+    unload.time_ns = time_ns;
+    append(guard, trace::RecordType::ModuleUnload, unload);
+    module = {};
+}
+
+int read_counters(dl_phdr_info* image, size_t, void* changed) {
+    *static_cast<bool*>(changed) = image->dlpi_adds != seen_adds || image->dlpi_subs != seen_subs;
+    return 1; // the first image says it all
+}
+
+} // namespace
+
+void scan_modules(const Guard& guard) {
+    // A second thread leaves the work to the one that is at it, which may be at its end: due again.
+    if (scanning.exchange(1, std::memory_order_acquire)) {
+        due.store(1, std::memory_order_relaxed);
+        return;
+    }
+    const uint64_t begin_ns = now_ns();
+    due.store(0, std::memory_order_relaxed);
+    if (!modules)
+        modules = static_cast<Module*>(allocate_pages(kModulesMax * sizeof(Module), false));
+    if (modules) {
+        ++scans;
+        bool first = true;
+        dl_iterate_phdr(copy_image, &first);
+        bool any_new = false;
+        for (uint32_t i = 0; i < module_count; ++i) {
+            Module& module = modules[i];
+            if (module.end != 0 && module.scan != scans)
+                write_unload(guard, module, begin_ns);
+            any_new |= module.end != 0 && module.id == 0;
+        }
+        if (any_new) {
+            if (char* buffer = static_cast<char*>(allocate_pages(kMapsBuffer, false))) {
+                Lookup lookup{guard};
+                for_each_mapping("/proc/self/maps", buffer, kMapsBuffer, name_modules, &lookup);
+                release_pages(buffer, kMapsBuffer);
+            }
+            for (uint32_t i = 0; i < module_count; ++i)
+                if (modules[i].end != 0 && modules[i].id == 0)
+                    write_load(guard, modules[i], begin_ns);
+        }
+    }
+    trace_file().add_own_cost(now_ns() - begin_ns);
+    scanning.store(0, std::memory_order_release);
+}
+
+void modules_will_change() { due.store(1, std::memory_order_relaxed); }
+
+void scan_modules_if_due(const Guard& guard) {
+    if (!due.load(std::memory_order_relaxed))
+        return;
+    bool changed = false;
+    dl_iterate_phdr(read_counters, &changed);
+    if (changed)
+        scan_modules(guard);
+}
+
+void forget_modules() {
+    scanning.store(0, std::memory_order_relaxed);
+    due.store(0, std::memory_order_relaxed);
+    module_ids = 0;
+    module_count = 0;
+    if (modules)
+        release_pages(modules, kModulesMax * sizeof(Module));
+    modules = nullptr;
+}
+
+} // namespace plumb::shim

@@ -1,0 +1,220 @@
+#include "record/trace_file.h"
+
+#include "platform/files.h"
+#include "platform/identity.h"
+#include "platform/memory.h"
+#include "platform/system_call.h"
+#include "platform/text.h"
+#include "record/trace_writer.h"
+
+#include <errno.h>
+#include <sched.h>
+#include <signal.h>
+#include <sys/mman.h>
+#include <sys/utsname.h>
+
+namespace plumb::shim {
+namespace {
+
+constexpr uint64_t kBlock = 64 * 1024; // sizes of file and limit are multiples: of every page size in use
+constexpr uint32_t kImagesMax = 10'000; // of one process: execs in a row
+constexpr uint32_t kGrowthAttempts = 16; // after that many temporary failures (descriptors exhausted) it is full
+
+uint64_t round_up(uint64_t bytes) { return (bytes + kBlock - 1) / kBlock * kBlock; }
+
+bool is_temporary(int error) { return error == -EMFILE || error == -ENFILE || error == -EINTR || error == -ENOMEM; }
+
+int create_unused(const char* directory, uint32_t pid, uint64_t start_ticks, char* path, size_t path_bytes) {
+    for (uint32_t image = 0; image < kImagesMax; ++image) {
+        Text<PATH_MAX> name;
+        name << directory << "/process-" << pid << "-" << start_ticks;
+        if (image > 0)
+            name << "." << image;
+        name << ".plumb";
+        if (name.cut())
+            return -ENAMETOOLONG;
+        const int descriptor = open_file(name.c_str(), O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW, 0600);
+        if (descriptor == -EEXIST)
+            continue;
+        if (descriptor >= 0)
+            memcpy(path, name.c_str(), name.length() + 1 < path_bytes ? name.length() + 1 : path_bytes);
+        return descriptor;
+    }
+    return -EEXIST;
+}
+
+// No signal may arrive while the growth lock is held: a handler that leaves by longjmp, or a cancellation, would
+// leave it locked for ever.
+class SignalsBlocked {
+  public:
+    SignalsBlocked() {
+        const uint64_t all = ~uint64_t{0};
+        system_call(SYS_rt_sigprocmask, SIG_BLOCK, word(&all), word(&former_), sizeof all);
+    }
+    ~SignalsBlocked() { system_call(SYS_rt_sigprocmask, SIG_SETMASK, word(&former_), 0, sizeof former_); }
+    SignalsBlocked(const SignalsBlocked&) = delete;
+    SignalsBlocked& operator=(const SignalsBlocked&) = delete;
+
+  private:
+    uint64_t former_ = 0;
+};
+
+} // namespace
+
+int TraceFile::create(const char* directory, uint32_t pid, uint64_t start_ticks, uint64_t limit_bytes,
+                      bool abandon_former) {
+    if (abandon_former && base_)
+        system_call(SYS_mmap, word(base_), static_cast<long>(limit_bytes_), PROT_READ | PROT_WRITE,
+                    MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED | MAP_NORESERVE, -1, 0);
+    base_ = nullptr;
+    limit_bytes_ = round_up(limit_bytes < kFirstBytes ? kFirstBytes : limit_bytes);
+    mapped_bytes_.store(0, std::memory_order_relaxed);
+    growing_.store(0, std::memory_order_relaxed);
+    failed_growths_.store(0, std::memory_order_relaxed);
+
+    const int descriptor = create_unused(directory, pid, start_ticks, path_, sizeof path_);
+    if (descriptor < 0)
+        return descriptor;
+    struct stat status = {};
+    int error = status_of_file(descriptor, &status);
+    device_ = status.st_dev;
+    inode_ = status.st_ino;
+    if (error == 0 && !(base_ = static_cast<char*>(reserve_address_space(limit_bytes_))))
+        error = -ENOMEM;
+    if (error == 0)
+        error = grow_to(kFirstBytes, descriptor);
+    close_file(descriptor);
+    if (error < 0) {
+        if (base_)
+            release_pages(base_, limit_bytes_);
+        base_ = nullptr;
+        remove_file(path_);
+        return error;
+    }
+
+    trace::FileHeader* file = header();
+    file->major = trace::kMajor;
+    file->minor = trace::kMinor;
+    file->header_size = sizeof(trace::FileHeader);
+    file->writer = static_cast<uint32_t>(trace::Writer::process);
+    file->pid = pid;
+    file->pid_start_ticks = start_ticks;
+    file->opened_ns = now_ns();
+    file->opened_unix_ns = wall_clock_ns();
+    utsname system = {};
+    system_call(SYS_uname, word(&system));
+    const size_t name = strnlen(system.nodename, sizeof file->host - 1);
+    memcpy(file->host, system.nodename, name);
+    std::atomic_thread_fence(std::memory_order_release);
+    memcpy(file->magic, trace::kMagic, sizeof file->magic); // last: from here on it is a trace file
+    return 0;
+}
+
+int TraceFile::grow_to(uint64_t bytes, int descriptor) {
+    const uint64_t mapped = mapped_bytes_.load(std::memory_order_relaxed);
+    if (const int error = reserve_blocks(descriptor, mapped, bytes - mapped); error < 0)
+        return error;
+    const long address = system_call(SYS_mmap, word(base_ + mapped), static_cast<long>(bytes - mapped),
+                                     PROT_READ | PROT_WRITE, MAP_SHARED | MAP_FIXED, descriptor,
+                                     static_cast<long>(mapped));
+    if (is_error(address)) {
+        // Whatever MAP_FIXED has left there must not be handed out to the program by a later mmap.
+        system_call(SYS_mmap, word(base_ + mapped), static_cast<long>(bytes - mapped), PROT_NONE,
+                    MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED | MAP_NORESERVE, -1, 0);
+        return static_cast<int>(address);
+    }
+    mapped_bytes_.store(bytes, std::memory_order_release);
+    return 0;
+}
+
+bool TraceFile::ensure_mapped(uint64_t bytes) {
+    if (bytes <= mapped_bytes_.load(std::memory_order_acquire))
+        return true;
+    if (bytes > limit_bytes_ || failed_growths_.load(std::memory_order_relaxed) >= kGrowthAttempts)
+        return false;
+    const uint64_t begin = now_ns();
+    const SignalsBlocked blocked;
+    uint32_t free = 0;
+    while (!growing_.compare_exchange_weak(free, 1, std::memory_order_acquire)) {
+        system_call(SYS_sched_yield); // another thread grows it: tens of microseconds
+        free = 0;
+    }
+    bool enough = bytes <= mapped_bytes_.load(std::memory_order_relaxed);
+    if (!enough) {
+        uint64_t target = mapped_bytes_.load(std::memory_order_relaxed) * 2;
+        while (target < bytes)
+            target *= 2;
+        if (target > limit_bytes_)
+            target = limit_bytes_;
+        const int descriptor = open_file(path_, O_RDWR | O_NOFOLLOW);
+        int error = descriptor;
+        if (descriptor >= 0) {
+            struct stat status = {};
+            error = status_of_file(descriptor, &status);
+            if (error == 0 && (status.st_dev != device_ || status.st_ino != inode_))
+                error = -ESTALE; // chroot, or somebody put another file there: it is not ours to write
+            if (error == 0)
+                error = grow_to(target, descriptor);
+            close_file(descriptor);
+        }
+        enough = error == 0;
+        if (!enough)
+            failed_growths_.fetch_add(is_temporary(error) ? 1 : kGrowthAttempts, std::memory_order_relaxed);
+        add_own_cost(now_ns() - begin);
+    }
+    growing_.store(0, std::memory_order_release);
+    return enough;
+}
+
+trace::ChunkHeader* TraceFile::allot(uint32_t least, uint32_t wanted, uint32_t tid) {
+    if (!base_)
+        return nullptr;
+    std::atomic_ref<uint64_t> next(header()->next_chunk);
+    uint64_t begin = next.load(std::memory_order_relaxed);
+    for (;;) {
+        const uint64_t offset = sizeof(trace::FileHeader) + begin;
+        uint64_t room = limit_bytes_ - offset;
+        if (room >= least && !ensure_mapped(offset + (wanted < room ? wanted : room)))
+            room = mapped_bytes_.load(std::memory_order_acquire) > offset
+                       ? mapped_bytes_.load(std::memory_order_acquire) - offset
+                       : 0;
+        if (room < least) {
+            std::atomic_ref<uint32_t>(header()->flags).fetch_or(trace::kFull, std::memory_order_relaxed);
+            return nullptr;
+        }
+        const uint32_t bytes = wanted < room ? wanted : static_cast<uint32_t>(room) & ~7u;
+        if (!next.compare_exchange_weak(begin, begin + bytes, std::memory_order_relaxed))
+            continue;
+        auto* chunk = reinterpret_cast<trace::ChunkHeader*>(base_ + offset);
+        chunk->size = bytes;
+        chunk->tid = tid;
+        std::atomic_ref<uint32_t>(chunk->magic).store(trace::kChunkMagic, std::memory_order_release);
+        return chunk;
+    }
+}
+
+void TraceFile::count_dropped(uint64_t records) {
+    if (base_)
+        std::atomic_ref<uint64_t>(header()->dropped_records).fetch_add(records, std::memory_order_relaxed);
+}
+
+void TraceFile::add_own_cost(uint64_t ns) {
+    if (base_)
+        std::atomic_ref<uint64_t>(header()->own_cost_ns).fetch_add(ns, std::memory_order_relaxed);
+}
+
+void TraceFile::mark_closed(uint64_t now_ns) {
+    if (!base_)
+        return;
+    std::atomic_ref<uint64_t>(header()->closed_ns).store(now_ns, std::memory_order_relaxed);
+    std::atomic_ref<uint32_t>(header()->flags).fetch_or(trace::kClosed, std::memory_order_release);
+}
+
+void TraceFile::mark_open() {
+    if (!base_)
+        return;
+    std::atomic_ref<uint32_t>(header()->flags).fetch_and(~uint32_t{trace::kClosed}, std::memory_order_relaxed);
+    std::atomic_ref<uint64_t>(header()->closed_ns).store(0, std::memory_order_relaxed);
+}
+
+} // namespace plumb::shim
