@@ -3,6 +3,7 @@
 
 #include "diagnoses/diagnosis.h"
 
+#include <memory>
 #include <span>
 
 namespace plumb {
@@ -14,5 +15,8 @@ struct DiagnosisEntry {
 };
 
 std::span<const DiagnosisEntry> diagnosis_registry();
+
+// One for each diagnosis, defined in the file named after it.
+std::unique_ptr<Diagnosis> make_cpu_oversubscribed();
 
 } // namespace plumb

@@ -1,0 +1,36 @@
+// Adds up a cost by source line and hands the lines out as a finding's `where`.
+#pragma once
+
+#include "diagnoses/finding.h"
+#include "model/source_resolver.h"
+
+#include <map>
+#include <string>
+#include <tuple>
+#include <vector>
+
+namespace plumb {
+
+class LineShares {
+  public:
+    void add(const model::SourceFrame& frame, double weight);
+    double total() const { return total_; }
+
+    // The `limit` heaviest lines, by share of everything added. Lines below `least_share` are left out, the
+    // heaviest one never. Empty when nothing was added.
+    std::vector<Location> heaviest(size_t limit, double least_share = 0.01) const;
+
+  private:
+    using Key = std::tuple<std::string, std::string, uint32_t, std::string>; // module, file, line, function
+    struct Line {
+        model::SourceFrame frame;
+        double weight = 0;
+    };
+    std::map<Key, Line> lines_;
+    double total_ = 0;
+};
+
+// "file:line", or "function in module" where there is no line.
+std::string place_name(const Location& location);
+
+} // namespace plumb

@@ -1,0 +1,29 @@
+// Sums over a whole run that several diagnoses and metrics need.
+#pragma once
+
+#include "model/run.h"
+
+#include <cstdint>
+
+namespace plumb {
+
+struct RunTotals {
+    double wall_s = 0;
+    double cpu_s = 0;    // on a CPU, all threads (the scheduler's own clock; samples where that is missing)
+    double user_s = 0, system_s = 0;
+    double run_delay_s = 0; // runnable but waiting for a CPU, all threads
+    uint64_t voluntary_switches = 0, involuntary_switches = 0, migrations = 0;
+    uint64_t minor_faults = 0, major_faults = 0;
+    uint64_t peak_rss_bytes = 0; // of the largest process
+    uint64_t samples = 0, kernel_samples = 0;
+    double sampled_s = 0; // CPU time that the samples stand for
+    size_t threads = 0, processes = 0;
+    size_t usable_cpus = 0; // of all hosts
+    // CPU seconds that pass in one second of wall time, at least 1: what divides CPU time into wall time when
+    // all threads carry the same share.
+    double concurrency = 1;
+};
+
+RunTotals totals_of(const model::Run& run);
+
+} // namespace plumb

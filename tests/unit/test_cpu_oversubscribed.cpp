@@ -1,0 +1,184 @@
+// What stacking costs, worked out by hand for runs whose cured length is known.
+#include "diagnoses/what_if.h"
+#include "synthetic_run.h"
+
+#include <catch2/catch.hpp>
+
+using namespace plumb;
+using plumb::testing::SyntheticRun;
+
+namespace {
+
+double evidence_number(const Finding& finding, const char* key) { return std::get<double>(finding.evidence.at(key)); }
+
+SyntheticRun stacked(int workers, int cpus, double seconds = 8) {
+    SyntheticRun made(seconds, cpus);
+    made.add_thread(0, 0, 0); // the main thread sleeps in a join
+    for (int worker = 0; worker < workers; worker++)
+        made.add_thread(0, 1.0 / workers, 1 - 1.0 / workers).allowed_cpus = {0};
+    made.finish();
+    return made;
+}
+
+} // namespace
+
+TEST_CASE("four workers pinned to one CPU of two cost half of the run") {
+    SyntheticRun made = stacked(4, 2);
+    const std::vector<Finding> findings = made.diagnose("cpu-oversubscribed");
+    REQUIRE(findings.size() == 1);
+    const Finding& finding = findings[0];
+    CHECK(finding.severity == Severity::high);
+    CHECK(finding.cost.seconds == Approx(4).epsilon(0.01));
+    CHECK(finding.cost.fraction == Approx(0.5).epsilon(0.01));
+    CHECK(finding.subject.kind == "cpu");
+    CHECK(finding.subject.name == "0");
+    CHECK(std::get<std::vector<std::string>>(finding.subject.details.at("threads")).size() == 4);
+    CHECK(finding.title == "4 threads are pinned so that they share CPU 0 while CPU 1 has room");
+    CHECK(evidence_number(finding, "waiting_seconds") == Approx(24).epsilon(0.01));
+    CHECK(evidence_number(finding, "idle_cpu_seconds") == Approx(8).epsilon(0.01));
+    CHECK(evidence_number(finding, "pinned_waiting_fraction") == Approx(1));
+    CHECK(finding.advice[0].command == "plumb run --pin=scatter -- ./app 'big file'");
+    CHECK(finding.confidence > 0.9);
+}
+
+TEST_CASE("the cured length follows the greedy balance") {
+    const auto cost = [](int workers, int cpus) {
+        SyntheticRun made = stacked(workers, cpus);
+        const auto findings = made.diagnose("cpu-oversubscribed");
+        REQUIRE(findings.size() == 1);
+        return findings[0].cost.fraction;
+    };
+    CHECK(cost(2, 2) == Approx(1.0 / 2).epsilon(0.01));
+    CHECK(cost(3, 2) == Approx(1.0 / 3).epsilon(0.01)); // two of three share a CPU still
+    CHECK(cost(3, 4) == Approx(2.0 / 3).epsilon(0.01)); // no faster than one worker alone
+    CHECK(cost(5, 4) == Approx(3.0 / 5).epsilon(0.01));
+    CHECK(cost(8, 4) == Approx(3.0 / 4).epsilon(0.01));
+}
+
+TEST_CASE("a run whose slowest thread was never delayed gains nothing beyond it") {
+    SyntheticRun made(8, 3);
+    made.add_thread(0, 0.5, 0.5).allowed_cpus = {0};
+    made.add_thread(0, 0.5, 0.5).allowed_cpus = {0};
+    made.add_thread(1, 1, 0, 0, 6).allowed_cpus = {1}; // done after 6 of 8 s
+    made.finish();
+    const auto findings = made.diagnose("cpu-oversubscribed");
+    REQUIRE(findings.size() == 1);
+    CHECK(findings[0].cost.seconds == Approx(2).epsilon(0.02));
+}
+
+TEST_CASE("a free thread that waits at a barrier follows the delayed ones") {
+    SyntheticRun made(8, 3);
+    made.add_thread(0, 0.5, 0.5).allowed_cpus = {0};
+    made.add_thread(0, 0.5, 0.5).allowed_cpus = {0};
+    made.add_thread(1, 0.5, 0).allowed_cpus = {1}; // same work, then asleep at the barrier
+    made.finish();
+    const auto findings = made.diagnose("cpu-oversubscribed");
+    REQUIRE(findings.size() == 1);
+    CHECK(findings[0].cost.seconds == Approx(4).epsilon(0.02));
+}
+
+TEST_CASE("workers that sleep half of the time lose only the waiting") {
+    SyntheticRun made(8, 2);
+    for (int worker = 0; worker < 2; worker++)
+        made.add_thread(0, 0.3, 0.3).allowed_cpus = {0};
+    made.finish();
+    const auto findings = made.diagnose("cpu-oversubscribed");
+    REQUIRE(findings.size() == 1);
+    CHECK(findings[0].cost.seconds == Approx(2.4).epsilon(0.02));
+}
+
+TEST_CASE("a spread run, a busy machine of one's own and short runs yield no cost") {
+    SECTION("one worker a CPU") {
+        SyntheticRun made(8, 2);
+        made.add_thread(0, 0.99, 0.005);
+        made.add_thread(1, 0.99, 0.005);
+        made.finish();
+        CHECK(made.diagnose("cpu-oversubscribed").empty());
+    }
+    SECTION("more threads than CPUs, none idle: said as info only") {
+        SyntheticRun made(8, 2);
+        for (int worker = 0; worker < 4; worker++)
+            made.add_thread(worker % 2, 0.5, 0.5);
+        made.finish();
+        const auto findings = made.diagnose("cpu-oversubscribed");
+        REQUIRE(findings.size() == 1);
+        CHECK(findings[0].severity == Severity::info);
+        CHECK(findings[0].cost.seconds == 0);
+    }
+    SECTION("waiting and idling need not have coincided for threads that were free to move") {
+        SyntheticRun made(8, 2);
+        made.add_thread(0, 0.4, 0.2);
+        made.add_thread(0, 0.4, 0.2);
+        made.add_thread(1, 0.6, 0);
+        made.finish();
+        CHECK(made.diagnose("cpu-oversubscribed").empty());
+    }
+    SECTION("shorter than half a second") {
+        SyntheticRun made = stacked(4, 2, 0.4);
+        CHECK(made.diagnose("cpu-oversubscribed").empty());
+    }
+    SECTION("nothing was watched") {
+        SyntheticRun made(8, 2);
+        made.add_thread(0, 0.5, 0.5).intervals.clear();
+        CHECK(made.diagnose("cpu-oversubscribed").empty());
+    }
+}
+
+TEST_CASE("threads left on one CPU by the scheduler count while another CPU surely idled") {
+    SyntheticRun made(8, 2);
+    made.add_thread(0, 0.5, 0.5);
+    made.add_thread(0, 0.5, 0.5);
+    made.finish();
+    const auto findings = made.diagnose("cpu-oversubscribed");
+    REQUIRE(findings.size() == 1);
+    CHECK(findings[0].severity == Severity::high);
+    CHECK(findings[0].cost.seconds > 3.2); // clock ticks are given the benefit of the doubt
+    CHECK(findings[0].cost.seconds <= 4.01);
+    CHECK(evidence_number(findings[0], "pinned_waiting_fraction") == 0);
+}
+
+TEST_CASE("waiting behind another program") {
+    SECTION("with room elsewhere: a matter of placement") {
+        SyntheticRun made(8, 2);
+        made.add_thread(0, 0.5, 0.5).allowed_cpus = {0};
+        made.add_other("cc1plus", 0, 0.5);
+        made.finish();
+        const auto findings = made.diagnose("cpu-oversubscribed");
+        REQUIRE(findings.size() == 1);
+        CHECK(findings[0].cost.seconds == Approx(4).epsilon(0.02));
+        CHECK(std::get<std::string>(findings[0].subject.details.at("other_programs")) == "cc1plus (4.0 s)");
+        CHECK(findings[0].title.find("behind other programs on CPU 0 while CPU 1 has room") != std::string::npos);
+    }
+    SECTION("without room: a matter of the machine") {
+        SyntheticRun made(8, 1);
+        made.add_thread(0, 0.5, 0.5);
+        made.add_other("cc1plus", 0, 0.5);
+        made.finish();
+        const auto findings = made.diagnose("cpu-oversubscribed");
+        REQUIRE(findings.size() == 1);
+        CHECK(findings[0].cost.seconds == Approx(4).epsilon(0.02));
+        CHECK(findings[0].title.find("cc1plus") != std::string::npos);
+        CHECK(findings[0].advice[0].applies == "system");
+    }
+    SECTION("time that nobody is known to have used is not blamed on others") {
+        SyntheticRun made(8, 1);
+        made.add_thread(0, 0.5, 0.5);
+        made.add_other("cc1plus", 0, 0.5);
+        made.run.hosts[0].others.clear(); // it was the run's own short-lived children
+        made.finish();
+        for (const Finding& finding : made.diagnose("cpu-oversubscribed"))
+            CHECK(finding.severity == Severity::info);
+    }
+}
+
+TEST_CASE("copies in processes of their own are called processes") {
+    SyntheticRun made(8, 4);
+    made.add_thread(2, 0.5, 0.5).allowed_cpus = {2};
+    made.add_process("app");
+    made.add_thread(2, 0.5, 0.5).allowed_cpus = {2};
+    made.finish();
+    const auto findings = made.diagnose("cpu-oversubscribed");
+    REQUIRE(findings.size() == 1);
+    CHECK(findings[0].subject.name == "2");
+    CHECK(findings[0].title == "2 processes are pinned so that they share CPU 2 while CPUs 0, 1 and 3 have room");
+}
