@@ -1,4 +1,5 @@
 #include "reports/build_report.h"
+#include "diagnoses/metrics.h"
 #include "reports/heap_profile.h"
 #include "reports/own_cost.h"
 #include "reports/profile.h"
@@ -65,6 +66,7 @@ Report build_report(model::CallPaths& paths, std::span<const DiagnosisEntry> ent
     report.run = &paths.run();
     report.evidence = report.run->evidence;
     const DiagnosisInput input{paths.run(), paths};
+    report.metrics = metrics_of(input);
     for (const DiagnosisEntry& entry : entries)
         if (only.empty() || std::find(only.begin(), only.end(), entry.id) != only.end())
             run_diagnosis(entry, input, report);
