@@ -1,4 +1,4 @@
-// What happened, as far as it was recorded: plain data, built by model/build_run.h from the trace files, read by
+// What happened, as far as it was recorded: plain data, built by trace/build_run.h from the trace files, read by
 // diagnoses and reports. Nothing here knows files, symbols or formats. Times: nanoseconds of the host's
 // CLOCK_MONOTONIC; CPU numbers are the operating system's.
 #pragma once

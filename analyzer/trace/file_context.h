@@ -1,0 +1,42 @@
+// What one trace file's records refer to (texts, call-path nodes, a clock), and the state all files share while a
+// model::Run is built from them.
+#pragma once
+
+#include "model/run.h"
+#include "trace/allowance.h"
+#include "trace/path_merger.h"
+#include "trace/string_table.h"
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+namespace plumb::trace {
+
+class FileContext {
+  public:
+    // `clock_shift_ns`: what to add to the file's times to get those of the run's first host. Wraps.
+    FileContext(size_t host, uint64_t clock_shift_ns, Allowance& allowance)
+        : host_(host), clock_shift_ns_(clock_shift_ns), allowance_(allowance) {}
+
+    StringTable strings;
+    FileNodes nodes;
+
+    size_t host() const { return host_; }
+    Allowance& allowance() const { return allowance_; }
+
+    // 0 means "not known" in every record and stays 0.
+    uint64_t time(uint64_t file_ns) const { return file_ns == 0 ? 0 : file_ns + clock_shift_ns_; }
+
+    // Copies are charged to the allowance: many small records can name one long text.
+    std::string text(StringId id) const;
+    std::vector<std::string> arguments(StringId id) const; // texts separated by NUL
+    model::CpuSet cpus(StringId id) const;                 // list format; empty: not known
+
+  private:
+    size_t host_;
+    uint64_t clock_shift_ns_;
+    Allowance& allowance_;
+};
+
+} // namespace plumb::trace

@@ -1,0 +1,95 @@
+#include "trace/host_builder.h"
+
+#include <algorithm>
+#include <tuple>
+
+namespace plumb::trace {
+
+namespace {
+
+constexpr uint32_t kCpuAllowed = 1u << 0;
+
+} // namespace
+
+uint64_t HostBuilder::alive(uint64_t time_ns) {
+    last_ns_ = std::max(last_ns_, time_ns);
+    return time_ns;
+}
+
+void HostBuilder::take(const CpuInterval& record, FileContext& context) {
+    host_.cpu_intervals.push_back({.cpu = static_cast<int>(record.cpu),
+                                   .allowed = (record.flags & kCpuAllowed) != 0,
+                                   .begin_ns = context.time(record.begin_ns),
+                                   .end_ns = alive(context.time(record.end_ns)),
+                                   .user_ns = record.user_ns,
+                                   .system_ns = record.system_ns,
+                                   .idle_ns = record.idle_ns,
+                                   .interrupt_ns = record.interrupt_ns,
+                                   .steal_ns = record.steal_ns,
+                                   .run_own_ns = record.run_own_ns});
+}
+
+void HostBuilder::take(const NodeMemory& record, FileContext& context) {
+    host_.memory.push_back({.node = static_cast<int>(record.node),
+                            .time_ns = alive(context.time(record.time_ns)),
+                            .total_bytes = record.total_bytes,
+                            .free_bytes = record.free_bytes,
+                            .file_bytes = record.file_bytes,
+                            .anonymous_bytes = record.anonymous_bytes,
+                            .local_allocations = record.local_allocations,
+                            .missed_allocations = record.missed_allocations,
+                            .foreign_allocations = record.foreign_allocations});
+}
+
+void HostBuilder::take(const OtherProcess& record, FileContext& context) {
+    host_.others.push_back({.pid = record.header.tid,
+                            .name = context.text(record.name),
+                            .last_cpu = record.last_cpu,
+                            .cpu_ns = record.cpu_ns,
+                            .first_ns = context.time(record.first_ns),
+                            .last_ns = alive(context.time(record.last_ns)),
+                            .allowed_cpus = context.cpus(record.allowed_cpus),
+                            .user_id = record.user_id});
+}
+
+void HostBuilder::take(const InterruptSource& record, FileContext& context) {
+    host_.interrupts.push_back(
+        {.name = context.text(record.name), .cpu = static_cast<int>(record.cpu), .count = record.count});
+}
+
+// A node can have several recorders (one for each rank that was started under its own plumb): costs add up.
+void HostBuilder::take(const RecorderCost& record, FileContext&) {
+    host_.recorder_cpu_ns += record.cpu_ns;
+    host_.samples += record.samples;
+    host_.lost_samples += record.lost_samples;
+    host_.throttled_ns += record.throttled_ns;
+    host_.sample_cost_ns = std::max(host_.sample_cost_ns, record.sample_cost_ns);
+    host_.sample_period_ns = std::max(host_.sample_period_ns, record.sample_period_ns);
+    host_.start_up_ns = std::max(host_.start_up_ns, record.start_up_ns);
+}
+
+void HostBuilder::take(const Topology& record, FileContext& context) {
+    if (host_.cpu_count != 0)
+        return; // every recorder of a node says the same
+    host_.cpu_count = static_cast<int>(std::min<uint32_t>(record.cpu_count, INT32_MAX));
+    host_.allowed_cpus = context.cpus(record.allowed_cpus);
+    std::string xml;
+    for (uint32_t part = 0; part < record.xml_parts && record.xml != 0; ++part) {
+        const StringId id = record.xml + part;
+        if (!context.strings.contains(id))
+            return; // a part was lost: half a document is none
+        xml += context.text(id);
+    }
+    host_.topology_xml = std::move(xml);
+}
+
+void HostBuilder::finish() {
+    std::stable_sort(host_.cpu_intervals.begin(), host_.cpu_intervals.end(), [](const auto& a, const auto& b) {
+        return std::tie(a.begin_ns, a.cpu) < std::tie(b.begin_ns, b.cpu);
+    });
+    std::stable_sort(host_.memory.begin(), host_.memory.end(), [](const auto& a, const auto& b) {
+        return std::tie(a.time_ns, a.node) < std::tie(b.time_ns, b.node);
+    });
+}
+
+} // namespace plumb::trace

@@ -1,0 +1,32 @@
+// One model::Host under construction: what a node's recorder says about the machine.
+#pragma once
+
+#include "model/run.h"
+#include "trace/file_context.h"
+
+#include <plumb/trace_format.h>
+
+namespace plumb::trace {
+
+class HostBuilder {
+  public:
+    explicit HostBuilder(model::Host& host) : host_(host) {}
+
+    void take(const CpuInterval& record, FileContext& context);
+    void take(const NodeMemory& record, FileContext& context);
+    void take(const OtherProcess& record, FileContext& context);
+    void take(const InterruptSource& record, FileContext& context);
+    void take(const RecorderCost& record, FileContext& context);
+    void take(const Topology& record, FileContext& context);
+
+    void finish(); // brings it into the model's order
+    uint64_t last_ns() const { return last_ns_; } // last sign of life in what was taken
+
+  private:
+    uint64_t alive(uint64_t time_ns);
+
+    model::Host& host_;
+    uint64_t last_ns_ = 0;
+};
+
+} // namespace plumb::trace

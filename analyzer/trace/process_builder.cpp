@@ -1,0 +1,259 @@
+#include "trace/process_builder.h"
+
+#include <algorithm>
+#include <fmt/format.h>
+
+namespace plumb::trace {
+
+namespace {
+
+constexpr uint32_t kMigrationsExact = 1u << 0;
+constexpr uint32_t kThreadEnded = 1u << 1;
+
+model::Module::Kind kind_of(uint32_t flags) {
+    using Kind = model::Module::Kind;
+    if (flags & kModuleMain)
+        return Kind::program;
+    if (flags & kModuleVdso)
+        return Kind::vdso;
+    if (flags & kModuleKernel)
+        return Kind::kernel;
+    return flags & kModuleAnonymous ? Kind::anonymous : Kind::library;
+}
+
+} // namespace
+
+uint64_t ProcessBuilder::alive(uint64_t time_ns) {
+    last_ns_ = std::max(last_ns_, time_ns);
+    return time_ns;
+}
+
+uint32_t ProcessBuilder::path(NodeId id, FileContext& context) {
+    if (process_.paths.empty())
+        process_.paths.emplace_back();
+    return context.nodes.place(id, number_, process_.pid, process_.paths, tree_, context.allowance());
+}
+
+uint32_t ProcessBuilder::new_thread(uint32_t tid, uint64_t start_ns) {
+    const auto index = static_cast<uint32_t>(process_.threads.size());
+    threads_of_tid_[tid].push_back(index);
+    thread_facts_.emplace_back();
+    model::Thread& thread = process_.threads.emplace_back();
+    thread.tid = tid;
+    thread.start_ns = start_ns;
+    return index;
+}
+
+// The thread that had the id at that time: the latest that began before, else the first.
+uint32_t ProcessBuilder::thread_at(uint32_t tid, uint64_t time_ns) {
+    const auto found = threads_of_tid_.find(tid);
+    if (found == threads_of_tid_.end())
+        return new_thread(tid, 0);
+    const auto& candidates = found->second; // in order of their begin
+    const auto after = std::upper_bound(candidates.begin(), candidates.end(), time_ns,
+                                        [this](uint64_t time, uint32_t thread) {
+                                            return time < process_.threads[thread].start_ns;
+                                        });
+    return after == candidates.begin() ? *after : *std::prev(after);
+}
+
+void ProcessBuilder::take(const ThreadStart& record, FileContext& context) {
+    const uint64_t time = alive(context.time(record.time_ns));
+    uint32_t index = thread_at(record.header.tid, time);
+    if (thread_facts_[index].started)
+        index = new_thread(record.header.tid, std::max(time, process_.threads[index].start_ns));
+    thread_facts_[index].started = true;
+    model::Thread& thread = process_.threads[index];
+    if (thread.start_ns == 0)
+        thread.start_ns = time;
+    thread.start_routine = record.start_routine;
+    thread.creation_path = path(record.creation_path, context);
+}
+
+void ProcessBuilder::take(const ThreadEnd& record, FileContext& context) {
+    const uint64_t time = alive(context.time(record.time_ns));
+    const uint32_t index = thread_at(record.header.tid, time);
+    process_.threads[index].end_ns = time;
+    thread_facts_[index].cpu_time_ns = record.cpu_time_ns;
+}
+
+void ProcessBuilder::take(const ThreadName& record, FileContext& context) {
+    // It bears no time, but a thread's records follow each other: it is the latest of that id.
+    process_.threads[thread_at(record.header.tid, UINT64_MAX)].name = context.text(record.name);
+}
+
+void ProcessBuilder::take(const ThreadSchedule& record, FileContext& context) {
+    const uint64_t first = context.time(record.first_ns);
+    const uint64_t last = alive(context.time(record.last_ns));
+    uint32_t index = thread_at(record.header.tid, last);
+    if (thread_facts_[index].scheduled)
+        index = new_thread(record.header.tid, std::max(first, process_.threads[index].start_ns));
+    thread_facts_[index].scheduled = true;
+    model::Thread& thread = process_.threads[index];
+    if (!thread_facts_[index].started)
+        thread.start_ns = first;
+    if (thread.end_ns == 0 && (record.flags & kThreadEnded))
+        thread.end_ns = last;
+    if (const std::string name = context.text(record.name); !name.empty())
+        thread.name = name;
+    thread.run_ns = record.run_ns;
+    thread.run_delay_ns = record.run_delay_ns;
+    thread.user_ns = record.user_ns;
+    thread.system_ns = record.system_ns;
+    thread.voluntary_switches = record.voluntary_switches;
+    thread.involuntary_switches = record.involuntary_switches;
+    thread.migrations = record.migrations;
+    thread.migrations_exact = (record.flags & kMigrationsExact) != 0;
+    thread.minor_faults = record.minor_faults;
+    thread.major_faults = record.major_faults;
+    thread.allowed_cpus = context.cpus(record.allowed_cpus);
+}
+
+void ProcessBuilder::take(const ThreadInterval& record, FileContext& context) {
+    const uint64_t begin = context.time(record.begin_ns), end = alive(context.time(record.end_ns));
+    process_.threads[thread_at(record.header.tid, end)].intervals.push_back(
+        {.begin_ns = begin,
+         .end_ns = end,
+         .cpu = record.cpu,
+         .run_ns = record.run_ns,
+         .run_delay_ns = record.run_delay_ns,
+         .migrations = record.migrations,
+         .state = record.state >= ' ' && record.state < 0x7f ? static_cast<char>(record.state) : '?'});
+}
+
+void ProcessBuilder::take(const Placement& record, FileContext& context) {
+    const uint64_t time = alive(context.time(record.time_ns));
+    process_.threads[thread_at(record.header.tid, time)].placement = model::Placement{
+        .slot = record.slot, .cpu = record.cpu, .memory_node = record.memory_node, .error = record.error};
+}
+
+void ProcessBuilder::take(const ModuleLoad& record, FileContext& context) {
+    const uint64_t time = alive(context.time(record.time_ns));
+    std::string build_id;
+    for (size_t i = 0; i < std::min<size_t>(record.build_id_size, sizeof record.build_id); ++i)
+        build_id += fmt::format("{:02x}", record.build_id[i]);
+    const std::string path = context.text(record.path);
+    if (const auto known = module_at_.find(record.start); known != module_at_.end()) {
+        model::Module& module = process_.modules[known->second];
+        if (module.path == path && module.file_offset == record.file_offset && time < module.unloaded_ns) {
+            module.end = std::max(module.end, record.end);
+            module.loaded_ns = std::min(module.loaded_ns, time);
+            module.deleted |= (record.flags & kModuleDeleted) != 0;
+            if (module.build_id.empty())
+                module.build_id = build_id;
+            module_ids_[record.id] = known->second;
+            return;
+        }
+    }
+    const auto index = static_cast<uint32_t>(process_.modules.size());
+    process_.modules.push_back({.kind = kind_of(record.flags),
+                                .path = path,
+                                .build_id = build_id,
+                                .start = record.start,
+                                .end = record.end,
+                                .file_offset = record.file_offset,
+                                .loaded_ns = time,
+                                .deleted = (record.flags & kModuleDeleted) != 0});
+    module_at_[record.start] = index;
+    module_ids_[record.id] = index;
+}
+
+void ProcessBuilder::take(const ModuleUnload& record, FileContext& context) {
+    const auto found = module_ids_.find(record.id);
+    if (found != module_ids_.end() && record.time_ns != 0)
+        process_.modules[found->second].unloaded_ns = context.time(record.time_ns);
+}
+
+void ProcessBuilder::take(const SampleSite& record, FileContext& context) {
+    alive(context.time(record.last_ns));
+    const uint32_t thread = thread_at(record.header.tid, context.time(record.first_ns));
+    const uint32_t leaf = path(record.path, context);
+    const auto place = static_cast<uint32_t>(process_.samples.size());
+    const auto [found, is_new] = samples_.try_emplace(static_cast<uint64_t>(thread) << 32 | leaf, place);
+    if (is_new)
+        process_.samples.push_back({.thread = thread, .path = leaf});
+    model::SampleSite& site = process_.samples[found->second];
+    site.samples += record.samples;
+    site.time_ns += record.time_ns;
+    site.kernel_samples += record.kernel;
+}
+
+void ProcessBuilder::take(const HeapTotals& record, FileContext&) {
+    model::Heap& heap = process_.heap;
+    heap.recorded = true;
+    heap.allocations += record.allocations;
+    heap.allocated_bytes += record.allocated_bytes;
+    heap.frees += record.frees;
+    heap.reallocations += record.reallocations;
+    heap.failed += record.failed;
+    for (size_t i = 0; i < std::size(heap.size_histogram); ++i)
+        heap.size_histogram[i] += record.size_histogram[i];
+}
+
+void ProcessBuilder::take(const HeapSite& record, FileContext& context) {
+    alive(context.time(record.last_ns));
+    const uint32_t leaf = path(record.path, context);
+    if (leaf >= heap_sites_.size())
+        heap_sites_.resize(process_.paths.size(), 0);
+    model::Heap& heap = process_.heap;
+    heap.recorded = true;
+    heap.every_event |= record.mode == 1;
+    if (heap_sites_[leaf] == 0) {
+        heap.sites.push_back({.path = leaf});
+        heap_sites_[leaf] = static_cast<uint32_t>(heap.sites.size());
+    }
+    model::HeapSite& site = heap.sites[heap_sites_[leaf] - 1];
+    site.allocations += record.allocations;
+    site.allocated_bytes += record.allocated_bytes;
+    site.frees += record.frees;
+    site.freed_bytes += record.freed_bytes;
+    site.temporary += record.temporary;
+    site.peak_live_bytes += record.peak_live_bytes;
+    site.samples += record.samples;
+    site.lock_wait_ns += record.lock_wait_ns;
+}
+
+void ProcessBuilder::take(const ProcessGone& record, FileContext& context) {
+    process_.end_ns = alive(context.time(record.time_ns));
+    if (record.status != -1)
+        process_.wait_status = record.status;
+    process_.max_rss_bytes = std::max(process_.max_rss_bytes, record.max_rss_bytes);
+}
+
+void ProcessBuilder::take(const ProcessEnd& record, FileContext& context) {
+    const uint64_t time = alive(context.time(record.time_ns));
+    process_.end_ns = std::max(process_.end_ns, time);
+}
+
+void ProcessBuilder::inherit_modules(const model::Process& parent, Allowance& allowance) {
+    const uint64_t begin = process_.start_ns;
+    for (const model::Module& module : parent.modules) {
+        if (!allowance.take(sizeof module + module.path.size() + module.build_id.size()))
+            return;
+        if (module.loaded_ns > begin || module.unloaded_ns < begin)
+            continue;
+        process_.modules.push_back(module);
+    }
+}
+
+void ProcessBuilder::finish() {
+    if (process_.paths.empty())
+        process_.paths.emplace_back();
+    if (process_.end_ns == 0) // nobody saw it end
+        process_.end_ns = std::max(last_ns_, process_.start_ns);
+    for (size_t i = 0; i < process_.threads.size(); ++i) {
+        model::Thread& thread = process_.threads[i];
+        if (thread.start_ns == 0)
+            thread.start_ns = process_.start_ns;
+        if (thread.end_ns == 0)
+            thread.end_ns = std::max(process_.end_ns, thread.start_ns);
+        if (thread.run_ns == 0)
+            thread.run_ns = thread_facts_[i].cpu_time_ns;
+        if (thread.name.empty())
+            thread.name = process_.name;
+        std::stable_sort(thread.intervals.begin(), thread.intervals.end(),
+                         [](const auto& a, const auto& b) { return a.begin_ns < b.begin_ns; });
+    }
+}
+
+} // namespace plumb::trace

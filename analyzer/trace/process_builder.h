@@ -1,0 +1,86 @@
+// One model::Process under construction: merges what several files say about its threads, modules, samples and heap.
+#pragma once
+
+#include "model/run.h"
+#include "trace/file_context.h"
+#include "trace/path_merger.h"
+
+#include <plumb/trace_format.h>
+
+#include <algorithm>
+#include <cstdint>
+#include <unordered_map>
+#include <vector>
+
+namespace plumb::trace {
+
+class ProcessBuilder {
+  public:
+    // `number`: of the process in its run; `process` outlives the builder.
+    ProcessBuilder(uint32_t number, model::Process& process) : number_(number), process_(process) {}
+
+    model::Process& process() { return process_; }
+
+    // Threads. A thread id that the system gives out again is another thread.
+    void take(const ThreadStart& record, FileContext& context);
+    void take(const ThreadEnd& record, FileContext& context);
+    void take(const ThreadName& record, FileContext& context);
+    void take(const ThreadSchedule& record, FileContext& context);
+    void take(const ThreadInterval& record, FileContext& context);
+    void take(const Placement& record, FileContext& context);
+
+    // Modules. The same mapping told by both sides is one.
+    void take(const ModuleLoad& record, FileContext& context);
+    void take(const ModuleUnload& record, FileContext& context);
+
+    void take(const SampleSite& record, FileContext& context);
+    void take(const HeapTotals& record, FileContext& context);
+    void take(const HeapSite& record, FileContext& context);
+
+    void take(const ProcessGone& record, FileContext& context);
+    void take(const ProcessEnd& record, FileContext& context);
+
+    // Ids of modules are private to their file: forgets them.
+    void end_file() { module_ids_.clear(); }
+    // The same; and what was taken so far came from the shim, which began its file at `opened_ns`.
+    void end_shim_file(uint64_t opened_ns) {
+        end_file();
+        shim_last_ns_ = std::max(opened_ns, last_ns_);
+    }
+    uint64_t shim_last_ns() const { return shim_last_ns_; } // last sign of life of the shim, 0: there was none
+
+    // `parent`: the process it was forked from, null: none known; a fork begins with its parent's mappings.
+    void inherit_modules(const model::Process& parent, Allowance& allowance);
+
+    // Fills what follows from the rest: ends, names.
+    void finish();
+
+    // Samples or allocations were recorded in it.
+    bool has_evidence() const { return !process_.samples.empty() || process_.heap.recorded; }
+    uint64_t last_ns() const { return last_ns_; } // last sign of life in what was taken
+
+  private:
+    struct ThreadFacts { // beside model::Thread, same index
+        bool started = false;   // by a ThreadStart of the shim
+        bool scheduled = false; // by a ThreadSchedule of the recorder
+        uint64_t cpu_time_ns = 0;
+    };
+    uint32_t new_thread(uint32_t tid, uint64_t start_ns);
+    uint32_t thread_at(uint32_t tid, uint64_t time_ns);
+    uint32_t path(NodeId id, FileContext& context);
+    uint64_t alive(uint64_t time_ns);
+
+    uint32_t number_;
+    model::Process& process_;
+    PathTree tree_;
+    std::vector<ThreadFacts> thread_facts_;
+    std::unordered_map<uint32_t, std::vector<uint32_t>> threads_of_tid_;
+    std::unordered_map<uint64_t, uint32_t> module_at_; // by start, the latest
+    std::unordered_map<uint32_t, uint32_t> module_ids_;
+    std::unordered_map<uint64_t, uint32_t> samples_; // by thread and path
+    std::vector<uint32_t> heap_sites_;               // by path, index + 1
+    uint64_t last_ns_ = 0;
+    uint64_t shim_last_ns_ = 0;
+};
+
+} // namespace plumb::trace
