@@ -1,0 +1,56 @@
+// How to get from one frame to its caller: the part of DWARF call-frame information that matters here, in one word.
+// Compilers address frames through rsp or rbp only, so those two registers and the return address are followed and
+// no other; a function that needs more ends the walk there.
+#pragma once
+
+#include <stdint.h>
+
+namespace plumb::shim {
+
+// How the canonical frame address (CFA, the value of rsp in the caller after the return) is found.
+enum class CfaKind : uint8_t {
+    none = 0,         // an empty cache entry, never a rule
+    from_sp = 1,      // rsp + offset
+    from_bp = 2,      // rbp + offset
+    loaded_bp = 3,    // *(rbp + offset): functions that realign their stack
+    signal_frame = 4, // the kernel's signal frame: everything is in the saved context
+    outermost = 5,    // the return address is undefined: the walk is complete
+    unknown = 6,      // rules that are not followed here: the walk is cut
+    no_table = 7,     // no unwind table covers the address: try the frame-pointer convention
+};
+
+// Where the caller's rbp is.
+enum class BpKind : uint8_t {
+    kept = 0,   // still in rbp
+    at_cfa = 1, // *(CFA + offset)
+    at_bp = 2,  // *(rbp + offset)
+    lost = 3,   // unknown: a caller that needs rbp cannot be unwound
+};
+
+struct UnwindRule {
+    CfaKind cfa = CfaKind::unknown;
+    BpKind bp = BpKind::kept;
+    int32_t cfa_offset = 0;
+    int32_t bp_offset = 0; // fits 24 bits, checked where rules are made
+
+    uint64_t pack() const {
+        return static_cast<uint64_t>(cfa) | static_cast<uint64_t>(bp) << 3 |
+               (static_cast<uint64_t>(static_cast<uint32_t>(bp_offset)) & 0xffffff) << 8 |
+               static_cast<uint64_t>(static_cast<uint32_t>(cfa_offset)) << 32;
+    }
+
+    static UnwindRule unpack(uint64_t word) {
+        UnwindRule rule;
+        rule.cfa = static_cast<CfaKind>(word & 7);
+        rule.bp = static_cast<BpKind>(word >> 3 & 3);
+        rule.bp_offset = static_cast<int32_t>(static_cast<uint32_t>(word)) >> 8;
+        rule.cfa_offset = static_cast<int32_t>(word >> 32);
+        return rule;
+    }
+
+    bool uses_bp() const {
+        return cfa == CfaKind::from_bp || cfa == CfaKind::loaded_bp || cfa == CfaKind::no_table || bp == BpKind::at_bp;
+    }
+};
+
+} // namespace plumb::shim
