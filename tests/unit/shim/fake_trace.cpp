@@ -5,6 +5,7 @@
 #include <chrono>
 #include <cstring>
 #include <mutex>
+#include <unistd.h>
 
 namespace plumb::test {
 
@@ -33,7 +34,6 @@ std::vector<uint64_t> FakeTrace::path(trace::NodeId id) const {
 namespace plumb::shim {
 namespace {
 std::mutex lock;
-thread_local bool inside;
 
 template <class Record> void* keep(std::deque<Record>& records, const void* bytes) {
     Record record;
@@ -43,10 +43,13 @@ template <class Record> void* keep(std::deque<Record>& records, const void* byte
 }
 } // namespace
 
-Guard::Guard() : entered_(!inside) { inside = true; }
-Guard::~Guard() {
-    if (entered_)
-        inside = false;
+ThreadState* Guard::adopt_this_thread() {
+    if (ThreadState* state = allocate_thread_state()) {
+        state->tid = static_cast<uint32_t>(gettid());
+        state->live.store(1);
+        this_thread = state;
+    }
+    return this_thread;
 }
 
 void* append_bytes(const Guard&, trace::RecordType type, void* record, uint32_t) {
