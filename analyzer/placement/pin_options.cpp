@@ -1,0 +1,97 @@
+#include "placement/pin_options.h"
+
+#include "platform/cpu_list.h"
+#include "support/error.h"
+
+#include <CLI/CLI.hpp>
+
+namespace plumb::placement {
+
+namespace {
+
+void declare_common(CLI::App& command, PinOptions& options) {
+    command
+        .add_option("--bind-memory", options.memory,
+                    "put each thread's memory on its CPU's node: prefer (default; a full node spills to the next "
+                    "one) or strict (a full node ends the program)")
+        ->expected(0, 1)
+        ->default_str("prefer")
+        ->check(CLI::IsMember({"prefer", "strict"}))
+        ->group("Placement");
+    command
+        .add_option("--threads-per-process", options.threads_per_process,
+                    "positions each process owns (default: OMP_NUM_THREADS, or an equal share for each rank)")
+        ->check(CLI::Range(1, platform::kMaxCpus))
+        ->group("Placement");
+    command
+        .add_option("--skip", options.skip,
+                    "do not pin threads whose name, start routine or library matches this glob (repeatable)")
+        ->expected(1)
+        ->take_all()
+        ->group("Placement");
+    command
+        .add_flag("--absolute", options.absolute, "the list holds the operating system's CPU numbers, not relative ones")
+        ->group("Placement");
+    command
+        .add_flag("--whole-cpuset", options.whole_cpuset,
+                  "count relative CPUs over the whole cpuset even where a launcher has bound us to a part of it")
+        ->group("Placement");
+    command.add_option("--pin-topology", options.topology, "plan with this hwloc XML file instead of this machine")
+        ->check(CLI::ExistingFile)
+        ->group("Placement");
+}
+
+} // namespace
+
+Wish PinOptions::to_wish() const {
+    Wish result;
+    if (!wish.empty())
+        result = parse_wish(wish);
+    else if (scatter)
+        result.strategy = Strategy::scatter;
+    else if (spread > 0)
+        result.strategy = Strategy::spread, result.step = spread;
+    else if (!list.empty())
+        result.strategy = Strategy::list, result.positions = platform::parse_cpu_list(list);
+    result.absolute = absolute;
+    if (absolute && result.strategy != Strategy::list)
+        throw Error("--absolute goes with a list of CPUs only");
+    return result;
+}
+
+MemoryBinding PinOptions::memory_binding() const {
+    if (memory.empty())
+        return MemoryBinding::none;
+    return memory == "strict" ? MemoryBinding::strict : MemoryBinding::prefer;
+}
+
+bool wants_pinning(const PinOptions& options) { return options.enabled || !options.wish.empty(); }
+
+void declare_run_pin_options(CLI::App& command, PinOptions& options) {
+    command
+        .add_option("--pin", options.wish,
+                    "pin threads in the order of their creation: compact, scatter, spread:N or list:0,2,4-7 "
+                    "(relative CPUs)")
+        ->group("Placement");
+    declare_common(command, options);
+}
+
+void declare_pin_options(CLI::App& command, PinOptions& options) {
+    options.enabled = true;
+    CLI::Option* compact =
+        command.add_flag("--compact", options.compact, "fill one shared cache after the other (default)");
+    CLI::Option* scatter = command.add_flag("--scatter", options.scatter,
+                                            "as far apart as possible: packages, nodes, caches, cores, siblings");
+    CLI::Option* spread = command.add_option("--spread", options.spread, "every N-th allowed CPU")
+                              ->check(CLI::Range(1, platform::kMaxCpus));
+    CLI::Option* list = command.add_option("--list", options.list, "these relative CPUs, e.g. 0,2,4-7:2");
+    for (CLI::Option* one : {compact, scatter, spread, list}) {
+        one->group("Placement");
+        for (CLI::Option* other : {compact, scatter, spread, list})
+            if (one != other)
+                one->excludes(other);
+    }
+    declare_common(command, options);
+}
+
+} // namespace plumb::placement

@@ -1,0 +1,117 @@
+#include "placement/pin_session.h"
+
+#include "placement/launcher_ranks.h"
+#include "placement/placement_table.h"
+#include "platform/cpuset.h"
+
+#include <plumb/environment.h>
+#include <plumb/launchers.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <climits>
+#include <cstdlib>
+#include <fmt/core.h>
+#include <fmt/format.h>
+#include <string_view>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+namespace plumb::placement {
+
+namespace {
+
+const char* environment_value(const char* name) { return std::getenv(name); }
+
+bool is_mpi_launcher(const std::vector<std::string>& command) {
+    if (command.empty())
+        return false;
+    const std::string& path = command.front();
+    const std::string_view name = std::string_view(path).substr(path.rfind('/') + 1);
+    for (const char* launcher : {"mpirun", "mpiexec", "mpiexec.hydra", "mpirun.openmpi", "mpiexec.openmpi",
+                                 "mpirun.mpich", "mpiexec.mpich", "orterun", "prterun", "prun", "srun", "aprun",
+                                 "jsrun", "palsrun", "mpirun_rsh", "mpiexec.mpd"})
+        if (name == launcher)
+            return true;
+    return false;
+}
+
+std::vector<unsigned long> to_mask(const std::vector<int>& cpus) {
+    constexpr size_t kBits = sizeof(unsigned long) * CHAR_BIT;
+    std::vector<unsigned long> mask;
+    for (int cpu : cpus) {
+        const size_t word = static_cast<size_t>(cpu) / kBits;
+        if (mask.size() <= word)
+            mask.resize(word + 1);
+        mask[word] |= 1ul << (static_cast<size_t>(cpu) % kBits);
+    }
+    return mask;
+}
+
+// Positions each process owns: what the user says, what OpenMP is told, or an equal share; 0: not known.
+int positions_per_process(const PinOptions& options, const std::optional<LocalRank>& rank, size_t positions) {
+    if (options.threads_per_process > 0)
+        return options.threads_per_process;
+    if (!rank)
+        return 0;
+    const int openmp = launchers::number(std::getenv("OMP_NUM_THREADS"));
+    if (openmp > 0)
+        return openmp;
+    return rank->count > 0 ? std::max(1, static_cast<int>(positions) / rank->count) : 1;
+}
+
+} // namespace
+
+PinSession::PinSession(const PinOptions& options, const std::string& directory)
+    : options_(options), wish_(options.to_wish()),
+      allowed_(platform::allowed_cpus("/", platform::affinity_mask(), options.whole_cpuset)),
+      topology_(options.topology.empty() ? platform::live_topology()
+                                         : platform::topology_from_file(options.topology)),
+      plan_(plan_cpus(topology_, allowed_, wish_)) {
+    const std::optional<LocalRank> rank = local_rank(environment_value);
+    threads_per_process_ = positions_per_process(options_, rank, plan_.first_pass);
+    std::vector<int> block = plan_.cpus;
+    block.resize(plan_.first_pass);
+    if (rank || threads_per_process_ > 0) {
+        rank_block_ = rank ? rank->rank : -1;
+        const size_t first = static_cast<size_t>(std::max(0, rank_block_)) * static_cast<size_t>(threads_per_process_);
+        block.clear();
+        for (size_t i = 0; i < static_cast<size_t>(threads_per_process_) && i < plan_.cpus.size(); ++i)
+            block.push_back(plan_.cpus[(first + i) % plan_.cpus.size()]);
+    }
+    block_mask_ = to_mask(block);
+    group_ = std::make_unique<PinGroup>(directory);
+}
+
+std::vector<std::pair<std::string, std::string>>
+PinSession::environment(const std::vector<std::string>& command) const {
+    namespace env = plumb::environment;
+    std::vector<std::pair<std::string, std::string>> pairs;
+    // Numbers only, no ranges: the shim reads it before anything else is set up.
+    pairs.emplace_back(env::kPinList, fmt::format("{}", fmt::join(plan_.cpus, ",")));
+    pairs.emplace_back(env::kPinGroup, group_->path());
+    if (options_.memory_binding() != MemoryBinding::none)
+        pairs.emplace_back(env::kPinMemory, options_.memory_binding() == MemoryBinding::strict ? "strict" : "prefer");
+    if (!options_.skip.empty())
+        pairs.emplace_back(env::kPinSkip, fmt::format("{}", fmt::join(options_.skip, ":")));
+    if (threads_per_process_ > 0)
+        pairs.emplace_back(env::kPinStride, std::to_string(threads_per_process_));
+    if (!std::getenv("OMP_NUM_THREADS") && !is_mpi_launcher(command))
+        pairs.emplace_back("OMP_NUM_THREADS", std::to_string(threads_per_process_ > 0
+                                                                 ? static_cast<size_t>(threads_per_process_)
+                                                                 : plan_.first_pass));
+    return pairs;
+}
+
+int PinSession::confine_calling_process() const {
+    const size_t bytes = block_mask_.size() * sizeof(unsigned long);
+    return syscall(SYS_sched_setaffinity, 0, bytes, block_mask_.data()) == 0 ? 0 : errno;
+}
+
+std::string PinSession::planned_table() const {
+    return format_plan(plan_, topology_, allowed_, wish_, threads_per_process_, rank_block_);
+}
+
+std::string PinSession::applied_table() const { return format_applied(plan_, topology_, *group_); }
+
+} // namespace plumb::placement
