@@ -5,6 +5,7 @@ namespace plumb {
 namespace {
 constexpr CommandEntry commands[] = {
     {"doctor", "which sources of evidence work here, which do not, why, and what would enable them", declare_doctor},
+    {"pin", "run a program with its threads pinned; nothing is recorded", declare_pin},
     {"run", "record a program, then say what is out of plumb in it", declare_run},
 };
 } // namespace

@@ -1,6 +1,6 @@
 #include "placement/pin_options.h"
 
-#include "platform/cpu_list.h"
+#include "placement/position_list.h"
 #include "support/error.h"
 
 #include <CLI/CLI.hpp>
@@ -21,7 +21,7 @@ void declare_common(CLI::App& command, PinOptions& options) {
     command
         .add_option("--threads-per-process", options.threads_per_process,
                     "positions each process owns (default: OMP_NUM_THREADS, or an equal share for each rank)")
-        ->check(CLI::Range(1, platform::kMaxCpus))
+        ->check(CLI::Range(1, kMostPositions))
         ->group("Placement");
     command
         .add_option("--skip", options.skip,
@@ -52,7 +52,7 @@ Wish PinOptions::to_wish() const {
     else if (spread > 0)
         result.strategy = Strategy::spread, result.step = spread;
     else if (!list.empty())
-        result.strategy = Strategy::list, result.positions = platform::parse_cpu_list(list);
+        result.strategy = Strategy::list, result.positions = parse_position_list(list);
     result.absolute = absolute;
     if (absolute && result.strategy != Strategy::list)
         throw Error("--absolute goes with a list of CPUs only");
@@ -83,7 +83,7 @@ void declare_pin_options(CLI::App& command, PinOptions& options) {
     CLI::Option* scatter = command.add_flag("--scatter", options.scatter,
                                             "as far apart as possible: packages, nodes, caches, cores, siblings");
     CLI::Option* spread = command.add_option("--spread", options.spread, "every N-th allowed CPU")
-                              ->check(CLI::Range(1, platform::kMaxCpus));
+                              ->check(CLI::Range(1, kMostPositions));
     CLI::Option* list = command.add_option("--list", options.list, "these relative CPUs, e.g. 0,2,4-7:2");
     for (CLI::Option* one : {compact, scatter, spread, list}) {
         one->group("Placement");

@@ -2,6 +2,7 @@
 
 #include "placement/launcher_ranks.h"
 #include "placement/placement_table.h"
+#include "platform/cpu_list.h"
 #include "platform/cpuset.h"
 
 #include <plumb/environment.h>
@@ -87,8 +88,7 @@ std::vector<std::pair<std::string, std::string>>
 PinSession::environment(const std::vector<std::string>& command) const {
     namespace env = plumb::environment;
     std::vector<std::pair<std::string, std::string>> pairs;
-    // Numbers only, no ranges: the shim reads it before anything else is set up.
-    pairs.emplace_back(env::kPinList, fmt::format("{}", fmt::join(plan_.cpus, ",")));
+    pairs.emplace_back(env::kPinList, platform::format_cpu_list(plan_.cpus));
     pairs.emplace_back(env::kPinGroup, group_->path());
     if (options_.memory_binding() != MemoryBinding::none)
         pairs.emplace_back(env::kPinMemory, options_.memory_binding() == MemoryBinding::strict ? "strict" : "prefer");
@@ -103,9 +103,9 @@ PinSession::environment(const std::vector<std::string>& command) const {
     return pairs;
 }
 
-int PinSession::confine_calling_process() const {
+int PinSession::confine(pid_t pid) const {
     const size_t bytes = block_mask_.size() * sizeof(unsigned long);
-    return syscall(SYS_sched_setaffinity, 0, bytes, block_mask_.data()) == 0 ? 0 : errno;
+    return syscall(SYS_sched_setaffinity, pid, bytes, block_mask_.data()) == 0 ? 0 : errno;
 }
 
 std::string PinSession::planned_table() const {

@@ -7,6 +7,7 @@
 
 #include <memory>
 #include <string>
+#include <sys/types.h>
 #include <utility>
 #include <vector>
 
@@ -23,10 +24,9 @@ class PinSession {
     // sizes itself from the main thread's mask would otherwise see one CPU.
     std::vector<std::pair<std::string, std::string>> environment(const std::vector<std::string>& command) const;
 
-    // For a program the shim cannot enter (static): confines the calling process to the CPUs of its block as a
-    // set, so that all its threads share them; to be called in the child before exec. 0 or an errno.
-    // Async-signal-safe.
-    int confine_calling_process() const;
+    // For a program the shim cannot enter (static): confines process `pid` (which has not yet run the program) to
+    // the CPUs of its block as a set, so that all its threads share them. Returns 0 or an errno.
+    int confine(pid_t pid) const;
 
     const Plan& plan() const { return plan_; }
     const platform::Topology& topology() const { return topology_; }
@@ -45,7 +45,7 @@ class PinSession {
     platform::Topology topology_;
     Plan plan_;
     std::unique_ptr<PinGroup> group_;
-    std::vector<unsigned long> block_mask_; // for confine_calling_process()
+    std::vector<unsigned long> block_mask_; // for confine()
     int threads_per_process_ = 0;           // 0: not known
     int rank_block_ = -1;                   // local rank of this launcher itself, -1: none
 };

@@ -1,5 +1,6 @@
 #include "placement/planner.h"
 
+#include "placement/position_list.h"
 #include "platform/cpu_list.h"
 #include "support/error.h"
 
@@ -140,7 +141,7 @@ std::vector<int> listed(const std::vector<int>& allowed, const Wish& wish) {
 }
 
 int parse_step(const std::string& text) {
-    const std::vector<int> step = platform::parse_cpu_list(text);
+    const std::vector<int> step = parse_position_list(text);
     if (step.size() != 1 || step.front() < 1)
         throw Error(fmt::format("'spread:{}': write spread:N with N at least 1", text));
     return step.front();
@@ -186,7 +187,7 @@ Wish parse_wish(const std::string& text) {
     if (!prefixed && (text.empty() || text.front() < '0' || text.front() > '9'))
         throw Error(fmt::format("'{}' is no way to pin: write compact, scatter, spread:N or list:0,2,4-7", text));
     wish.strategy = Strategy::list;
-    wish.positions = platform::parse_cpu_list(prefixed ? text.substr(5) : text);
+    wish.positions = parse_position_list(prefixed ? text.substr(5) : text);
     return wish;
 }
 

@@ -1,7 +1,6 @@
 #include "platform/cpuset.h"
 
 #include "platform/cpu_list.h"
-#include "support/error.h"
 
 #include <algorithm>
 #include <cerrno>
@@ -17,11 +16,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-std::vector<int> sorted_unique(std::vector<int> cpus) {
-    std::sort(cpus.begin(), cpus.end());
-    cpus.erase(std::unique(cpus.begin(), cpus.end()), cpus.end());
-    return cpus;
-}
+constexpr int kMostCpus = 1 << 16; // no kernel knows masks as large
 
 // Empty when the file is missing, empty or holds something else.
 std::vector<int> read_list(const fs::path& file) {
@@ -29,11 +24,7 @@ std::vector<int> read_list(const fs::path& file) {
     std::string line;
     if (!std::getline(stream, line))
         return {};
-    try {
-        return sorted_unique(parse_cpu_list(line));
-    } catch (const Error&) {
-        return {};
-    }
+    return parse_cpu_list(line).value_or(std::vector<int>{});
 }
 
 bool has_word(const std::string& list, const std::string& word) {
@@ -117,7 +108,7 @@ std::vector<int> hierarchy_cpus(const fs::path& root, const fs::path& process, b
 
 std::vector<int> affinity_mask() {
     // The kernel refuses masks smaller than its own: grow until it is content.
-    for (int bits = 1024; bits <= kMaxCpus; bits *= 2) {
+    for (int bits = 1024; bits <= kMostCpus; bits *= 2) {
         cpu_set_t* mask = CPU_ALLOC(static_cast<size_t>(bits));
         const size_t bytes = CPU_ALLOC_SIZE(static_cast<size_t>(bits));
         const bool done = sched_getaffinity(0, bytes, mask) == 0;
@@ -136,21 +127,6 @@ std::vector<int> cpuset_cpus(const fs::path& root, const char* self) {
     const fs::path process = root / "proc" / self;
     std::vector<int> cpus = hierarchy_cpus(root, process, true);
     return cpus.empty() ? hierarchy_cpus(root, process, false) : cpus;
-}
-
-std::vector<int> status_cpus(const fs::path& root, const char* self) {
-    std::ifstream stream(root / "proc" / self / "status");
-    const std::string key = "Cpus_allowed_list:";
-    for (std::string line; std::getline(stream, line);) {
-        if (line.rfind(key, 0) != 0)
-            continue;
-        try {
-            return sorted_unique(parse_cpu_list(line.substr(key.size())));
-        } catch (const Error&) {
-            return {};
-        }
-    }
-    return {};
 }
 
 std::vector<int> allowed_cpus(const fs::path& root, const std::vector<int>& mask, bool whole_cpuset) {

@@ -14,9 +14,6 @@ std::vector<int> affinity_mask();
 // proc/SELF/cgroup, proc/SELF/mountinfo, and the cgroup mount named there. Never throws on odd contents.
 std::vector<int> cpuset_cpus(const std::filesystem::path& root, const char* self = "self");
 
-// Cpus_allowed_list of proc/SELF/status, sorted; empty: unreadable.
-std::vector<int> status_cpus(const std::filesystem::path& root, const char* self = "self");
-
 // What relative CPU numbers count over: `mask` (in general affinity_mask()) without what the cpuset excludes;
 // with `whole_cpuset` the whole cpuset, for launchers that bound this process to a part of it before us.
 // The n-th of the result is relative CPU n. Falls back to `mask` where no cpuset can be read or they are disjoint.

@@ -1,0 +1,97 @@
+// plumb pin: placement alone. Nothing is recorded; the program's output and exit status are its own.
+#include "commands/command.h"
+#include "commands/target_command.h"
+#include "placement/pin_session.h"
+#include "record/child.h"
+#include "record/executable.h"
+#include "record/signals.h"
+#include "record/target_environment.h"
+#include "support/error.h"
+
+#include <CLI/CLI.hpp>
+#include <cerrno>
+#include <csignal>
+#include <cstring>
+#include <fmt/core.h>
+#include <memory>
+#include <poll.h>
+#include <sys/wait.h>
+
+namespace plumb {
+
+namespace {
+
+// Waits for the target, sends on what is sent to us, and stops and goes on with it. Returns its wait status.
+int wait_for(record::SignalForwarder& signals, pid_t target) {
+    int status = 0;
+    while (true) {
+        pollfd polled{signals.fd(), POLLIN, 0};
+        if (poll(&polled, 1, -1) <= 0 || !signals.forward_to(target))
+            continue;
+        pid_t pid = 0;
+        while ((pid = waitpid(target, &status, WNOHANG | WUNTRACED | WCONTINUED)) > 0) {
+            if (WIFSTOPPED(status))
+                raise(SIGSTOP);
+            else if (!WIFCONTINUED(status))
+                return status;
+        }
+        if (pid < 0 && errno == ECHILD)
+            return status;
+    }
+}
+
+// How the shim gets in; empty map and a reason: it does not.
+std::string preload(const record::Executable& program, record::Child::Environment& environment) {
+    record::Options nothing;
+    nothing.without = {"sample"};
+    const record::TargetEnvironment target = record::target_environment(nothing, program, "", true);
+    const auto found = target.variables.find("LD_PRELOAD");
+    if (found != target.variables.end())
+        environment["LD_PRELOAD"] = found->second;
+    return target.why_no_shim;
+}
+
+int run_pinned(const placement::PinOptions& options, const std::vector<std::string>& command, bool quiet) {
+    const record::Inheritance inheritance = record::Inheritance::now();
+    const placement::PinSession session(options, "");
+    const record::Executable program = record::find_executable(command.front());
+    record::Child::Environment environment;
+    for (const auto& [name, value] : session.environment(command))
+        environment[name] = value;
+    const std::string why_no_shim = preload(program, environment);
+    if (!quiet)
+        fmt::print(stderr, "{}", session.planned_table());
+
+    record::SignalForwarder signals;
+    record::Child child(command, environment, environment, inheritance);
+    if (!why_no_shim.empty()) {
+        const int error = session.confine(child.pid());
+        if (!quiet && error == 0)
+            fmt::print(stderr, "plumb: threads cannot be pinned one by one: {}; the whole process is confined to "
+                               "its positions' CPUs instead\n", why_no_shim);
+        else if (error != 0)
+            fmt::print(stderr, "plumb: the program is not pinned: {}, and sched_setaffinity failed: {}\n",
+                       why_no_shim, std::strerror(error));
+    }
+    if (const int error = child.release(record::Child::Choice::usual); error != 0) {
+        const record::ExecFailure failure = record::explain_exec_failure(command.front(), error);
+        throw Error(failure.text, failure.exit_status);
+    }
+    const int status = wait_for(signals, child.pid());
+    if (!quiet)
+        fmt::print(stderr, "{}", session.applied_table());
+    return WIFSIGNALED(status) ? 128 + WTERMSIG(status) : WEXITSTATUS(status);
+}
+
+} // namespace
+
+CommandAction declare_pin(CLI::App& subcommand) {
+    auto options = std::make_shared<placement::PinOptions>();
+    auto quiet = std::make_shared<bool>(false);
+    placement::declare_pin_options(subcommand, *options);
+    subcommand.add_flag("-q,--quiet", *quiet, "Print no table");
+    declare_target(subcommand);
+    return [&subcommand, options, quiet] { return run_pinned(*options, target_of(subcommand), *quiet); };
+}
+
+} // namespace plumb
