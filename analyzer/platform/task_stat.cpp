@@ -26,6 +26,11 @@ std::vector<uint32_t> list_numbers(const std::string& path) {
     return numbers;
 }
 
+uint64_t ticks_per_second() {
+    static const uint64_t ticks = sysconf(_SC_CLK_TCK);
+    return ticks;
+}
+
 uint64_t value_after(std::string_view line) {
     line.remove_prefix(std::min(line.size(), line.find(':') + 1));
     return to_u64(next_word(line));
@@ -105,9 +110,13 @@ std::optional<uint64_t> parse_migrations(std::string_view text) {
 }
 
 std::optional<TaskStat> read_task_stat(const std::string& root, uint32_t pid, uint32_t tid) {
-    static const uint64_t ticks_per_second = sysconf(_SC_CLK_TCK);
     const auto text = read_file(task_path(root, pid, tid, "stat"));
-    return text ? parse_task_stat(*text, ticks_per_second) : std::nullopt;
+    return text ? parse_task_stat(*text, ticks_per_second()) : std::nullopt;
+}
+
+std::optional<TaskStat> read_process_stat(const std::string& root, uint32_t pid) {
+    const auto text = read_file(root + "/" + std::to_string(pid) + "/stat");
+    return text ? parse_task_stat(*text, ticks_per_second()) : std::nullopt;
 }
 
 std::optional<TaskScheduling> read_task_scheduling(const std::string& root, uint32_t pid, uint32_t tid) {

@@ -42,6 +42,7 @@ std::optional<uint64_t> parse_migrations(std::string_view text);
 
 // Nothing if the task is gone or /proc is not there.
 std::optional<TaskStat> read_task_stat(const std::string& root, uint32_t pid, uint32_t tid);
+std::optional<TaskStat> read_process_stat(const std::string& root, uint32_t pid); // times of all its threads, ended ones too
 std::optional<TaskScheduling> read_task_scheduling(const std::string& root, uint32_t pid, uint32_t tid);
 std::optional<TaskStatus> read_task_status(const std::string& root, uint32_t pid, uint32_t tid);
 std::optional<uint64_t> read_migrations(const std::string& root, uint32_t pid, uint32_t tid);

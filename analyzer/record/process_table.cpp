@@ -45,12 +45,12 @@ const MappedModule* Process::module_at(uint64_t address) const {
 
 Process& ProcessTable::add(uint32_t pid, uint32_t parent_pid, uint64_t time_ns) {
     auto& slot = processes_[pid]; // a pid that the kernel gave out again replaces the one that ended
-    const uint64_t generation = slot ? slot->generation + 1 : 1;
     slot = std::make_unique<Process>();
     slot->pid = pid;
     slot->parent_pid = parent_pid;
     slot->start_ns = time_ns;
-    slot->generation = generation;
+    slot->generation = ++generations_;
+    seen_.insert(pid);
     file_.raise_limit(most_bytes_each_);
     return *slot;
 }
@@ -108,7 +108,7 @@ void ProcessTable::begin_image(Process& process, uint64_t time_ns) {
     process.executable.clear();
     process.flags = trace::kSeenExec;
     process.seen_written = process.modules_written = false;
-    ++process.generation;
+    process.generation = ++generations_;
 }
 
 void ProcessTable::take(const PerfRecord& record) {
@@ -155,11 +155,13 @@ void ProcessTable::take(const PerfRecord& record) {
         map(*process, record.start, std::move(module));
         if (!process->seen_written && !process->executable.empty())
             write_seen(*process);
-    } else if (record.kind == PerfKind::exit && record.pid == record.tid) {
-        // The end of the first thread: of the process too, unless others go on (seen from /proc then).
+    } else if (record.kind == PerfKind::exit) {
+        // The process goes with its last thread. The first one may end before others do: /proc tells.
         Process* process = find(record.pid);
-        if (process && !process->is_gone && record.pid != first_pid_ &&
-            platform::list_threads("/proc", record.pid).size() <= 1)
+        if (!process || record.pid == first_pid_)
+            return; // the first process is waited for
+        process->leader_exited |= record.pid == record.tid;
+        if (process->leader_exited && platform::list_threads("/proc", record.pid).size() <= 1)
             gone(record.pid, record.time_ns, -1, 0, 0, 0);
     }
 }
@@ -303,15 +305,13 @@ void ProcessTable::gone(uint32_t pid, uint64_t time_ns, int wait_status, uint64_
     record.system_ns = system_ns;
     record.max_rss_bytes = max_rss_bytes;
     file_.append(trace::RecordType::ProcessGone, 0, record);
-    if (Process* process = find(pid))
-        process->is_gone = true;
+    processes_.erase(pid);
 }
 
 std::vector<uint32_t> ProcessTable::living() const {
     std::vector<uint32_t> pids;
     for (const auto& [pid, process] : processes_)
-        if (!process->is_gone)
-            pids.push_back(pid);
+        pids.push_back(pid);
     std::sort(pids.begin(), pids.end());
     return pids;
 }

@@ -9,6 +9,7 @@
 #include <memory>
 #include <string>
 #include <unordered_map>
+#include <unordered_set>
 #include <vector>
 
 namespace plumb::record {
@@ -29,9 +30,9 @@ struct Process {
     uint32_t flags = 0;         // trace::ProcessSeenFlags
     bool seen_written = false;  // ProcessSeen of this image is in the file
     bool modules_written = false; // from its first sample on
-    bool is_gone = false;
+    bool leader_exited = false;   // its first thread ended; others may go on
     std::map<uint64_t, MappedModule> modules; // by start
-    uint64_t generation = 0;    // grows with each image: addresses of different images have nothing in common
+    uint64_t generation = 0;    // unique to this image: addresses of different images have nothing in common
 
     // The mapping that `address` lies in, or null.
     const MappedModule* module_at(uint64_t address) const;
@@ -58,6 +59,7 @@ class ProcessTable {
               uint64_t max_rss_bytes);
 
     std::vector<uint32_t> living() const;
+    bool was_seen(uint32_t pid) const { return seen_.contains(pid); } // living or ended
     const std::vector<std::string>& blind_spots() const { return blind_spots_; } // executables the shim cannot enter
 
   private:
@@ -73,7 +75,9 @@ class ProcessTable {
     TraceFile& file_;
     uint64_t most_bytes_each_;
     uint32_t modules_ = 0; // ids given
-    std::unordered_map<uint32_t, std::unique_ptr<Process>> processes_;
+    uint64_t generations_ = 0;
+    std::unordered_map<uint32_t, std::unique_ptr<Process>> processes_; // living
+    std::unordered_set<uint32_t> seen_;
     std::string first_command_line_;
     uint32_t first_pid_ = 0;
     std::vector<std::string> blind_spots_;

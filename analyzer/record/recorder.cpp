@@ -1,7 +1,10 @@
 #include "record/recorder.h"
 
+#include "platform/cpu_list.h"
+#include "platform/task_stat.h"
 #include "record/child.h"
 #include "record/executable.h"
+#include "record/node_monitor.h"
 #include "record/process_table.h"
 #include "record/profile.h"
 #include "record/run_directory.h"
@@ -9,9 +12,11 @@
 #include "record/shim_files.h"
 #include "record/signals.h"
 #include "record/target_environment.h"
+#include "record/thread_monitor.h"
 #include "record/trace_file.h"
 #include "support/error.h"
 
+#include <algorithm>
 #include <cerrno>
 #include <csignal>
 #include <optional>
@@ -27,7 +32,8 @@ namespace {
 constexpr uint64_t kMillisecond = 1'000'000;
 constexpr uint64_t kMostBytesEach = 8u << 20; // of the recorder's file, for one process of the target
 constexpr uint64_t kReservedBytes = 1u << 30;
-constexpr uint64_t kTick = 100 * kMillisecond;
+constexpr uint64_t kShortestTick = 100 * kMillisecond, kLongestTick = 1000 * kMillisecond;
+constexpr uint64_t kTickCostFactor = 100; // a tick may take 1/100 of one CPU's time
 
 uint64_t to_ns(const timeval& time) {
     return static_cast<uint64_t>(time.tv_sec) * 1'000'000'000 + static_cast<uint64_t>(time.tv_usec) * 1000;
@@ -49,9 +55,11 @@ class Recorder {
 
   private:
     void launch();
+    void watch_node();
     void watch();
     bool reap();
-    void tick(bool final);
+    void drain(bool final);
+    uint64_t tick(bool last);
     void finish();
 
     const Options& options_;
@@ -60,6 +68,8 @@ class Recorder {
     std::optional<TraceFile> file_;
     std::optional<ProcessTable> processes_;
     std::optional<Profile> profile_;
+    std::optional<ThreadMonitor> threads_;
+    std::optional<NodeMonitor> node_;
     std::optional<Child> child_;
     std::optional<Sampler> sampler_;
     std::optional<SignalForwarder> signals_;
@@ -106,19 +116,44 @@ void Recorder::launch() {
         throw Error(failure.text, failure.exit_status);
     }
     start_up_ns_ = monotonic_ns() - begin_ns_;
-    if (!samples)
-        processes_->find_or_read(child_->pid());
+    threads_.emplace(*file_, "/proc", begin_ns_);
+    threads_->add(child_->pid(), child_->pid(), begin_ns_);
 }
 
-void Recorder::tick(bool final) {
+// What the node does is watched by one recorder a node. Not before the program runs: the first look takes longer
+// than all else at the start.
+void Recorder::watch_node() {
+    const auto own = platform::read_task_status("/proc", getpid(), getpid());
+    const std::string allowed = own ? own->allowed_cpus : "";
+    trace::Topology topology{};
+    topology.allowed_cpus = file_->string(allowed);
+    topology.cpu_count = static_cast<uint32_t>(sysconf(_SC_NPROCESSORS_ONLN));
+    file_->append(trace::RecordType::Topology, 0, topology);
+    if (directory_.claim_node())
+        node_.emplace(*file_, "/proc", "/sys", begin_ns_, platform::parse_cpu_list(allowed).value_or(std::vector<int>{}),
+                      [this](uint32_t pid) { return processes_->was_seen(pid); },
+                      [this] { return directory_.recorders(); });
+}
+
+void Recorder::drain(bool final) {
     if (sampler_ && sampler_->works())
         lost_ += sampler_->drain(
             [&](const PerfRecord& record) {
                 processes_->take(record);
+                threads_->take(record, sampler_->period_ns());
                 if (record.kind == PerfKind::sample)
                     profile_->take(record, sampler_->period_ns());
             },
             final);
+}
+
+// Everything that is read at intervals. Returns when the next tick is due.
+uint64_t Recorder::tick(bool last) {
+    const uint64_t now = monotonic_ns(), cpu_before = own_cpu_ns();
+    const bool has_perf = sampler_ && sampler_->works();
+    threads_->read(now, !has_perf);
+    if (node_)
+        node_->read(now, threads_->take_run_by_cpu(), last);
     if (cost_) {
         update(cost_->cpu_ns, own_cpu_ns());
         update(cost_->samples, profile_->samples());
@@ -127,17 +162,25 @@ void Recorder::tick(bool final) {
         if (sampler_)
             update(cost_->sample_period_ns, sampler_->period_ns());
     }
+    const uint64_t wanted = std::clamp((now - begin_ns_) / 64, kShortestTick, kLongestTick);
+    return now + std::max(wanted, (own_cpu_ns() - cpu_before) * kTickCostFactor);
 }
 
 // True when the target has ended.
 bool Recorder::reap() {
     int status = 0;
     pid_t pid = 0;
+    siginfo_t ended{};
+    if (waitid(P_PID, child_->pid(), &ended, WEXITED | WNOHANG | WNOWAIT) == 0 && ended.si_pid != 0) {
+        // It is a zombie: its last counts can still be read.
+        drain(false);
+        threads_->read_last(child_->pid(), monotonic_ns());
+    }
     while ((pid = wait4(child_->pid(), &status, WNOHANG | WUNTRACED | WCONTINUED, &usage_)) > 0) {
         if (WIFSTOPPED(status)) {
             // Whoever started plumb sees it stop as it would see the program stop. Continuing plumb continues the
             // program: the signal is read and sent on.
-            tick(false);
+            drain(false);
             raise(SIGSTOP);
         } else if (!WIFCONTINUED(status)) {
             wait_status_ = status;
@@ -152,7 +195,8 @@ void Recorder::watch() {
     if (sampler_)
         for (const PerfRing& ring : sampler_->rings())
             polled.push_back({ring.fd(), POLLIN, 0});
-    uint64_t next_tick = monotonic_ns() + kTick;
+    watch_node();
+    uint64_t next_tick = begin_ns_ + kShortestTick / 4;
     while (true) {
         const uint64_t now = monotonic_ns();
         const uint64_t left = next_tick > now ? next_tick - now : 0;
@@ -164,15 +208,17 @@ void Recorder::watch() {
         for (size_t i = 1; i < polled.size(); ++i)
             if (polled[i].revents & (POLLHUP | POLLERR))
                 polled[i].fd = -1;
-        if (ready > 0 || monotonic_ns() >= next_tick)
-            tick(false);
-        if (monotonic_ns() >= next_tick)
-            next_tick = monotonic_ns() + kTick;
+        const bool is_due = monotonic_ns() >= next_tick;
+        if (ready > 0 || is_due)
+            drain(false);
+        if (is_due)
+            next_tick = tick(false);
     }
 }
 
 void Recorder::finish() {
     const uint64_t end_ns = monotonic_ns();
+    drain(true);
     tick(true);
     processes_->gone(child_->pid(), end_ns, wait_status_, to_ns(usage_.ru_utime), to_ns(usage_.ru_stime),
                      static_cast<uint64_t>(usage_.ru_maxrss) * 1024);

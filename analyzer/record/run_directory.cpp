@@ -240,6 +240,18 @@ bool RunDirectory::claim_node() {
     return false;
 }
 
+std::set<uint32_t> RunDirectory::recorders() const {
+    std::set<uint32_t> pids;
+    const std::string prefix = "node-" + host_name() + "-";
+    std::error_code error;
+    for (const auto& entry : std::filesystem::directory_iterator(path_, error)) {
+        const std::string file = entry.path().filename();
+        if (file.starts_with(prefix))
+            pids.insert(static_cast<uint32_t>(platform::to_u64(std::string_view(file).substr(prefix.size()))));
+    }
+    return pids;
+}
+
 void RunDirectory::discard() {
     if (!created_)
         return;

@@ -12,6 +12,7 @@
 #include "record/options.h"
 
 #include <cstdint>
+#include <set>
 #include <string>
 
 namespace plumb::record {
@@ -40,6 +41,9 @@ class RunDirectory {
 
     // Only one recorder of a node watches the node: true for the first that asks. The claim ends with the process.
     bool claim_node();
+
+    // Processes that record into it on this host, this one included.
+    std::set<uint32_t> recorders() const;
 
     // Takes back what begin() and the constructor made, when the program could not be started.
     void discard();
