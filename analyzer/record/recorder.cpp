@@ -117,7 +117,10 @@ void Recorder::launch() {
     }
     start_up_ns_ = monotonic_ns() - begin_ns_;
     threads_.emplace(*file_, "/proc", begin_ns_);
-    threads_->add(child_->pid(), child_->pid(), begin_ns_);
+    if (!samples) { // else the records of its exec bring it
+        processes_->find_or_read(child_->pid());
+        threads_->add(child_->pid(), child_->pid(), begin_ns_);
+    }
 }
 
 // What the node does is watched by one recorder a node. Not before the program runs: the first look takes longer
@@ -173,8 +176,8 @@ bool Recorder::reap() {
     siginfo_t ended{};
     if (waitid(P_PID, child_->pid(), &ended, WEXITED | WNOHANG | WNOWAIT) == 0 && ended.si_pid != 0) {
         // It is a zombie: its last counts can still be read.
-        drain(false);
         threads_->read_last(child_->pid(), monotonic_ns());
+        drain(false);
     }
     while ((pid = wait4(child_->pid(), &status, WNOHANG | WUNTRACED | WCONTINUED, &usage_)) > 0) {
         if (WIFSTOPPED(status)) {

@@ -161,7 +161,7 @@ bool RunDirectory::join_or_create(bool named_by_user, bool force) {
                                         : " is not empty and holds no run; name another directory with -o"));
         for (const auto& entry : std::filesystem::directory_iterator(path_, error)) {
             const std::string file = entry.path().filename();
-            if (file == "run.json" || file == kJobFile + 1 || file.ends_with(".plumb") || file.ends_with(".node"))
+            if (file == "run.json" || file == kJobFile + 1 || file.ends_with(".plumb") || file.starts_with(".node-"))
                 std::filesystem::remove(entry.path(), error);
         }
     }
@@ -229,7 +229,7 @@ bool RunDirectory::end(uint64_t end_ns, int exit_status) {
 }
 
 bool RunDirectory::claim_node() {
-    const std::string path = path_ + "/" + host_name() + ".node";
+    const std::string path = path_ + "/.node-" + host_name();
     node_lock_ = open(path.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0600);
     if (node_lock_ < 0)
         return false;

@@ -3,6 +3,7 @@
 #include "record/interval.h"
 
 #include <set>
+#include <utility>
 #include <vector>
 
 namespace plumb::record {
@@ -24,6 +25,8 @@ void ThreadMonitor::take(const PerfRecord& record, uint64_t weight_ns) {
             threads_[record.tid].name = creator->second.name; // inherited until it is given one
         return;
     }
+    if (record.kind == PerfKind::exec)
+        add(record.pid, record.tid, record.time_ns);
     const auto found = threads_.find(record.tid);
     if (found == threads_.end())
         return;
@@ -46,7 +49,9 @@ void ThreadMonitor::take(const PerfRecord& record, uint64_t weight_ns) {
         // A new image begins: its threads start from nothing, but what /proc counts goes on.
         const Counts so_far = thread.last;
         const uint32_t pid = thread.pid, tid = thread.tid;
-        end(tid, record.time_ns);
+        if (thread.was_read || thread.sampled_run_ns > 0)
+            end(tid, record.time_ns);
+        threads_.erase(tid);
         add(pid, tid, record.time_ns);
         threads_[tid].base = threads_[tid].last = threads_[tid].mark = so_far;
         threads_[tid].name = record.text;
