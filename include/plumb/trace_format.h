@@ -222,10 +222,10 @@ enum PathNodeFlags : uint32_t { kPathLeaf = 1u << 0, kPathKernel = 1u << 1, kPat
 
 struct HeapTotals {
     RecordHeader header;       //     header.tid: the thread
-    uint64_t allocations;      //  8  malloc and its kin, realloc of NULL included
-    uint64_t allocated_bytes;  // 16  as requested
+    uint64_t allocations;      //  8  malloc and its kin, realloc of NULL included; those that succeeded
+    uint64_t allocated_bytes;  // 16  as requested, by reallocations too
     uint64_t frees;            // 24  free of non-NULL, realloc to 0 included
-    uint64_t reallocations;    // 32  realloc of a live block
+    uint64_t reallocations;    // 32  realloc of a live block to another size: both a free and an allocation of a site
     uint64_t zero_sized;       // 40
     uint64_t failed;           // 48  returned NULL
     uint64_t max_request_bytes; // 56
@@ -234,6 +234,11 @@ struct HeapTotals {
 static_assert(sizeof(HeapTotals) == 320);
 
 // Sample mode: estimates (each sampled allocation stands for weight = its inverse probability). Full mode: exact.
+// A path has one record for each thread that allocated there or freed what was allocated there; they are to be
+// added, modulo 2^64 (a thread that only frees has frees without allocations, and a negative peak_live_bytes).
+// Peak: `peak_epoch` numbers the moments at which the whole heap reached a new maximum (1 % above the former one).
+// Let E be the largest peak_epoch of all sites of the process. A site with peak_epoch E had peak_live_bytes at that
+// moment; a site with an older one has not changed since, so that it had allocated_bytes - freed_bytes.
 struct HeapSite {
     RecordHeader header;        //     header.tid: the thread
     NodeId path;                //  8
@@ -243,13 +248,14 @@ struct HeapSite {
     uint64_t frees;             // 32  of blocks this path allocated, whoever freed them
     uint64_t freed_bytes;       // 40
     uint64_t temporary;         // 48  freed by the same thread before its next allocation; full mode only
-    uint64_t peak_live_bytes;   // 56  this path's live bytes when the whole heap was largest (within 1 %)
+    uint64_t peak_live_bytes;   // 56  live bytes when the whole heap was largest (within 1 %), see above
     uint64_t samples;           // 64  allocations actually seen
-    uint64_t lock_wait_ns;      // 72  time in the allocator beyond its usual, sampled calls only
+    uint64_t lock_wait_ns;      // 72  estimate: time blocked inside the allocator, from calls that were timed
     uint64_t first_ns;          // 80
-    uint64_t last_ns;           // 88
+    uint64_t last_ns;           // 88  full mode: to within 64 events of the thread
+    uint64_t peak_epoch;        // 96  see above
 };
-static_assert(sizeof(HeapSite) == 96);
+static_assert(sizeof(HeapSite) == 104);
 
 struct LargeMap {
     RecordHeader header;

@@ -12,7 +12,15 @@ namespace plumb::shim {
 
 // Each collector may hang its own data on a thread. They survive the thread: the next thread that gets the state
 // inherits them, and the collector decides at thread_start what becomes of them.
-enum class ThreadSlot : uint32_t { heap, call_path, sampling, pin, mpi, count };
+enum class ThreadSlot : uint32_t {
+    heap,
+    call_path,
+    sampling,
+    pin,
+    mpi,
+    heap_counting, // what the allocation hooks count into without further ado; null: they must look closer
+    count
+};
 
 struct ThreadState {
     std::atomic<uint32_t> live;   // 1 from the thread's first record to its last; 0: nothing may be recorded
