@@ -1,30 +1,25 @@
 // Where the shim wakes up. The loader calls start() once in every process it was preloaded into, before the
-// program's own constructors and before main; a forked child comes through continue_in_child().
+// program's own constructors and before main.
+#include "hooks/real_functions.h"
 #include "platform/files.h"
 #include "platform/identity.h"
 #include "platform/system_call.h"
 #include "platform/text.h"
 #include "record/collector.h"
 #include "record/launcher.h"
-#include "record/modules.h"
+#include "record/life.h"
 #include "record/process.h"
 #include "record/scope.h"
 #include "record/settings.h"
-#include "record/threads.h"
 #include "record/trace_writer.h"
 
 #include <errno.h>
 #include <limits.h>
 #include <pthread.h>
-#include <stdlib.h>
 #include <string.h>
 
 namespace plumb::shim {
 namespace {
-
-constexpr uint64_t kFileLimitBytes = 8 * 1024 * 1024;
-
-LaunchFacts launch_facts;
 
 void say(const char* text, size_t length) { system_call(SYS_write, 2, word(text), static_cast<long>(length)); }
 
@@ -45,48 +40,10 @@ bool is_direct_child_of_plumb() {
     return read_link(link.c_str(), parent, sizeof parent) > 0 && strcmp(base_name(parent), "plumb") == 0;
 }
 
-uint64_t scan_ns = 0; // of the modules at start
-
-int record_process(bool forked) {
-    const int error = begin_recording(settings.text(Setting::kRunDirectory),
-                                      settings.number(Setting::kFileLimit, kFileLimitBytes), launch_facts, forked);
-    if (error == 0) {
-        const uint64_t begin_ns = now_ns();
-        const Guard guard;
-        if (guard)
-            scan_modules(guard);
-        scan_ns = now_ns() - begin_ns;
-    }
-    return error;
-}
-
-void continue_in_child() {
-    const int error_of_program = errno;
-    const bool recorded = forget_parent();
-    forget_modules();
-    if (recorded)
-        record_process(true);
-    start_collectors(recorded && recording(), true);
-    errno = error_of_program;
-}
-
-// Registered before the loader's own finaliser, therefore called after it: after all destructors of the program
-// and its libraries.
-void end_at_exit(int status, void*) {
-    if (!runs_in_recorded_process())
-        return;
-    end_collectors();
-    {
-        const Guard guard;
-        if (guard)
-            scan_modules_if_due(guard);
-    }
-    end_recording(trace::EndKind::exit, status);
-}
-
 __attribute__((constructor)) void start(int, char** arguments, char** environment) {
     const int error_of_program = errno;
     const uint64_t begin_ns = now_ns();
+    resolve_real_functions();
     settings.read(environment);
     const char* run = settings.text(Setting::kRunDirectory);
     const bool verbose = settings.number(Setting::kVerbose, 0) != 0;
@@ -97,15 +54,11 @@ __attribute__((constructor)) void start(int, char** arguments, char** environmen
                                  settings.text(Setting::kExclude), is_direct_child_of_plumb());
     const bool wanted = run && run[0] == '/' && scope == Scope::recorded;
     int error = 0;
-    if (wanted) {
-        launch_facts = read_launch_facts(environment);
-        prepare_thread_ends();
-        error = record_process(false);
-        on_exit(end_at_exit, nullptr);
-    }
-    if (scope == Scope::recorded || wanted) {
+    if (wanted)
+        error = begin_process(read_launch_facts(environment));
+    if (scope == Scope::recorded) {
         start_collectors(recording(), false);
-        pthread_atfork(nullptr, nullptr, continue_in_child);
+        pthread_atfork(prepare_fork, nullptr, continue_in_child);
     }
     if (verbose) {
         say_effect(executable, !run ? "records nothing: PLUMB_RUN is unset"
@@ -115,8 +68,10 @@ __attribute__((constructor)) void start(int, char** arguments, char** environmen
         if (scope == Scope::recorded)
             settings.print(say);
     }
-    if (recording()) // the scan of the modules has counted itself
-        trace_file().add_own_cost(now_ns() - begin_ns - scan_ns);
+    if (recording()) {
+        const uint64_t counted_ns = trace_file().own_cost_ns(); // by what ran in between
+        trace_file().add_own_cost(now_ns() - begin_ns - counted_ns);
+    }
     errno = error_of_program;
 }
 

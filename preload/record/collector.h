@@ -22,7 +22,8 @@ struct Collector {
     void (*thread_start)(void* start_routine);
     void (*thread_end)();
 
-    // Before the process's last record. Other threads may still run. Null: nothing to do.
+    // Before the process's last record: also from _exit in a signal handler, so signal-safe. Other threads may
+    // still run. Not called before exec. Null: nothing to do.
     void (*process_end)();
 };
 

@@ -95,6 +95,8 @@ struct Lookup {
 };
 
 bool name_modules(const Mapping& mapping, void* data) {
+    if (!mapping.executable)
+        return true;
     const Guard& guard = static_cast<Lookup*>(data)->guard;
     for (uint32_t i = 0; i < module_count; ++i) {
         Module& module = modules[i];
@@ -126,6 +128,17 @@ void write_load(const Guard& guard, Module& module, uint64_t time_ns) {
     load.path = module.path;
     load.flags = module.flags;
     append(guard, trace::RecordType::ModuleLoad, load);
+}
+
+void write_new(const Guard& guard, uint64_t time_ns) {
+    if (char* buffer = static_cast<char*>(allocate_pages(kMapsBuffer, false))) {
+        Lookup lookup{guard};
+        for_each_mapping("/proc/self/maps", buffer, kMapsBuffer, name_modules, &lookup);
+        release_pages(buffer, kMapsBuffer);
+    }
+    for (uint32_t i = 0; i < module_count; ++i)
+        if (modules[i].end != 0 && modules[i].id == 0)
+            write_load(guard, modules[i], time_ns);
 }
 
 void write_unload(const Guard& guard, Module& module, uint64_t time_ns) {
@@ -165,16 +178,8 @@ void scan_modules(const Guard& guard) {
                 write_unload(guard, module, begin_ns);
             any_new |= module.end != 0 && module.id == 0;
         }
-        if (any_new) {
-            if (char* buffer = static_cast<char*>(allocate_pages(kMapsBuffer, false))) {
-                Lookup lookup{guard};
-                for_each_mapping("/proc/self/maps", buffer, kMapsBuffer, name_modules, &lookup);
-                release_pages(buffer, kMapsBuffer);
-            }
-            for (uint32_t i = 0; i < module_count; ++i)
-                if (modules[i].end != 0 && modules[i].id == 0)
-                    write_load(guard, modules[i], begin_ns);
-        }
+        if (any_new)
+            write_new(guard, begin_ns);
     }
     trace_file().add_own_cost(now_ns() - begin_ns);
     scanning.store(0, std::memory_order_release);
@@ -191,14 +196,15 @@ void scan_modules_if_due(const Guard& guard) {
         scan_modules(guard);
 }
 
-void forget_modules() {
+void rewrite_modules(const Guard& guard) {
     scanning.store(0, std::memory_order_relaxed);
     due.store(0, std::memory_order_relaxed);
     module_ids = 0;
-    module_count = 0;
-    if (modules)
-        release_pages(modules, kModulesMax * sizeof(Module));
-    modules = nullptr;
+    for (uint32_t i = 0; i < module_count; ++i) {
+        modules[i].id = 0;
+        modules[i].path = 0;
+    }
+    write_new(guard, now_ns());
 }
 
 } // namespace plumb::shim

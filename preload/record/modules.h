@@ -16,7 +16,8 @@ void modules_will_change();
 // Scans if the loader has loaded or unloaded anything since the last scan. One load when nothing is due.
 void scan_modules_if_due(const Guard&);
 
-// In a forked child: everything is to be recorded anew.
-void forget_modules();
+// In a forked child: records what its parent knew, without asking the loader, whose lock another thread of the
+// parent may have held at the fork.
+void rewrite_modules(const Guard&);
 
 } // namespace plumb::shim

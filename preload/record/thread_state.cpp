@@ -39,8 +39,10 @@ ThreadState* take_free() {
         ThreadState* state = thread_state_at(uint32_t(head) - 1);
         const uint64_t next = state->next_free.load(std::memory_order_relaxed);
         const uint64_t tag = (head >> 32) + 1;
-        if (free_list.compare_exchange_weak(head, tag << 32 | next, std::memory_order_acq_rel))
+        if (free_list.compare_exchange_weak(head, tag << 32 | next, std::memory_order_acq_rel)) {
+            state->index = uint32_t(head) - 1; // in a child of a raw fork it was wiped
             return state;
+        }
     }
     return nullptr;
 }

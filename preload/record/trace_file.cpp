@@ -203,6 +203,10 @@ void TraceFile::add_own_cost(uint64_t ns) {
         std::atomic_ref<uint64_t>(header()->own_cost_ns).fetch_add(ns, std::memory_order_relaxed);
 }
 
+uint64_t TraceFile::own_cost_ns() const {
+    return base_ ? std::atomic_ref<uint64_t>(header()->own_cost_ns).load(std::memory_order_relaxed) : 0;
+}
+
 void TraceFile::mark_closed(uint64_t now_ns) {
     if (!base_)
         return;

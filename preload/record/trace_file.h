@@ -33,6 +33,7 @@ class TraceFile {
 
     void count_dropped(uint64_t records);
     void add_own_cost(uint64_t ns);
+    uint64_t own_cost_ns() const;
     void mark_closed(uint64_t now_ns);
     void mark_open(); // takes mark_closed back
 

@@ -1,0 +1,57 @@
+// Every function of the C library that the shim stands in front of, listed once. The list is expanded into the
+// table of real functions (real_functions.h), the declarations of the hooks (hooks.h), the linker's export list
+// (exports.map.in) and the test that compares the library's symbols with it. To add a hook: a line here and its
+// definition hook_NAME in the file of its family.
+//
+// X(family, result, name, (parameters)). Preprocessor lines only: the export list includes this file.
+//
+// Not here, on purpose:
+//   exit       on_exit() also sees the return from main, and runs after all destructors
+//   fork       pthread_atfork() also sees fork inside forkpty, daemon and other libraries
+//   vfork, clone  return twice on one stack, which no wrapper survives; their children are told apart by their pid
+//   posix_spawn, system, popen   their children are seen from inside when they are recorded themselves
+//   exit_group, thread exits by system call   nothing can be done inside a process that ends like that
+#pragma once
+
+#define PLUMB_PROCESS_HOOKS(X)                                                                               \
+    X(process, pid_t, _Fork, (void))                                                                         \
+    X(process, int, execl, (const char* path, const char* argument, ...))                                    \
+    X(process, int, execle, (const char* path, const char* argument, ...))                                   \
+    X(process, int, execlp, (const char* file, const char* argument, ...))                                   \
+    X(process, int, execv, (const char* path, char* const* arguments))                                       \
+    X(process, int, execve, (const char* path, char* const* arguments, char* const* environment))            \
+    X(process, int, execveat,                                                                                \
+      (int directory, const char* path, char* const* arguments, char* const* environment, int flags))        \
+    X(process, int, execvp, (const char* file, char* const* arguments))                                      \
+    X(process, int, execvpe, (const char* file, char* const* arguments, char* const* environment))           \
+    X(process, int, fexecve, (int descriptor, char* const* arguments, char* const* environment))             \
+    X(process, void, _exit, (int status))                                                                    \
+    X(process, void, _Exit, (int status))                                                                    \
+    X(process, void, quick_exit, (int status))                                                               \
+    X(process, void, abort, (void))
+
+#define PLUMB_THREAD_HOOKS(X)                                                                                \
+    X(thread, int, pthread_create,                                                                           \
+      (pthread_t * thread, const pthread_attr_t* attributes, void* (*routine)(void*), void* argument))       \
+    X(thread, int, thrd_create, (thrd_t * thread, int (*routine)(void*), void* argument))                    \
+    X(thread, int, pthread_setname_np, (pthread_t thread, const char* name))                                 \
+    X(thread, int, prctl,                                                                                    \
+      (int option, unsigned long a, unsigned long b, unsigned long c, unsigned long d))
+
+#define PLUMB_DL_HOOKS(X)                                                                                    \
+    X(dl, void*, dlopen, (const char* file, int mode))                                                       \
+    X(dl, void*, dlmopen, (Lmid_t name_space, const char* file, int mode))                                   \
+    X(dl, int, dlclose, (void* handle))
+
+// The allocation family (hooks/alloc*.cpp). These may be called before the table of real functions is there.
+#define PLUMB_ALLOC_HOOKS(X)
+
+// Functions that placement must see (hooks/pin*.cpp).
+#define PLUMB_PIN_HOOKS(X)
+
+#define PLUMB_HOOKS(X)                                                                                       \
+    PLUMB_PROCESS_HOOKS(X)                                                                                   \
+    PLUMB_THREAD_HOOKS(X)                                                                                    \
+    PLUMB_DL_HOOKS(X)                                                                                        \
+    PLUMB_ALLOC_HOOKS(X)                                                                                     \
+    PLUMB_PIN_HOOKS(X)

@@ -1,0 +1,44 @@
+#include "hooks/real_functions.h"
+
+#include "platform/system_call.h"
+
+#include <errno.h>
+
+namespace plumb::shim {
+namespace {
+
+RealFunctions table;
+std::atomic<uint32_t> filling{0};
+__thread bool filled_by_this_thread = false;
+
+template <class Function> void find(Function& function, const char* name) {
+    function = reinterpret_cast<Function>(dlsym(RTLD_NEXT, name));
+}
+
+} // namespace
+
+constinit std::atomic<const RealFunctions*> published_functions{nullptr};
+
+const RealFunctions* resolve_real_functions() {
+    if (filled_by_this_thread)
+        return nullptr;
+    const int error_of_program = errno;
+    uint32_t free = 0;
+    while (!filling.compare_exchange_weak(free, 1, std::memory_order_acquire)) {
+        system_call(SYS_sched_yield);
+        free = 0;
+    }
+    if (!published_functions.load(std::memory_order_acquire)) {
+        filled_by_this_thread = true;
+#define PLUMB_X(family, result, name, parameters) find(table.name, #name);
+        PLUMB_HOOKS(PLUMB_X)
+#undef PLUMB_X
+        filled_by_this_thread = false;
+        published_functions.store(&table, std::memory_order_release);
+    }
+    filling.store(0, std::memory_order_release);
+    errno = error_of_program;
+    return &table;
+}
+
+} // namespace plumb::shim

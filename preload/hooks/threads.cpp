@@ -1,0 +1,122 @@
+// Creation and names of threads. The end of a thread is seen by the destructor of a key (record/threads.cpp),
+// which runs however the thread ends.
+//
+// What the new thread must know is handed over in its future ThreadState: no allocation, nothing to leak. The new
+// thread copies routine and argument out of it before the program's code runs; if creation fails the creator gives
+// it back.
+#include "hooks/real_functions.h"
+#include "record/collector.h"
+#include "record/modules.h"
+#include "record/process.h"
+#include "record/threads.h"
+#include "record/trace_writer.h"
+
+#include <errno.h>
+#include <string.h>
+#include <sys/prctl.h>
+
+using namespace plumb;
+using namespace plumb::shim;
+
+namespace {
+
+bool threads_are_watched() { return recording() || collectors_watch_threads(); }
+
+ThreadState* hand_over(void* routine, void* argument) {
+    const int error_of_program = errno;
+    ThreadState* state = allocate_thread_state();
+    if (state) {
+        state->start_routine = routine;
+        state->start_argument = argument;
+        const Guard guard;
+        if (guard) {
+            state->creator_tid = guard.thread().tid;
+            scan_modules_if_due(guard);
+        }
+    }
+    errno = error_of_program;
+    return state;
+}
+
+// Returns the argument of the program's routine.
+template <class Routine> void* take_over(void* handed, Routine*& routine) {
+    auto* state = static_cast<ThreadState*>(handed);
+    routine = reinterpret_cast<Routine*>(state->start_routine);
+    void* argument = state->start_argument;
+    if (recording())
+        begin_thread(state);
+    else
+        release_thread_state(state);
+    start_collectors_of_thread(reinterpret_cast<void*>(routine));
+    errno = 0;
+    return argument;
+}
+
+void* run_posix_thread(void* handed) {
+    void* (*routine)(void*);
+    void* argument = take_over(handed, routine);
+    return routine(argument);
+}
+
+int run_c11_thread(void* handed) {
+    int (*routine)(void*);
+    void* argument = take_over(handed, routine);
+    return routine(argument);
+}
+
+void record_name(uint32_t tid, const char* name) {
+    const int error_of_program = errno;
+    const Guard guard;
+    if (guard && tid != 0) {
+        trace::ThreadName record = {};
+        record.header.tid = tid;
+        record.name = write_string(guard, name, strnlen(name, 15)); // the kernel keeps 15 characters
+        append(guard, trace::RecordType::ThreadName, record);
+    }
+    errno = error_of_program;
+}
+
+} // namespace
+
+extern "C" {
+
+int hook_pthread_create(pthread_t* thread, const pthread_attr_t* attributes, void* (*routine)(void*),
+                        void* argument) {
+    const RealFunctions& real = *real_functions();
+    ThreadState* state =
+        threads_are_watched() ? hand_over(reinterpret_cast<void*>(routine), argument) : nullptr;
+    if (!state)
+        return real.pthread_create(thread, attributes, routine, argument);
+    const int error = real.pthread_create(thread, attributes, run_posix_thread, state);
+    if (error != 0)
+        release_thread_state(state);
+    return error;
+}
+
+int hook_thrd_create(thrd_t* thread, int (*routine)(void*), void* argument) {
+    const RealFunctions& real = *real_functions();
+    ThreadState* state =
+        threads_are_watched() ? hand_over(reinterpret_cast<void*>(routine), argument) : nullptr;
+    if (!state)
+        return real.thrd_create(thread, routine, argument);
+    const int result = real.thrd_create(thread, run_c11_thread, state);
+    if (result != thrd_success)
+        release_thread_state(state);
+    return result;
+}
+
+int hook_pthread_setname_np(pthread_t thread, const char* name) {
+    const int error = real_functions()->pthread_setname_np(thread, name);
+    if (error == 0 && recording())
+        record_name(tid_of(thread), name);
+    return error;
+}
+
+int hook_prctl(int option, unsigned long a, unsigned long b, unsigned long c, unsigned long d) {
+    const int result = real_functions()->prctl(option, a, b, c, d);
+    if (option == PR_SET_NAME && result == 0 && recording())
+        if (const uint32_t tid = tid_of(pthread_self()))
+            record_name(tid, reinterpret_cast<const char*>(a));
+    return result;
+}
+}
