@@ -1,0 +1,44 @@
+// render-report KIND FORMAT [SOURCE_FILE]: writes the report of a synthetic run to stdout.
+// FORMAT: text (100 columns, UTF-8), ascii (80 columns), colour (120 columns), json or html.
+#include "synthetic_run.h"
+
+#include "model/call_paths.h"
+#include "reports/build_report.h"
+#include "reports/html_report.h"
+#include "reports/json_report.h"
+#include "reports/text_report.h"
+#include "support/error.h"
+
+#include <cstdio>
+#include <map>
+
+int main(int argc, char** argv) {
+    if (argc < 3) {
+        std::fputs("usage: render-report KIND text|ascii|colour|json|html [SOURCE_FILE]\n", stderr);
+        return 2;
+    }
+    const std::string kind = argv[1], format = argv[2];
+    const std::string source_file = argc > 3 ? argv[3] : "/home/user/src/app.c";
+    try {
+        const plumb::model::Run run = plumb::synthetic::make_run(kind);
+        const auto resolver = plumb::synthetic::make_resolver(kind, source_file);
+        plumb::model::CallPaths paths(run, *resolver);
+        plumb::Report report = plumb::build_report(paths, plumb::synthetic::diagnoses_of(kind), {});
+        if (kind != "clean")
+            report.metrics = {{"parallel efficiency", 0.503, "fraction", "CPU time / (wall time x CPUs used)"},
+                {"load balance", 0.981, "fraction", "mean / maximum CPU time of threads"},
+                {"allocated", 448'000'000, "bytes", "exact, all processes"}};
+        const std::map<std::string, plumb::TextStyle> styles = {
+            {"text", {100, false, true}}, {"ascii", {80, false, false}}, {"colour", {120, true, true}}};
+        std::string text;
+        if (styles.contains(format))
+            text = plumb::text_report(report, styles.at(format));
+        else
+            text = format == "json" ? plumb::json_report(report) : plumb::html_report(report);
+        std::fwrite(text.data(), 1, text.size(), stdout);
+    } catch (const plumb::Error& error) {
+        std::fprintf(stderr, "render-report: %s\n", error.what());
+        return 1;
+    }
+    return 0;
+}
