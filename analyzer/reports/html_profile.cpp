@@ -24,10 +24,15 @@ std::string place_of(const model::SourceFrame& frame) {
     return location_text(Location{frame.file, frame.function, frame.module, frame.line, 0, ""});
 }
 
-void put_column_heads(HtmlWriter& html, std::initializer_list<const char*> names) {
+struct ColumnHead {
+    const char* name;
+    const char* style = ""; // class of its cells
+};
+
+void put_column_heads(HtmlWriter& html, std::initializer_list<ColumnHead> heads) {
     html.open("thead").open("tr");
-    for (const char* name : names)
-        html.element("th", name, {{"scope", "col"}});
+    for (const ColumnHead& head : heads)
+        html.element("th", head.name, {{"scope", "col"}, {"class", head.style}});
     html.close().close();
 }
 
@@ -54,7 +59,7 @@ void put_html_hot_lines(HtmlWriter& html, const Report& report, SourceFiles& sou
                                   "had called what was running.", format_seconds(report.sampled_seconds)),
         {{"class", "muted"}});
     html.open("table", {{"class", "wide"}});
-    put_column_heads(html, {"Share", "Time", "Your line", "Instructions in", "Kernel"});
+    put_column_heads(html, {{"Share"}, {"Time", "number"}, {"Your line"}, {"Instructions in", "leaf"}, {"Kernel", "number"}});
     html.open("tbody");
     for (const HotLine& line : report.hot_lines) {
         if (line.fraction < kSmallestShare)
@@ -75,7 +80,7 @@ void put_html_libraries(HtmlWriter& html, const Report& report) {
     if (report.libraries.empty())
         return;
     html.open("section", {{"id", "libraries"}}).element("h2", "CPU time by program and library").open("table");
-    put_column_heads(html, {"Share", "Time", "Program or library"});
+    put_column_heads(html, {{"Share"}, {"Time", "number"}, {"Program or library"}});
     html.open("tbody");
     for (const LibraryShare& share : report.libraries) {
         if (share.fraction < kSmallestShare)
@@ -96,7 +101,8 @@ void put_html_heap(HtmlWriter& html, const Report& report) {
                                         : "Estimated from sampled allocations; the totals in the metrics are exact.",
         {{"class", "muted"}});
     html.open("table", {{"class", "wide"}});
-    put_column_heads(html, {"Allocated", "Allocations", "Live at peak", "Not freed", "Your line"});
+    put_column_heads(html, {{"Allocated", "number"}, {"Allocations", "number"}, {"Live at peak", "number"},
+                               {"Not freed", "number"}, {"Your line"}});
     html.open("tbody");
     for (const HeapLine& line : report.heap_lines)
         html.open("tr")

@@ -105,7 +105,7 @@ void put_html_evidence(HtmlWriter& html, const Report& report) {
         html.element("td", to_string(evidence.state), {{"class", std::string("state ") + to_string(evidence.state)}});
         html.open("td").text(evidence.why);
         if (!evidence.enable.empty())
-            html.element("span", " To enable: " + evidence.enable, {{"class", "muted"}});
+            html.element("div", "To enable: " + evidence.enable, {{"class", "muted"}});
         html.close().close();
     }
     html.close().close().close();

@@ -41,6 +41,12 @@ std::string signal_text(int number) {
     return name ? fmt::format("signal {} (SIG{})", number, name) : fmt::format("signal {}", number);
 }
 
+// 128 + N is what shells and plumb make of signal N; a program may also choose such a status itself.
+std::string exit_text(int status) {
+    const char* name = status > 128 ? sigabbrev_np(status - 128) : nullptr;
+    return fmt::format("exit status {}{}", status, name ? fmt::format(" (128 + SIG{})", name) : "");
+}
+
 std::string host_fact(const model::Run& run) {
     std::string text = format_seconds(static_cast<double>(run.wall_ns()) * 1e-9);
     if (run.hosts.empty())
@@ -119,9 +125,7 @@ std::vector<std::string> run_facts(const Report& report) {
     facts.push_back(counted(threads, "thread", "threads"));
     facts.push_back(format_seconds(report.cpu_seconds) + " of CPU time");
     if (run.exit_status)
-        facts.push_back(*run.exit_status > 128 && *run.exit_status < 128 + NSIG
-                            ? "ended by " + signal_text(*run.exit_status - 128)
-                            : fmt::format("exit status {}", *run.exit_status));
+        facts.push_back(exit_text(*run.exit_status));
     return facts;
 }
 
@@ -149,7 +153,9 @@ std::vector<std::string> run_warnings(const Report& report) {
     for (const model::Process& process : run.processes)
         for (const model::SampleSite& site : process.samples)
             samples += site.samples;
-    if (samples > 0 && samples < kFewSamples)
+    if (samples == 0)
+        warnings.push_back("No time samples were taken: nothing here says on which line the time went.");
+    else if (samples < kFewSamples)
         warnings.push_back(fmt::format("Only {} were taken: the profile below is a rough guide.",
             counted(samples, "sample", "samples")));
     warnings.insert(warnings.end(), run.notes.begin(), run.notes.end());
@@ -171,13 +177,13 @@ std::string verdict(const Report& report) {
         }
     if (total > 0)
         return fmt::format("{}: {}.", counted(total, "finding", "findings"), counts);
-    std::string text = "Nothing out of plumb found.";
     const std::string seen = list_of_sources(report, model::Evidence::State::ok);
-    text += fmt::format(" {} looked at {}.", counted(report.looked_for.size(), "diagnosis", "diagnoses"),
-        seen.empty() ? "what was recorded" : seen);
+    std::string text = fmt::format("Nothing out of plumb found{}: {} looked at {}.",
+        report.run->complete ? "" : " in what was recorded", counted(report.looked_for.size(), "diagnosis", "diagnoses"),
+        seen.empty() ? "what there is" : seen);
     const std::string missing = list_of_sources(report, model::Evidence::State::missing);
     if (!missing.empty())
-        text += fmt::format(" What only {} would show could not be seen.", missing);
+        text += fmt::format(" Not looked at, for lack of evidence: {}.", missing);
     return text;
 }
 

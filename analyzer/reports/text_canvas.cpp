@@ -85,8 +85,8 @@ void TextCanvas::heading(const std::string& text) {
     text_ += inked(harmless(text), Ink::strong) + '\n';
 }
 
-void TextCanvas::paragraph(const std::string& label, size_t indent, const std::vector<Piece>& pieces) {
-    std::string line = inked(harmless(label), Ink::faint);
+void TextCanvas::paragraph(const std::string& label, size_t indent, const std::vector<Piece>& pieces, Ink label_ink) {
+    std::string line = inked(harmless(label), label_ink);
     size_t at = plumb::columns(label);
     line.append(indent > at ? indent - at : 0, ' ');
     at = std::max(at, indent);

@@ -33,7 +33,8 @@ class TextCanvas {
 
     // Words flow over as many lines as they need. The first line starts with `label` padded to `indent`, later
     // ones with blanks. Words longer than a line are kept whole: a path or command must stay usable.
-    void paragraph(const std::string& label, size_t indent, const std::vector<Piece>& pieces);
+    void paragraph(const std::string& label, size_t indent, const std::vector<Piece>& pieces,
+                   Ink label_ink = Ink::faint);
 
     // One line as it stands, never wrapped or cut: a command to paste.
     void verbatim(size_t indent, const std::string& text);

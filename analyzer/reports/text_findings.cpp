@@ -22,7 +22,7 @@ Ink ink_of(Severity severity) {
 }
 
 std::string cost_text(const Finding& finding) {
-    std::string text = fmt::format("costs {} = {} of the run, {}", format_seconds(finding.cost.seconds),
+    std::string text = fmt::format("{} = {} of the run, {}", format_seconds(finding.cost.seconds),
         format_fraction(finding.cost.fraction), finding.cost.how);
     if (finding.confidence < 0.8)
         text += fmt::format("; confidence {}", format_fraction(finding.confidence));
@@ -32,11 +32,11 @@ std::string cost_text(const Finding& finding) {
 void put_where(TextCanvas& canvas, const Finding& finding) {
     for (size_t index = 0; index < finding.where.size() && index < kWhereLimit; index++) {
         const Location& location = finding.where[index];
-        std::string share = location.share > 0 ? "  " + format_fraction(location.share) : "";
+        std::string share = location.share > 0 ? " · " + format_fraction(location.share) : "";
         if (!location.inlined_from.empty())
-            share += " (inlined from " + location.inlined_from + ")";
+            share += " · inlined from " + location.inlined_from;
         canvas.paragraph(index == 0 ? "    where" : "", kIndent,
-            {{location_text(location), index == 0 ? Ink::strong : Ink::plain}, {" "}, {share, Ink::faint}});
+            {{location_text(location), index == 0 ? Ink::strong : Ink::plain}, {share, Ink::faint}});
     }
     if (finding.where.size() > kWhereLimit)
         canvas.paragraph("", kIndent, {{fmt::format("and {} more places", finding.where.size() - kWhereLimit), Ink::faint}});
@@ -73,8 +73,9 @@ void put_advice(TextCanvas& canvas, const Finding& finding) {
 
 void put_finding(TextCanvas& canvas, const Finding& finding) {
     canvas.blank();
-    const std::string severity = to_string(finding.severity);
-    canvas.paragraph("", 0, {{fmt::format("{:<6} ", severity), ink_of(finding.severity)}, {finding.title, Ink::strong}});
+    std::string severity = to_string(finding.severity);
+    std::transform(severity.begin(), severity.end(), severity.begin(), [](char letter) { return letter - 'a' + 'A'; });
+    canvas.paragraph(severity, kIndent, {{finding.title, Ink::strong}}, ink_of(finding.severity));
     canvas.paragraph("    cost", kIndent, {{cost_text(finding)}, {"  [" + finding.id + "]", Ink::faint}});
     put_where(canvas, finding);
     put_evidence(canvas, finding);

@@ -102,11 +102,10 @@ void put_evidence(TextCanvas& canvas, const Report& report) {
             canvas.heading("Evidence that was missing or limited");
         first = false;
         const bool missing = evidence.state == model::Evidence::State::missing;
-        std::vector<Piece> pieces = {{missing ? "missing: " : "limited: ", missing ? Ink::medium : Ink::plain},
-            {evidence.why.empty() ? "no reason was recorded" : evidence.why}};
+        canvas.paragraph("  " + evidence.source, 18, {{missing ? "missing: " : "limited: ", missing ? Ink::medium : Ink::plain},
+            {evidence.why.empty() ? "no reason was recorded" : evidence.why}}, Ink::plain);
         if (!evidence.enable.empty())
-            pieces.push_back({" To enable: " + evidence.enable, Ink::faint});
-        canvas.paragraph("  " + evidence.source, 22, pieces);
+            canvas.paragraph("", 18, {{"to enable: " + evidence.enable, Ink::faint}});
     }
 }
 
@@ -116,8 +115,7 @@ void put_foot(TextCanvas& canvas, const Report& report) {
     canvas.paragraph("", 2, {{fmt::format("{} of the run's CPU time ({}), {} on disk.", format_fraction(cost.fraction),
         format_seconds(cost.seconds), format_bytes(static_cast<double>(cost.bytes)))}, {" " + cost.how, Ink::faint}});
     canvas.blank();
-    canvas.paragraph("Recorded in", 12, {{report.run->directory}});
-    canvas.paragraph("With charts", 12, {});
+    canvas.paragraph("", 0, {{"Recorded in " + report.run->directory + ". The same with charts:", Ink::faint}});
     canvas.verbatim(2, fmt::format("plumb report {} --format html -o report.html",
         command_line_of({report.run->directory})));
 }

@@ -51,7 +51,7 @@ export function threadChart(data: PageData, width: number): HTMLElement {
     color: { ...scale },
     marks: [
       Plot.barX(bars, {
-        x1: "begin", x2: "end", y: "lane", fill: "cpu", insetLeft: 0.1, insetRight: 0.1,
+        x1: "begin", x2: "end", y: "lane", fill: "cpu",
         fillOpacity: (bar: Bar) => 0.12 + 0.88 * Math.min(1, bar.running + bar.waiting),
       }),
       Plot.barX(bars.filter((bar) => bar.waiting >= 0.02), {

@@ -1,0 +1,52 @@
+// plumb report RUN: the diagnosis of a recorded run, as text, JSON or HTML.
+#include "commands/command.h"
+#include "diagnoses/registry.h"
+#include "reports/print_report.h"
+#include "symbols/resolver.h"
+
+#include <CLI/CLI.hpp>
+#include <cstdio>
+#include <memory>
+#include <string>
+#include <vector>
+
+namespace plumb {
+
+namespace {
+
+struct Arguments {
+    std::string run;
+    ReportOptions report;
+    std::vector<std::string> source_maps;
+};
+
+std::string diagnosis_list() {
+    std::string text = "Diagnoses:";
+    for (const DiagnosisEntry& entry : diagnosis_registry())
+        text += std::string("\n  ") + entry.id + ": " + entry.summary;
+    return text;
+}
+
+} // namespace
+
+CommandAction declare_report(CLI::App& subcommand) {
+    auto arguments = std::make_shared<Arguments>();
+    subcommand.add_option("RUN", arguments->run, "run directory, as plumb run -o names it")->required();
+    subcommand.add_option("--format", arguments->report.format, "text, json or html")
+        ->check(CLI::IsMember({"text", "json", "html"}))
+        ->capture_default_str();
+    subcommand.add_option("-o,--output", arguments->report.output, "write to this file instead of the terminal");
+    subcommand.add_option("--only", arguments->report.only, "ids of diagnoses to run, separated by commas")->delimiter(',');
+    subcommand.add_option("--source-map", arguments->source_maps,
+        "OLD=NEW: source files the debug information has below OLD are below NEW here");
+    subcommand.add_option("--sysroot", arguments->report.sysroot, "directory with the recorded machine's programs and libraries");
+    subcommand.footer(diagnosis_list());
+    return [arguments] {
+        for (const std::string& text : arguments->source_maps)
+            arguments->report.source_maps.push_back(symbols::parse_source_map(text));
+        print_report(arguments->run, arguments->report, stdout);
+        return 0;
+    };
+}
+
+} // namespace plumb
