@@ -1,5 +1,4 @@
 #include "reports/print_report.h"
-#include "diagnoses/metrics.h"
 #include "reports/build_report.h"
 #include "reports/html_report.h"
 #include "reports/json_report.h"
@@ -82,8 +81,7 @@ void print_report(const std::string& run_directory, const ReportOptions& options
     const model::Run run = read_run(run_directory);
     const std::unique_ptr<model::SourceResolver> resolver = symbols::make_resolver(symbol_options(run, options));
     model::CallPaths paths(run, *resolver);
-    Report report = build_report(paths, diagnosis_registry(), options.only);
-    report.metrics = metrics_of({run, paths});
+    const Report report = build_report(paths, diagnosis_registry(), options.only);
     if (options.output.empty())
         write_all(rendered(report, options, stream), stream, "the terminal");
     else

@@ -17,6 +17,15 @@ struct LineTimes {
     std::map<LeafKey, double> leaves;
 };
 
+// Without a source line, instructions stand for their function ("sin+0x12" counts for "sin"), and without a symbol for
+// their module: single addresses would scatter the time over hundreds of lines.
+model::SourceFrame without_offset(model::SourceFrame frame) {
+    if (frame.line == 0)
+        if (const size_t plus = frame.function.rfind("+0x"); plus != std::string::npos)
+            frame.function = frame.function.substr(0, plus) == frame.module ? "" : frame.function.substr(0, plus);
+    return frame;
+}
+
 class Accumulator {
   public:
     void add(model::CallPaths& paths, size_t process, const model::SampleSite& site) {
@@ -25,8 +34,8 @@ class Accumulator {
         const double ns = static_cast<double>(site.time_ns);
         const double kernel_ns =
             ns * static_cast<double>(std::min(site.kernel_samples, site.samples)) / static_cast<double>(site.samples);
-        const model::SourceFrame leaf = paths.frames_of(process, site.path).front();
-        const model::SourceFrame user = paths.user_frame(process, site.path);
+        const model::SourceFrame leaf = without_offset(paths.frames_of(process, site.path).front());
+        const model::SourceFrame user = without_offset(paths.user_frame(process, site.path));
         LineTimes& line = lines_[{user.module, user.file, user.line, user.line ? "" : user.function}];
         if (line.ns == 0)
             line.frame = user;
