@@ -136,6 +136,13 @@ size_t behind_bracket(std::string_view text, size_t open) {
     return std::string_view::npos;
 }
 
+bool is_fortran_identifier(std::string_view name) {
+    return !name.empty() && name.front() >= 'a' && name.front() <= 'z' &&
+           std::all_of(name.begin(), name.end(), [](unsigned char c) {
+               return (c >= 'a' && c <= 'z') || std::isdigit(c) || c == '_';
+           });
+}
+
 } // namespace
 
 std::string without_signature(std::string_view text) {
@@ -199,7 +206,27 @@ std::string without_signature(std::string_view text) {
     replace_all(name, "std::__cxx11::basic_string<char, std::char_traits<char>, std::allocator<char> >",
                 "std::string");
     replace_all(name, "std::__cxx11::", "std::");
+    replace_all(name, " >", ">");
     return name;
+}
+
+std::string omp_region_of(std::string_view symbol) {
+    if (symbol.starts_with(".omp_outlined."))
+        return " [omp region]";
+    const size_t at = symbol.find("._omp_fn.");
+    return at == symbol.npos ? std::string() : describe_clone(symbol.substr(at));
+}
+
+std::string readable_fortran_name(std::string_view symbol) {
+    const size_t dot = symbol.find('.');
+    const std::string_view base = symbol.substr(0, dot);
+    if (dot == symbol.npos && base.ends_with('_') && is_fortran_identifier(base))
+        return std::string(base.substr(0, base.size() - (base.ends_with("__") ? 2 : 1)));
+    if (dot != symbol.npos && is_fortran_identifier(base) && dot + 1 < symbol.size() &&
+        std::all_of(symbol.begin() + static_cast<ptrdiff_t>(dot) + 1, symbol.end(),
+                    [](unsigned char c) { return std::isdigit(c); }))
+        return std::string(base);
+    return readable_name(symbol);
 }
 
 std::string readable_name(std::string_view symbol) {

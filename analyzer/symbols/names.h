@@ -13,6 +13,13 @@ namespace plumb::symbols {
 // Unknown forms come back unchanged.
 std::string readable_name(std::string_view symbol);
 
+// " [omp region 1]" for the function that a compiler made of a parallel region ("foo._omp_fn.1"), else empty.
+std::string omp_region_of(std::string_view symbol);
+
+// A symbol of a file that was compiled by gfortran, which appends '_' to what is in no module and ".N" to procedures
+// inside others: "daxpy_" -> "daxpy". Other names as readable_name.
+std::string readable_fortran_name(std::string_view symbol);
+
 // A demangled C++ declaration without return type, parameters and qualifiers; what it cannot read it returns whole.
 // "void ns::f<int>(std::vector<int>&) const" -> "ns::f<int>"
 std::string without_signature(std::string_view declaration);

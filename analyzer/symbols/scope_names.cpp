@@ -107,10 +107,15 @@ std::string function_name(Dwarf_Die* die) {
     const char* name = dwarf_diename(die); // follows origins
     if (!name || !*name)
         return {};
+    Dwarf_Die declared = declaration_of(*die);
+    // A parallel region lies inside the function that it was cut out of, and is called after that.
+    if (const std::string region = omp_region_of(name); !region.empty())
+        if (std::vector<Dwarf_Die> outer = ancestors(&declared); !outer.empty())
+            if (dwarf_tag(&outer.back()) == DW_TAG_subprogram)
+                return function_name(&outer.back()) + region;
     std::string result = readable_name(name);
     if (!has_scopes_in_names(language))
         return result;
-    Dwarf_Die declared = declaration_of(*die);
     std::string scopes;
     for (Dwarf_Die& scope : ancestors(&declared))
         if (const std::string part = scope_name(&scope); !part.empty())

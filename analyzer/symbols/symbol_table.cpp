@@ -4,6 +4,7 @@
 #include "symbols/names.h"
 
 #include <algorithm>
+#include <cstring>
 
 namespace plumb::symbols {
 
@@ -17,7 +18,7 @@ SymbolTable::SymbolTable(Dwfl_Module* module, const ElfImage* image) {
     }
     read_symbols(module);
     if (image)
-        read_linkage_table(*image, module);
+        read_linkage_table(*image);
 }
 
 void SymbolTable::read_symbols(Dwfl_Module* module) {
@@ -28,6 +29,8 @@ void SymbolTable::read_symbols(Dwfl_Module* module) {
         GElf_Word section = 0;
         const char* name =
             dwfl_module_getsym_info(module, i, &symbol, &address, &section, nullptr, nullptr);
+        if (name && !has_fortran_ && !std::strncmp(name, "_gfortran_", 10))
+            has_fortran_ = true;
         if (!name || !*name || *name == '$' || section == SHN_UNDEF || section == SHN_ABS || address == 0)
             continue;
         const int type = GELF_ST_TYPE(symbol.st_info), binding = GELF_ST_BIND(symbol.st_info);
@@ -47,7 +50,7 @@ void SymbolTable::read_symbols(Dwfl_Module* module) {
     });
 }
 
-void SymbolTable::read_linkage_table(const ElfImage& image, Dwfl_Module*) {
+void SymbolTable::read_linkage_table(const ElfImage& image) {
     for (const LinkageStub& stub : read_linkage_stubs(image)) {
         std::string name = stub.symbol;
         if (name.empty()) {
@@ -56,8 +59,12 @@ void SymbolTable::read_linkage_table(const ElfImage& image, Dwfl_Module*) {
                 continue;
             name = resolver->name;
         }
-        stubs_.push_back({stub.begin, stub.end, readable_name(name) + "@plt"});
+        stubs_.push_back({stub.begin, stub.end, readable(name.c_str()) + "@plt"});
     }
+}
+
+std::string SymbolTable::readable(const char* name) const {
+    return has_fortran_ ? readable_fortran_name(name) : readable_name(name);
 }
 
 const SymbolTable::Symbol* SymbolTable::find(uint64_t address) const {
@@ -91,7 +98,7 @@ std::optional<SymbolMatch> SymbolTable::at(uint64_t address) const {
     if (stub != stubs_.begin() && address < std::prev(stub)->end)
         return SymbolMatch{std::prev(stub)->name, 0};
     if (const Symbol* symbol = find(address))
-        return SymbolMatch{readable_name(symbol->name), address - symbol->begin};
+        return SymbolMatch{readable(symbol->name), address - symbol->begin};
     return std::nullopt;
 }
 

@@ -35,11 +35,13 @@ class SymbolTable {
         int rank; // of several at one address the lowest is shown
     };
     void read_symbols(Dwfl_Module* module);
-    void read_linkage_table(const ElfImage& image, Dwfl_Module* module);
+    void read_linkage_table(const ElfImage& image);
     const Symbol* find(uint64_t address) const;
+    std::string readable(const char* name) const;
 
     std::vector<Symbol> symbols_; // by begin
     std::vector<Section> code_;   // by address; empty: not known
+    bool has_fortran_ = false;    // it calls gfortran's library
     struct Stub {
         uint64_t begin, end;
         std::string name; // "memcpy@plt"
