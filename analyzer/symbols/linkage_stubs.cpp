@@ -73,8 +73,9 @@ std::vector<LinkageStub> read_linkage_stubs(const ElfImage& image) {
         if (!data || !data->d_buf)
             continue;
         const auto* code = static_cast<const unsigned char*>(data->d_buf);
-        // Stubs are 16 bytes each, in .plt.got of files without IBT 8.
-        const uint64_t step = header.sh_entsize == 8 || header.sh_entsize == 16 ? header.sh_entsize : 16;
+        // Stubs are 16 bytes each; in .plt.got without IBT, and in static programs (which leave sh_entsize 0), 8.
+        const uint64_t size = header.sh_entsize ? header.sh_entsize : header.sh_addralign;
+        const uint64_t step = size == 8 ? 8 : 16;
         for (uint64_t entry = 0; entry + step <= data->d_size; entry += step)
             for (uint64_t at = entry; at + 6 <= entry + step; ++at) {
                 if (code[at] != 0xff || code[at + 1] != 0x25) // jmp *displacement(%rip)

@@ -145,6 +145,15 @@ bool is_fortran_identifier(std::string_view name) {
 
 } // namespace
 
+std::string tidy_name(std::string name) {
+    replace_all(name, "[abi:cxx11]", "");
+    replace_all(name, "std::__cxx11::basic_string<char, std::char_traits<char>, std::allocator<char> >",
+                "std::string");
+    replace_all(name, "std::__cxx11::", "std::");
+    replace_all(name, " >", ">");
+    return name;
+}
+
 std::string without_signature(std::string_view text) {
     std::string name;         // what is kept so far
     size_t begin = 0;         // in `name`: behind the last blank that may end a return type
@@ -202,12 +211,7 @@ std::string without_signature(std::string_view text) {
     name.erase(0, std::min(begin, name.size()));
     if (name.empty())
         return std::string(text);
-    replace_all(name, "[abi:cxx11]", "");
-    replace_all(name, "std::__cxx11::basic_string<char, std::char_traits<char>, std::allocator<char> >",
-                "std::string");
-    replace_all(name, "std::__cxx11::", "std::");
-    replace_all(name, " >", ">");
-    return name;
+    return tidy_name(std::move(name));
 }
 
 std::string omp_region_of(std::string_view symbol) {

@@ -13,6 +13,9 @@ namespace plumb::symbols {
 // Unknown forms come back unchanged.
 std::string readable_name(std::string_view symbol);
 
+// Names of the standard library's strings as people write them, and ">>" for "> >".
+std::string tidy_name(std::string name);
+
 // " [omp region 1]" for the function that a compiler made of a parallel region ("foo._omp_fn.1"), else empty.
 std::string omp_region_of(std::string_view symbol);
 

@@ -120,7 +120,7 @@ std::string function_name(Dwarf_Die* die) {
     for (Dwarf_Die& scope : ancestors(&declared))
         if (const std::string part = scope_name(&scope); !part.empty())
             scopes += part + "::";
-    return scopes + result;
+    return tidy_name(scopes + result);
 }
 
 } // namespace plumb::symbols

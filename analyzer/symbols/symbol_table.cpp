@@ -36,13 +36,13 @@ void SymbolTable::read_symbols(Dwfl_Module* module) {
         const int type = GELF_ST_TYPE(symbol.st_info), binding = GELF_ST_BIND(symbol.st_info);
         if (type != STT_FUNC && type != STT_GNU_IFUNC && type != STT_NOTYPE)
             continue;
-        // Of aliases show the one that other people know: global before weak before local, a function before a
-        // mere label, and the one with fewer underscores in front.
+        // Of aliases show the one that other people know: a function before a mere label, without underscores in
+        // front (write is a weak alias of __write), global before weak before local.
         int rank = binding == STB_GLOBAL ? 0 : binding == STB_WEAK ? 10 : 20;
         rank += type == STT_NOTYPE ? 40 : 0;
         rank += symbol.st_size == 0 ? 40 : 0;
         for (const char* c = name; *c == '_' && c < name + 3; ++c)
-            ++rank;
+            rank += 6;
         symbols_.push_back({address, symbol.st_size ? address + symbol.st_size : 0, name, rank});
     }
     std::sort(symbols_.begin(), symbols_.end(), [](const Symbol& a, const Symbol& b) {

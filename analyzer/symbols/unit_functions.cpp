@@ -12,15 +12,6 @@ namespace {
 
 constexpr int kMaxDepth = 200; // of nested DIEs: deeper nesting is damage
 
-// "/build/../src/x.c" -> "/src/x.c". Lexically: the directories need not exist here.
-std::string tidy_path(const char* path) {
-    const std::string_view text = path;
-    if (text.find("/../") == text.npos && text.find("/./") == text.npos && text.find("//") == text.npos &&
-        !text.starts_with("./"))
-        return path;
-    return std::filesystem::path(text).lexically_normal().string();
-}
-
 bool covers(Dwarf_Die* die, uint64_t address) { return dwarf_haspc(die, address) == 1; }
 
 // The innermost of `die`'s children, at any depth of blocks, that holds `address` and is an inlined call; appended
@@ -53,6 +44,9 @@ void descend(Dwarf_Die die, uint64_t address, std::vector<Dwarf_Die>& chain) {
 } // namespace
 
 UnitFunctions::UnitFunctions(Dwarf_Die unit) : unit_(unit), content_(unit) {
+    Dwarf_Attribute attribute;
+    if (const char* folder = dwarf_formstring(dwarf_attr(&unit, DW_AT_comp_dir, &attribute)))
+        folder_ = folder;
     Dwarf_Half version = 0;
     uint8_t type = 0;
     Dwarf_Die own, split;
@@ -65,6 +59,16 @@ UnitFunctions::UnitFunctions(Dwarf_Die unit) : unit_(unit), content_(unit) {
     }
     if (!lacks_split_file_)
         index_all(false);
+}
+
+// "../src/x.c" compiled in /build -> "/src/x.c". Lexically: the directories need not exist here.
+std::string UnitFunctions::source_path(const char* path) const {
+    std::string text = path;
+    if (!text.starts_with('/') && !text.starts_with('<') && folder_.starts_with('/'))
+        text = folder_ + "/" + text;
+    if (text.find("/../") == text.npos && text.find("/./") == text.npos && text.find("//") == text.npos)
+        return text;
+    return std::filesystem::path(text).lexically_normal().string();
 }
 
 std::string UnitFunctions::split_file_name() const {
@@ -152,7 +156,7 @@ void UnitFunctions::set_line(uint64_t address, model::SourceFrame& frame) {
     if (!line || dwarf_lineno(line, &number) != 0)
         return;
     if (const char* file = dwarf_linesrc(line, nullptr, nullptr))
-        frame.file = tidy_path(file);
+        frame.file = source_path(file);
     frame.line = number > 0 ? static_cast<uint32_t>(number) : 0;
 }
 
@@ -166,7 +170,7 @@ void UnitFunctions::set_call_site(Dwarf_Die* inlined, model::SourceFrame& caller
         if (dwarf_diecu(inlined, &unit, nullptr, nullptr) && dwarf_getsrcfiles(&unit, &files, &count) == 0 &&
             file < count)
             if (const char* name = dwarf_filesrc(files, file, nullptr, nullptr))
-                caller.file = tidy_path(name);
+                caller.file = source_path(name);
     }
     if (dwarf_formudata(dwarf_attr(inlined, DW_AT_call_line, &attribute), &line) == 0)
         caller.line = static_cast<uint32_t>(line);

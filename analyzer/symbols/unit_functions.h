@@ -34,11 +34,13 @@ class UnitFunctions {
     void index_all(bool deep);
     const Dwarf_Die* function_at(uint64_t address);
     const std::string& name_of(Dwarf_Die* function);
+    std::string source_path(const char* path) const;
     void set_line(uint64_t address, model::SourceFrame& frame);
     void set_call_site(Dwarf_Die* inlined, model::SourceFrame& caller);
 
     Dwarf_Die unit_;    // holds the line table
     Dwarf_Die content_; // holds the functions: unit_ itself, or the unit of the .dwo file
+    std::string folder_;          // the compiler's working directory
     bool lacks_split_file_ = false, indexed_deep_ = false;
     std::vector<Range> ranges_;
     uint64_t longest_ = 0; // of ranges_
