@@ -1,0 +1,60 @@
+#include "record/pin_skip.h"
+
+#include "platform/text.h"
+#include "record/scope.h"
+
+#include <dlfcn.h>
+#include <link.h>
+
+// glibc 2.35 and later: finds the library of an address without a lock. dladdr() takes the loader's lock, which
+// another thread may hold while it waits for the very thread that is about to be created.
+extern "C" int _dl_find_object(void* address, struct dl_find_object* result) __attribute__((weak));
+
+namespace plumb::shim {
+namespace {
+
+// MPI's and its transports' progress engines, PMIx and event loops, accelerator run times, profilers' own threads.
+constexpr const char* kHelperLibraries[] = {
+    "libmpi.so*", "libmpi_*.so*", "libmpich*.so*", "libmpifort*.so*", "libopen-pal.so*", "libopen-rte.so*",
+    "libpmix.so*", "libprrte.so*", "libevent*.so*", "libhwloc.so*", "libpsm2.so*", "libpsm_infinipath.so*",
+    "libfabric.so*", "libucs.so*", "libuct*.so*", "libucp.so*", "libucm.so*", "libibverbs.so*", "librdmacm.so*",
+    "libcuda.so*", "libcudart.so*", "libnccl.so*", "librccl.so*", "libhsa-runtime64.so*", "libamdhip64.so*",
+    "libze_*.so*", "libigdrcl.so*", "libcupti.so*", "libittnotify*.so*",
+};
+constexpr const char* kHelperNames[] = {"cuda-EvtHandlr", "ucx_async*", "OMPI*", "async_progress*", "*helper_thread*"};
+
+bool matches_more(const char* globs, const char* text) {
+    while (globs && *globs) {
+        const char* end = strchrnul(globs, ':');
+        if (end > globs && matches_glob(globs, end, text))
+            return true;
+        globs = *end ? end + 1 : end;
+    }
+    return false;
+}
+
+template <size_t N> bool matches_any(const char* const (&globs)[N], const char* text) {
+    for (const char* glob : globs)
+        if (matches_glob(glob, glob + strlen(glob), text))
+            return true;
+    return false;
+}
+
+} // namespace
+
+bool is_helper_library(const void* address, const char* more) {
+    dl_find_object found;
+    if (!_dl_find_object || !address || _dl_find_object(const_cast<void*>(address), &found) != 0)
+        return false;
+    const link_map* library = found.dlfo_link_map;
+    if (!library || !library->l_name || !library->l_name[0]) // the program itself
+        return false;
+    const char* name = base_name(library->l_name);
+    return matches_any(kHelperLibraries, name) || matches_more(more, name);
+}
+
+bool is_helper_name(const char* name, const char* more) {
+    return matches_any(kHelperNames, name) || matches_more(more, name);
+}
+
+} // namespace plumb::shim

@@ -1,0 +1,52 @@
+#include "record/pin_table.h"
+
+#include <atomic>
+
+namespace plumb::shim {
+
+bool PinTable::hand_over(uint32_t entry, uint64_t from, uint64_t to) const {
+    std::atomic_ref<uint64_t> owner(at(entry).owner);
+    return owner.compare_exchange_strong(from, to, std::memory_order_acq_rel);
+}
+
+bool PinTable::take_entry(uint32_t entry, uint64_t owner, bool over_reservations) const {
+    const uint64_t holder = std::atomic_ref<uint64_t>(at(entry).owner).load(std::memory_order_acquire);
+    const bool free = holder == 0 || (over_reservations && pin::owner_tid(holder) == 0) || !alive_(holder);
+    return free && hand_over(entry, holder, owner);
+}
+
+uint32_t PinTable::find_process(uint32_t pid) const {
+    uint32_t reserved = kNoEntry;
+    for (uint32_t entry = 0; entry < pin::kGroupEntries; ++entry) {
+        const uint64_t holder = std::atomic_ref<uint64_t>(at(entry).owner).load(std::memory_order_acquire);
+        if (holder == pin::owner(pid, pid))
+            return entry;
+        if (holder == pin::owner(pid, 0) && reserved == kNoEntry)
+            reserved = entry;
+    }
+    return reserved;
+}
+
+uint32_t PinTable::take(uint64_t owner) const {
+    for (uint32_t entry = 0; entry < pin::kGroupEntries; ++entry)
+        if (take_entry(entry, owner, false))
+            return entry;
+    return kNoEntry;
+}
+
+uint32_t PinTable::take_block(uint64_t owner, uint32_t stride) const {
+    for (uint32_t entry = 0; entry < pin::kGroupEntries; entry += stride)
+        if (take_entry(entry, owner, false))
+            return entry;
+    return kNoEntry;
+}
+
+uint32_t PinTable::take_in_block(uint64_t owner, uint32_t first, uint32_t stride) const {
+    for (uint64_t round = first; round < pin::kGroupEntries; round += positions_)
+        for (uint64_t entry = round; entry < round + stride && entry < pin::kGroupEntries; ++entry)
+            if (take_entry(static_cast<uint32_t>(entry), owner, true))
+                return static_cast<uint32_t>(entry);
+    return kNoEntry;
+}
+
+} // namespace plumb::shim
