@@ -8,6 +8,7 @@
 #include "record/collector.h"
 #include "record/launcher.h"
 #include "record/life.h"
+#include "record/pin.h"
 #include "record/process.h"
 #include "record/scope.h"
 #include "record/settings.h"
@@ -59,6 +60,8 @@ __attribute__((constructor)) void start(int, char** arguments, char** environmen
     if (scope == Scope::recorded) {
         start_collectors(recording(), false);
         pthread_atfork(prepare_fork, nullptr, continue_in_child);
+    } else {
+        pin_start_dormant();
     }
     if (verbose) {
         say_effect(executable, !run ? "records nothing: PLUMB_RUN is unset"

@@ -25,7 +25,8 @@ void declare_common(CLI::App& command, PinOptions& options) {
         ->group("Placement");
     command
         .add_option("--skip", options.skip,
-                    "do not pin threads whose name, start routine or library matches this glob (repeatable)")
+                    "do not pin threads whose name or whose creating library matches this glob (repeatable; "
+                    "known helpers of MPI, transports and accelerators are skipped anyway)")
         ->expected(1)
         ->take_all()
         ->group("Placement");

@@ -56,7 +56,7 @@ int positions_per_process(const PinOptions& options, const std::optional<LocalRa
     if (!rank)
         return 0;
     const int openmp = launchers::number(std::getenv("OMP_NUM_THREADS"));
-    if (openmp > 0)
+    if (openmp > 0 && static_cast<size_t>(openmp) < positions)
         return openmp;
     return rank->count > 0 ? std::max(1, static_cast<int>(positions) / rank->count) : 1;
 }

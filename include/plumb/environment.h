@@ -14,7 +14,7 @@
     X(kPinList, "PLUMB_PIN", "list of CPU numbers (0,2,4-7) in the order threads are to take them")            \
     X(kPinGroup, "PLUMB_PIN_GROUP", "file with the shared counter of the group's threads")                   \
     X(kPinMemory, "PLUMB_PIN_MEMORY", "prefer or strict: bind each pinned thread's memory to its CPU's node") \
-    X(kPinSkip, "PLUMB_PIN_SKIP", "colon-separated globs of thread names or start routines not to pin")      \
+    X(kPinSkip, "PLUMB_PIN_SKIP", "colon-separated globs of thread names and libraries not to pin")          \
     X(kPinStride, "PLUMB_PIN_STRIDE", "list positions each process of the group owns (threads per process)") \
     X(kVerbose, "PLUMB_VERBOSE", "1: print these settings and what the shim does to stderr at start")
 

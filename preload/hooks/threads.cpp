@@ -5,8 +5,10 @@
 // thread copies routine and argument out of it before the program's code runs; if creation fails the creator gives
 // it back.
 #include "hooks/real_functions.h"
+#include "platform/identity.h"
 #include "record/collector.h"
 #include "record/modules.h"
+#include "record/pin.h"
 #include "record/process.h"
 #include "record/threads.h"
 #include "record/trace_writer.h"
@@ -22,12 +24,13 @@ namespace {
 
 bool threads_are_watched() { return recording() || collectors_watch_threads(); }
 
-ThreadState* hand_over(void* routine, void* argument) {
+ThreadState* hand_over(const pthread_attr_t* attributes, void* routine, void* argument, const void* caller) {
     const int error_of_program = errno;
     ThreadState* state = allocate_thread_state();
     if (state) {
         state->start_routine = routine;
         state->start_argument = argument;
+        state->pin_ticket = pin_claim(attributes, routine, caller);
         const Guard guard;
         if (guard) {
             state->creator_tid = guard.thread().tid;
@@ -38,15 +41,23 @@ ThreadState* hand_over(void* routine, void* argument) {
     return state;
 }
 
+// The thread could not be created.
+void give_back(ThreadState* state) {
+    pin_abandon(state->pin_ticket);
+    release_thread_state(state);
+}
+
 // Returns the argument of the program's routine.
 template <class Routine> void* take_over(void* handed, Routine*& routine) {
     auto* state = static_cast<ThreadState*>(handed);
     routine = reinterpret_cast<Routine*>(state->start_routine);
     void* argument = state->start_argument;
+    const PinTicket ticket = state->pin_ticket;
     if (recording())
         begin_thread(state);
     else
         release_thread_state(state);
+    pin_begin_thread(ticket);
     start_collectors_of_thread(reinterpret_cast<void*>(routine));
     errno = 0;
     return argument;
@@ -64,8 +75,9 @@ int run_c11_thread(void* handed) {
     return routine(argument);
 }
 
-void record_name(uint32_t tid, const char* name) {
+void take_name(uint32_t tid, const char* name) {
     const int error_of_program = errno;
+    pin_thread_named(tid, name);
     const Guard guard;
     if (guard && tid != 0) {
         trace::ThreadName record = {};
@@ -84,39 +96,40 @@ int hook_pthread_create(pthread_t* thread, const pthread_attr_t* attributes, voi
                         void* argument) {
     const RealFunctions& real = *real_functions();
     ThreadState* state =
-        threads_are_watched() ? hand_over(reinterpret_cast<void*>(routine), argument) : nullptr;
+        threads_are_watched() ? hand_over(attributes, reinterpret_cast<void*>(routine), argument,
+                                        __builtin_return_address(0)) : nullptr;
     if (!state)
         return real.pthread_create(thread, attributes, routine, argument);
     const int error = real.pthread_create(thread, attributes, run_posix_thread, state);
     if (error != 0)
-        release_thread_state(state);
+        give_back(state);
     return error;
 }
 
 int hook_thrd_create(thrd_t* thread, int (*routine)(void*), void* argument) {
     const RealFunctions& real = *real_functions();
     ThreadState* state =
-        threads_are_watched() ? hand_over(reinterpret_cast<void*>(routine), argument) : nullptr;
+        threads_are_watched() ? hand_over(nullptr, reinterpret_cast<void*>(routine), argument,
+                                        __builtin_return_address(0)) : nullptr;
     if (!state)
         return real.thrd_create(thread, routine, argument);
     const int result = real.thrd_create(thread, run_c11_thread, state);
     if (result != thrd_success)
-        release_thread_state(state);
+        give_back(state);
     return result;
 }
 
 int hook_pthread_setname_np(pthread_t thread, const char* name) {
     const int error = real_functions()->pthread_setname_np(thread, name);
-    if (error == 0 && recording())
-        record_name(tid_of(thread), name);
+    if (error == 0)
+        take_name(pthread_equal(thread, pthread_self()) ? thread_id() : tid_of(thread), name);
     return error;
 }
 
 int hook_prctl(int option, unsigned long a, unsigned long b, unsigned long c, unsigned long d) {
     const int result = real_functions()->prctl(option, a, b, c, d);
-    if (option == PR_SET_NAME && result == 0 && recording())
-        if (const uint32_t tid = tid_of(pthread_self()))
-            record_name(tid, reinterpret_cast<const char*>(a));
+    if (option == PR_SET_NAME && result == 0)
+        take_name(thread_id(), reinterpret_cast<const char*>(a));
     return result;
 }
 }

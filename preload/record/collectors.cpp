@@ -1,5 +1,6 @@
 #include "record/collector.h"
 
+#include "record/pin.h"
 #include "record/settings.h"
 
 namespace plumb::shim {
@@ -10,7 +11,7 @@ struct Entry {
     bool running;
 };
 Entry collectors[] = {
-    {nullptr, false}, // keeps the array from being empty
+    {&pin_collector, false},
 };
 
 template <class Action> void for_each_running(Action action) {

@@ -119,7 +119,8 @@ void find_block() {
     uint64_t stride = settings.number(Setting::kPinStride, 0);
     if (stride == 0 && pinning.local_rank >= 0) {
         const int openmp = launchers::number(getenv("OMP_NUM_THREADS"));
-        if (openmp > 0)
+        // As many threads as there are positions: the default that plumb gave the launching shell, not a wish.
+        if (openmp > 0 && static_cast<uint32_t>(openmp) < pinning.positions)
             stride = static_cast<uint64_t>(openmp);
         else
             stride = local_size > 0 && pinning.positions > static_cast<uint32_t>(local_size)
@@ -240,17 +241,20 @@ void apply(uint32_t entry) {
     }
     pin::Group& group = pinning.table.group();
     pin::GroupEntry& row = pinning.table.at(entry);
+    const bool again = row.pid == process_id() && row.tid == thread_id(); // the same thread after exec
     row.pid = process_id();
     row.tid = thread_id();
     row.cpu = applied;
     row.memory_node = node;
     row.error = error;
     memcpy(row.name, pinning.program, sizeof row.name);
-    count_one(row.uses);
-    count_one(group.threads);
+    if (!again) {
+        count_one(row.uses);
+        count_one(group.threads);
+    }
     if (error != 0)
         count_one(group.failed);
-    if (pinning.table.wrapped(entry))
+    if (pinning.table.wrapped(entry) && !again)
         count_one(group.wrapped);
     record_placement(entry, applied, node, error);
 }

@@ -37,6 +37,7 @@ struct ThreadState {
     void* start_argument;
     uint32_t creator_tid;
     trace::NodeId creation_path;
+    uint32_t pin_ticket; // the position its creator claimed for it (record/pin.h)
     uint32_t end_rounds; // key destructor rounds seen
 
     std::atomic<uint32_t> next_free; // index + 1 in the list of free states, 0: the last
