@@ -72,11 +72,45 @@ Process* ProcessTable::find_or_read(uint32_t pid) {
     const auto stat = platform::read_task_stat("/proc", pid, pid);
     if (!stat)
         return nullptr;
-    Process& process = add(pid, stat->parent_pid, monotonic_ns());
-    process.name = stat->name;
+    return &read(pid, *stat);
+}
+
+Process& ProcessTable::read(uint32_t pid, const platform::TaskStat& stat) {
+    Process& process = add(pid, stat.parent_pid, monotonic_ns());
+    process.name = stat.name;
+    process.flags = trace::kSeenExec;
     read_maps(process);
     write_seen(process);
-    return &process;
+    return process;
+}
+
+void ProcessTable::discover(uint64_t now_ns) {
+    std::map<uint32_t, uint64_t> strangers;
+    std::unordered_set<uint32_t> present;
+    for (const uint32_t pid : platform::list_processes("/proc")) {
+        Process* known = find(pid);
+        const auto before = strangers_.find(pid);
+        const auto stat = platform::read_process_stat("/proc", pid);
+        if (!stat)
+            continue;
+        if (before != strangers_.end() && before->second == stat->start_ticks) {
+            strangers.insert(*before);
+            continue;
+        }
+        if (stat->state != 'Z' || pid == first_pid_)
+            present.insert(pid);
+        if (known && known->name == stat->name)
+            continue;
+        // A changed name: another program since (or the program renamed itself, which costs one record).
+        if (known || find(stat->parent_pid))
+            read(pid, *stat);
+        else
+            strangers[pid] = stat->start_ticks;
+    }
+    strangers_ = std::move(strangers);
+    for (const uint32_t pid : living())
+        if (!present.contains(pid) && pid != first_pid_)
+            gone(pid, now_ns, -1, 0, 0, 0);
 }
 
 void ProcessTable::read_maps(Process& process) {

@@ -2,6 +2,7 @@
 // writes ProcessSeen, ProcessGone, ModuleLoad and ModuleUnload.
 #pragma once
 
+#include "platform/task_stat.h"
 #include "record/perf_record.h"
 #include "record/trace_file.h"
 
@@ -49,8 +50,11 @@ class ProcessTable {
     Process* find_or_read(uint32_t pid);
     Process* find(uint32_t pid);
 
-    // The first process, before its exec.
+    // The first process, before its exec; with perf its records tell all else.
     void launch(uint32_t pid, uint32_t parent_pid, const std::string& command_line);
+
+    // Without perf: looks into /proc for new children of the known processes, and for processes that are gone.
+    void discover(uint64_t now_ns);
 
     // From its first sample on a process's modules are in the file.
     void write_modules(Process& process);
@@ -71,6 +75,7 @@ class ProcessTable {
     void write_module(Process& process, uint64_t start, MappedModule& module);
     void classify(Process& process);
     void read_maps(Process& process);
+    Process& read(uint32_t pid, const platform::TaskStat& stat);
 
     TraceFile& file_;
     uint64_t most_bytes_each_;
@@ -78,6 +83,7 @@ class ProcessTable {
     uint64_t generations_ = 0;
     std::unordered_map<uint32_t, std::unique_ptr<Process>> processes_; // living
     std::unordered_set<uint32_t> seen_;
+    std::map<uint32_t, uint64_t> strangers_; // pid, start: looked at by discover()
     std::string first_command_line_;
     uint32_t first_pid_ = 0;
     std::vector<std::string> blind_spots_;

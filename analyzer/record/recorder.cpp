@@ -117,10 +117,6 @@ void Recorder::launch() {
     }
     start_up_ns_ = monotonic_ns() - begin_ns_;
     threads_.emplace(*file_, "/proc", begin_ns_);
-    if (!samples) { // else the records of its exec bring it
-        processes_->find_or_read(child_->pid());
-        threads_->add(child_->pid(), child_->pid(), begin_ns_);
-    }
 }
 
 // What the node does is watched by one recorder a node. Not before the program runs: the first look takes longer
@@ -154,6 +150,11 @@ void Recorder::drain(bool final) {
 uint64_t Recorder::tick(bool last) {
     const uint64_t now = monotonic_ns(), cpu_before = own_cpu_ns();
     const bool has_perf = sampler_ && sampler_->works();
+    if (!has_perf) { // else the kernel's records bring every process and thread
+        processes_->discover(now);
+        for (const uint32_t pid : processes_->living())
+            threads_->add(pid, pid, now);
+    }
     threads_->read(now, !has_perf);
     if (node_)
         node_->read(now, threads_->take_run_by_cpu(), last);
