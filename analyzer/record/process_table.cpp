@@ -99,7 +99,7 @@ void ProcessTable::discover(uint64_t now_ns) {
         }
         if (stat->state != 'Z' || pid == first_pid_)
             present.insert(pid);
-        if (known && known->name == stat->name)
+        if (known && known->seen_written && known->name == stat->name)
             continue;
         // A changed name: another program since (or the program renamed itself, which costs one record).
         if (known || find(stat->parent_pid))

@@ -60,7 +60,9 @@ class Recorder {
     bool reap();
     void drain(bool final);
     uint64_t tick(bool last);
+    bool is_withheld();
     void finish();
+    void say_what_is_left();
 
     const Options& options_;
     const Inheritance inheritance_;
@@ -75,6 +77,7 @@ class Recorder {
     std::optional<SignalForwarder> signals_;
     trace::RecorderCost* cost_ = nullptr;
     uint64_t begin_ns_ = 0, start_up_ns_ = 0, lost_ = 0;
+    bool withheld_ = false;
     int wait_status_ = 0;
     rusage usage_{};
 };
@@ -84,10 +87,10 @@ void Recorder::launch() {
     const bool wants_samples = options_.collects("sample");
     const TargetEnvironment usual = target_environment(options_, executable, directory_.path(), true);
     const TargetEnvironment without_perf = target_environment(options_, executable, directory_.path(), false);
+    signals_.emplace(); // from here on a limit of the file size is an error, not a deadly signal
     file_.emplace(trace_path(directory_.path()), kMostBytesEach, kReservedBytes);
     processes_.emplace(*file_, kMostBytesEach);
     profile_.emplace(*file_, *processes_, kMostBytesEach / 2);
-    signals_.emplace();
     child_.emplace(options_.command, usual.variables, without_perf.variables, inheritance_);
     if (wants_samples)
         sampler_.emplace(child_->pid(), options_);
@@ -146,10 +149,25 @@ void Recorder::drain(bool final) {
             final);
 }
 
+// A program that we may execute but not read, or that runs with more privileges than we have, takes the events off
+// itself: the kernel then reports not even its exec.
+bool Recorder::is_withheld() {
+    if (withheld_)
+        return true;
+    const Process* first = processes_->find(child_->pid());
+    withheld_ = first && !first->seen_written;
+    if (withheld_)
+        file_->evidence("perf-sampling", trace::EvidenceState::missing,
+                        "the kernel lets nobody sample '" + options_.command[0] +
+                            "': it may not be read, or runs with other privileges",
+                        "make the program readable, or run plumb with the program's privileges");
+    return withheld_;
+}
+
 // Everything that is read at intervals. Returns when the next tick is due.
 uint64_t Recorder::tick(bool last) {
     const uint64_t now = monotonic_ns(), cpu_before = own_cpu_ns();
-    const bool has_perf = sampler_ && sampler_->works();
+    const bool has_perf = sampler_ && sampler_->works() && !is_withheld();
     if (!has_perf) { // else the kernel's records bring every process and thread
         processes_->discover(now);
         for (const uint32_t pid : processes_->living())
@@ -220,10 +238,29 @@ void Recorder::watch() {
     }
 }
 
+// The run ends with the program, as it does for whoever waits for it; what it left running is not recorded further.
+void Recorder::say_what_is_left() {
+    std::string names;
+    size_t count = 0;
+    for (const uint32_t pid : processes_->living()) {
+        const auto stat = platform::read_process_stat("/proc", pid);
+        if (pid == static_cast<uint32_t>(child_->pid()) || !stat || stat->state == 'Z')
+            continue;
+        if (++count <= 5)
+            names += (names.empty() ? "" : ", ") + stat->name + " (" + std::to_string(pid) + ")";
+    }
+    if (count > 0)
+        file_->evidence("processes-left", trace::EvidenceState::limited,
+                        std::to_string(count) + " processes went on when the program ended, and were recorded only "
+                                                "until then: " + names + (count > 5 ? ", ..." : ""),
+                        "run the program in the foreground (many daemons have an option for it)");
+}
+
 void Recorder::finish() {
     const uint64_t end_ns = monotonic_ns();
     drain(true);
     tick(true);
+    say_what_is_left();
     processes_->gone(child_->pid(), end_ns, wait_status_, to_ns(usage_.ru_utime), to_ns(usage_.ru_stime),
                      static_cast<uint64_t>(usage_.ru_maxrss) * 1024);
     file_->close();

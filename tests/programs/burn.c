@@ -1,4 +1,5 @@
 /* burn SECONDS [THREADS]: uses CPU time, in a function of its own, and ends. */
+#define _GNU_SOURCE
 #include <pthread.h>
 #include <stdlib.h>
 #include <time.h>

@@ -1,4 +1,5 @@
 /* Prints everything that a program inherits and could notice a wrapper by. */
+#define _GNU_SOURCE
 #include <dirent.h>
 #include <signal.h>
 #include <stdio.h>

@@ -1,4 +1,5 @@
 /* without_perf PROGRAM ARGS: runs a program where perf_event_open is forbidden, as in many containers. */
+#define _GNU_SOURCE
 #include <errno.h>
 #include <linux/filter.h>
 #include <linux/seccomp.h>

@@ -1,0 +1,155 @@
+"""What plumb run records is true: who ran, for how long, where; whatever kind of program it is."""
+
+import os
+import shutil
+import struct
+import subprocess
+import unittest
+
+from plumb_test import PLUMB, PROGRAMS, PlumbTest
+from raw_trace import CPU_INTERVAL, THREAD_INTERVAL, recorder_trace
+
+STATIC, FOREIGN, PRIVILEGED = 2, 4, 8  # flags of ProcessSeen
+
+
+class Recording(PlumbTest):
+    def trace(self, *command, options=(), status=0, **popen):
+        self.record(*command, options=["--no-report", *options], check=status, **popen)
+        return recorder_trace(self.run_directory)
+
+    def main_of(self, trace, name):
+        """(pid, flags) of the last image whose executable ends so."""
+        found = [(pid, flags) for pid, executable, _, flags in trace.processes() if executable.endswith("/" + name)]
+        self.assertTrue(found, f"{name} is not among {trace.processes()}")
+        return found[-1]
+
+    def used_ns(self, trace, pid):
+        """CPU time of a process that plumb waited for, by the kernel's own account."""
+        _, user, system = trace.gone()[pid]
+        return user + system
+
+    def check_samples(self, name, flags=0):
+        trace = self.trace(PROGRAMS / name, "1")
+        pid, seen_flags = self.main_of(trace, name)
+        self.assertEqual(seen_flags & (STATIC | FOREIGN | PRIVILEGED), flags)
+        self.assertAlmostEqual(trace.sampled_ns(pid) / self.used_ns(trace, pid), 1, delta=0.1)
+        return trace
+
+    def test_sampled_time_is_cpu_time(self):
+        self.check_samples("burn")
+
+    def test_static_program(self):
+        trace = self.check_samples("burn-static", STATIC)
+        self.assertEqual(trace.evidence()["shim"][0], 3)
+        self.assertIn("statically linked", trace.evidence()["shim"][1])
+
+    @unittest.skipUnless((PROGRAMS / "burn-32").exists(), "this compiler makes no 32-bit programs")
+    def test_32_bit_program(self):
+        done = self.record(PROGRAMS / "burn-32", "1", options=["--no-report"], check=0)
+        self.assertEqual(done.stderr, "", "the loader complained about the shim")
+        trace = recorder_trace(self.run_directory)
+        self.assertEqual(self.main_of(trace, "burn-32")[1] & FOREIGN, FOREIGN)
+        self.assertGreater(trace.sampled_ns(), 0)
+
+    def test_set_user_id_program(self):
+        program = self.scratch / "burn-as-owner"
+        shutil.copy(PROGRAMS / "burn", program)
+        program.chmod(0o4755)
+        trace = self.trace(program, "0.3")
+        self.assertEqual(self.main_of(trace, program.name)[1] & PRIVILEGED, PRIVILEGED)
+
+    @unittest.skipUnless(os.geteuid() == 0, "needs root to become someone else")
+    def test_unreadable_program(self):
+        # Executable but not readable: the kernel lets nobody look inside, which must not keep it from running.
+        program = self.scratch / "secret"
+        shutil.copy(PROGRAMS / "burn", program)
+        program.chmod(0o711)
+        self.scratch.chmod(0o777)
+        done = subprocess.run(["setpriv", "--reuid=65534", "--regid=65534", "--clear-groups", PLUMB, "run", "-o",
+                               self.run_directory, "--no-report", "--", program, "0.3"], capture_output=True, text=True)
+        self.assertEqual(done.returncode, 0, done.stderr)
+        trace = recorder_trace(self.run_directory)
+        self.assertTrue(trace.processes())
+        self.assertIn("lets nobody sample", trace.evidence()["perf-sampling"][1])
+
+    def test_children_and_their_children(self):
+        trace = self.trace("sh", "-c", f"'{PROGRAMS}/burn' 0.5 & sh -c '{PROGRAMS}/burn 1; exit 0'; wait")
+        burners = {pid for pid, executable, _, _ in trace.processes() if executable.endswith("/burn")}
+        self.assertEqual(len(burners), 2)
+        seconds = sorted(trace.sampled_ns(pid) / 1e9 for pid in burners)
+        self.assertAlmostEqual(seconds[0], 0.5, delta=0.1)
+        self.assertAlmostEqual(seconds[1], 1.0, delta=0.15)
+
+    def test_threads(self):
+        trace = self.trace(PROGRAMS / "burn", "0.5", "4")
+        run = [run_ns / 1e9 for _, _, name, run_ns, _, _ in trace.threads() if name == "burn"]
+        self.assertEqual(len(run), 4)
+        for seconds in run:
+            self.assertAlmostEqual(seconds, 0.5, delta=0.1)
+
+    def test_waiting_for_a_cpu_is_seen(self):
+        cpu = min(os.sched_getaffinity(0))
+        trace = self.trace("taskset", "-c", cpu, PROGRAMS / "burn", "0.5", "3")
+        threads = [thread for thread in trace.threads() if thread[2] == "burn"]
+        self.assertEqual({allowed for *_, allowed in threads}, {str(cpu)})
+        for _, _, _, run_ns, delay_ns, _ in threads:
+            self.assertGreater(delay_ns, run_ns, "three on one CPU: each waits for two others")
+        places = {struct.unpack_from("<Ii", record.body)[1] for record in trace.of(THREAD_INTERVAL)}
+        self.assertEqual(places, {cpu})
+
+    def test_cpu_intervals_carry_the_runs_own_time(self):
+        trace = self.trace(PROGRAMS / "burn", "1")
+        own = sum(struct.unpack_from("<IIQQQQQQQQ", record.body)[9] for record in trace.of(CPU_INTERVAL))
+        self.assertAlmostEqual(own / 1e9, 1, delta=0.15)
+
+    def test_number_of_records_does_not_follow_time(self):
+        short = self.trace(PROGRAMS / "burn", "0.5", options=["--rate=2000"])
+        first = len([r for r in short.records if r.type == 9])
+        shutil.rmtree(self.run_directory)
+        long = self.trace(PROGRAMS / "burn", "2", options=["--rate=2000"])
+        self.assertLess(len([r for r in long.records if r.type == 9]), 3 * first + 100)
+
+    def test_output_of_a_daemon_does_not_hold_the_recorder(self):
+        trace = self.trace("sh", "-c", f"setsid '{PROGRAMS}/burn' 20 </dev/null >/dev/null 2>&1 & sleep 0.3; exit 5", status=5)
+        pid = self.main_of(trace, "burn")[0]
+        self.assertIn("processes-left", trace.evidence())
+        os.kill(pid, 9)
+
+
+class WithoutPerf(PlumbTest):
+    def test_recorded_through_proc(self):
+        done = subprocess.run([PROGRAMS / "without_perf", PLUMB, "run", "-o", self.run_directory, "--no-report", "--",
+                               "sh", "-c", f"'{PROGRAMS}/burn' 1 2; exit 9"], capture_output=True, text=True)
+        self.assertEqual((done.returncode, done.stderr), (9, ""))
+        trace = recorder_trace(self.run_directory)
+        state, why, enable = trace.evidence()["perf-sampling"]
+        self.assertEqual(state, 3)
+        self.assertIn("perf_event_open", why)
+        self.assertTrue(enable)
+        self.assertTrue([p for p in trace.processes() if p[1].endswith("/burn")])
+        run = [run_ns for _, _, name, run_ns, _, _ in trace.threads() if name == "burn"]
+        self.assertEqual(len(run), 2)
+        self.assertAlmostEqual(sum(run) / 1e9, 2, delta=0.4)
+
+    @unittest.skipUnless(os.geteuid() == 0, "needs root to become someone else")
+    def test_without_privilege_the_kernel_is_not_sampled(self):
+        with open("/proc/sys/kernel/perf_event_paranoid", encoding="ascii") as file:
+            if int(file.read()) != 2:
+                self.skipTest("perf_event_paranoid is not 2 here")
+        self.scratch.chmod(0o777)
+        subprocess.run(["setpriv", "--reuid=65534", "--regid=65534", "--clear-groups", PLUMB, "run", "-o",
+                        self.run_directory, "--no-report", "--", PROGRAMS / "burn", "0.5"], check=True)
+        trace = recorder_trace(self.run_directory)
+        self.assertEqual(trace.evidence()["perf-sampling"][0], 2)
+        self.assertGreater(trace.sampled_ns(), 0.4e9)
+
+    @unittest.skipUnless(os.geteuid() == 0, "needs root to take /proc away")
+    def test_without_proc(self):
+        line = f"mount -t tmpfs none /proc && exec '{PLUMB}' run -o '{self.run_directory}' --no-report -- '{PROGRAMS}/burn' 0.5"
+        done = subprocess.run(["unshare", "-m", "sh", "-c", line], capture_output=True, text=True)
+        self.assertEqual((done.returncode, done.stderr), (0, ""))
+        self.assertGreater(recorder_trace(self.run_directory).sampled_ns(), 0.4e9)
+
+
+if __name__ == "__main__":
+    unittest.main()
