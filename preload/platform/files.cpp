@@ -3,6 +3,7 @@
 #include "platform/system_call.h"
 
 #include <errno.h>
+#include <sys/resource.h>
 
 namespace plumb::shim {
 
@@ -53,6 +54,9 @@ long read_whole_file(const char* path, char* to, size_t bytes) {
 }
 
 int reserve_blocks(int descriptor, uint64_t offset, uint64_t bytes) {
+    rlimit limit = {};
+    if (system_call(SYS_prlimit64, 0, RLIMIT_FSIZE, 0, word(&limit)) == 0 && offset + bytes > limit.rlim_cur)
+        return -EFBIG; // trying would raise SIGXFSZ
     long result;
     do {
         result = system_call(SYS_fallocate, descriptor, 0, static_cast<long>(offset), static_cast<long>(bytes));

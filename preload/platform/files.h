@@ -22,7 +22,7 @@ int remove_file(const char* path);
 long read_whole_file(const char* path, char* to, size_t bytes);
 
 // Makes the file's blocks [offset, offset + bytes) exist, so that a mapping of them can never raise SIGBUS on a
-// full disk. Writes zeros where the file system knows no other way: they must lie behind the file's end.
+// full disk. Fails with -EFBIG, and without SIGXFSZ, beyond the process's limit of file sizes. Writes zeros where the file system knows no other way: they must lie behind the file's end.
 int reserve_blocks(int descriptor, uint64_t offset, uint64_t bytes);
 
 } // namespace plumb::shim

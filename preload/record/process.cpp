@@ -23,6 +23,20 @@ TraceFile file;
 uint32_t pid = 0;
 std::atomic<uint32_t> string_ids{0};
 std::atomic<uint32_t> ended{0};
+
+// Set aside at the start, so that the end can be told even when the file could not grow.
+constexpr uint32_t kLastChunkBytes = 512;
+std::atomic<trace::ChunkHeader*> last_chunk{nullptr};
+
+template <class Record> Record* append_at_end(const Guard& guard, trace::RecordType type, const Record& record) {
+    if (Record* place = append(guard, type, record))
+        return place;
+    trace::ChunkHeader* chunk = last_chunk.exchange(nullptr, std::memory_order_relaxed);
+    if (!chunk)
+        return nullptr;
+    guard.thread().chunk = chunk;
+    return append(guard, type, record);
+}
 bool was_recorded = false; // unlike `page` this is still true in a forked child
 
 trace::StringId write_text(const Guard& guard, const char* text) { return write_string(guard, text, strlen(text)); }
@@ -76,6 +90,7 @@ int begin_recording(const char* run_directory, uint64_t limit_bytes, const Launc
     ended.store(0, std::memory_order_relaxed);
     if (const int error = file.create(run_directory, pid, process_start_ticks("/proc"), limit_bytes, forked); error < 0)
         return error;
+    last_chunk.store(file.allot(kLastChunkBytes, kLastChunkBytes, 0), std::memory_order_relaxed);
     was_recorded = true;
     page->on.store(1, std::memory_order_release);
     const Guard guard; // makes the calling thread a recorded one
@@ -98,15 +113,20 @@ bool runs_in_recorded_process() { return recording() && process_id() == pid; }
 void end_recording(trace::EndKind kind, int32_t status) {
     if (!runs_in_recorded_process() || ended.exchange(1, std::memory_order_relaxed))
         return;
+    // The last thread may have ended before it ends the process (pthread_exit in main).
+    const bool thread_lives = this_thread != &ended_thread;
+    if (!thread_lives)
+        lend_state_to_ended_thread();
     {
         const Guard guard;
         if (guard) {
-            write_thread_end(guard);
+            if (thread_lives)
+                write_thread_end(guard);
             trace::ProcessEnd end = {};
             end.time_ns = now_ns();
             end.kind = static_cast<uint32_t>(kind);
             end.status = status;
-            append(guard, trace::RecordType::ProcessEnd, end);
+            append_at_end(guard, trace::RecordType::ProcessEnd, end);
         }
     }
     page->on.store(0, std::memory_order_relaxed);
@@ -120,7 +140,7 @@ trace::ProcessEnd* end_before_exec(const Guard& guard) {
     trace::ProcessEnd end = {};
     end.time_ns = now_ns();
     end.kind = static_cast<uint32_t>(trace::EndKind::exec);
-    trace::ProcessEnd* place = append(guard, trace::RecordType::ProcessEnd, end);
+    trace::ProcessEnd* place = append_at_end(guard, trace::RecordType::ProcessEnd, end);
     file.mark_closed(end.time_ns);
     return place;
 }

@@ -64,6 +64,15 @@ void write_thread_end(const Guard& guard) {
     append(guard, trace::RecordType::ThreadEnd, end);
 }
 
+void lend_state_to_ended_thread() {
+    ThreadState* state = allocate_thread_state();
+    if (!state)
+        return;
+    state->tid = thread_id();
+    state->live.store(1, std::memory_order_relaxed);
+    this_thread = state;
+}
+
 uint32_t tid_of(pthread_t handle) {
     for (uint32_t i = 0; i < thread_state_count(); ++i) {
         const ThreadState* state = thread_state_at(i);

@@ -20,6 +20,9 @@ void begin_thread(ThreadState* state);
 // Writes ThreadEnd with the CPU time so far.
 void write_thread_end(const Guard&);
 
+// Lets the calling thread, whose ThreadEnd is written, write once more: the end of the process.
+void lend_state_to_ended_thread();
+
 // The tid of a recorded thread; 0: unknown.
 uint32_t tid_of(pthread_t handle);
 

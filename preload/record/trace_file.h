@@ -19,7 +19,7 @@ namespace plumb::shim {
 
 class TraceFile {
   public:
-    static constexpr uint64_t kFirstBytes = 256 * 1024;
+    static constexpr uint64_t kFirstBytes = 64 * 1024; // a run may have thousands of short processes
 
     // Creates DIRECTORY/process-<pid>-<start ticks>.plumb with mode 0600; a later image of the same process (after
     // exec) finds that name taken and gets process-<pid>-<start ticks>.<n>.plumb. Returns 0 or a negative error

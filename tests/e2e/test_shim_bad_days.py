@@ -1,0 +1,101 @@
+"""Bad days: whatever happens to the shim's file or the process around it, the program runs as it would have."""
+
+import os
+import shutil
+import subprocess
+import tempfile
+import unittest
+
+from shim_test import ShimTest
+
+
+class BadDays(ShimTest):
+    def test_program_closes_everything(self):
+        done = self.run_both("close_all")
+        self.assertIn("lowest: 0", done.stdout)
+        trace = self.trace()
+        self.assertEqual(len(trace.of("ThreadStart")), 101)
+        self.assertEqual(len(trace.of("ThreadName")), 10_000)
+        self.assertTrue(trace.closed)
+        self.assertEqual(trace.dropped, 0)
+
+    def test_limit_reached(self):
+        self.run_both("name_often", 20_000, PLUMB_FILE_LIMIT="131072")
+        trace = self.trace()
+        self.assertTrue(trace.full)
+        self.assertEqual(trace.size, 131072)
+        written = len(trace.of("ThreadName"))
+        self.assertGreater(written, 1000)
+        # Every name is a text and a record; both were written or counted. The end's three records too.
+        self.assertGreaterEqual(trace.dropped + 2 * written, 40_000)
+        self.assertTrue(trace.closed)
+
+    def test_directory_read_only_or_gone(self):
+        self.run_both("thread_ends", PLUMB_RUN="/proc/nowhere")
+        self.run_both("thread_ends", PLUMB_RUN=str(self.scratch / "missing"))
+        self.assertEqual(self.traces(), [])
+        if os.geteuid() != 0: # root writes everywhere
+            self.run_directory.chmod(0o500)
+            self.run_both("thread_ends")
+            self.run_directory.chmod(0o700)
+            self.assertEqual(self.traces(), [])
+
+    def test_directory_removed_while_it_runs(self):
+        process = self.start("/bin/sh", "-c", f"rm -r '{self.run_directory}'; exec env sh -c 'exit 5'")
+        process.communicate()
+        self.assertEqual(process.returncode, 5)
+
+    @unittest.skipUnless(os.geteuid() == 0, "needs root")
+    def test_root_changed(self):
+        root = self.scratch / "root"
+        root.mkdir()
+        self.run_both("change_root", root)
+        trace = self.trace()
+        self.assertTrue(trace.full)
+        self.assertGreater(trace.dropped, 0)
+        self.assertEqual(trace.end, ("exit", 0))
+        self.assertEqual(list(root.iterdir()), [])
+
+    @unittest.skipUnless(os.geteuid() == 0, "needs root to mount a small disk")
+    def test_full_disk(self):
+        mounted = subprocess.run(["mount", "-t", "tmpfs", "-o", "size=192k", "none", str(self.run_directory)],
+                                 capture_output=True)
+        if mounted.returncode != 0:
+            self.skipTest("cannot mount: " + mounted.stderr.decode())
+        self.addCleanup(subprocess.run, ["umount", str(self.run_directory)])
+        self.run_both("name_often", 20_000)
+        trace = self.trace()
+        self.assertTrue(trace.full)
+        self.assertLess(trace.size, 192 * 1024)
+        self.assertGreater(trace.dropped, 0)
+        # Nothing is left for a second file: that process is not recorded at all.
+        (self.run_directory / "rest").write_bytes(b"x" * 8192)
+        with open(self.run_directory / "rest", "ab", buffering=0) as rest:
+            try:
+                while rest.write(b"x" * 4096):
+                    pass
+            except OSError:
+                pass
+        self.run_both("thread_ends")
+        self.assertEqual(len(self.traces()), 1)
+
+    @unittest.skipUnless(shutil.which("prlimit"), "needs prlimit")
+    def test_limits_of_the_process(self):
+        # No address space for the file, no file at all, none that grows: the last two would raise SIGXFSZ.
+        for limit, recorded in (("--as=8000000", False), ("--fsize=0", False), ("--fsize=100000", True)):
+            with self.subTest(limit):
+                self.run_both(shutil.which("prlimit"), limit, self.command(["name_often"])[0], 8000)
+                traces = self.traces("name_often")
+                self.assertEqual(bool(traces), recorded)
+                for trace in traces:
+                    self.assertTrue(trace.full)
+
+    def test_no_descriptor_left(self):
+        self.run_both("exhaust_descriptors")
+        trace = self.trace()
+        self.assertGreater(trace.dropped, 0)
+        self.assertEqual(trace.end, ("exit", 0))
+
+
+if __name__ == "__main__":
+    unittest.main()

@@ -1,0 +1,91 @@
+"""A second reader of the trace format, written from its description alone: what the shim's tests look with."""
+
+import struct
+
+RECORDS = {
+    1: ("String", "II", ("id", "length")),
+    2: ("ProcessStart", "IIQIIIiiiII", ("pid", "parent_pid", "time_ns", "executable", "command_line",
+                                        "working_directory", "rank", "rank_count", "local_rank", "launcher",
+                                        "flags")),
+    3: ("ProcessEnd", "QIi", ("time_ns", "kind", "status")),
+    4: ("ThreadStart", "QQII", ("time_ns", "start_routine", "creator_tid", "creation_path")),
+    5: ("ThreadEnd", "QQ", ("time_ns", "cpu_time_ns")),
+    6: ("ThreadName", "II", ("name", "padding")),
+    7: ("ModuleLoad", "IIQQQQQQ20sB3xII", ("id", "pid", "time_ns", "start", "end", "file_offset", "device", "inode",
+                                           "build_id", "build_id_size", "path", "flags")),
+    8: ("ModuleUnload", "IIQ", ("id", "pid", "time_ns")),
+    9: ("PathNode", "IIQII", ("id", "parent", "address", "pid", "flags")),
+    14: ("Evidence", "IIIII", ("source", "state", "why", "enable", "pid")),
+    34: ("SampleSite", "IIQQQQQ", ("pid", "path", "samples", "time_ns", "kernel", "first_ns", "last_ns")),
+}
+TEXTS = {"executable", "command_line", "working_directory", "launcher", "name", "path", "source", "why", "enable"}
+CLOSED, FULL = 1, 2
+END_KINDS = {0: "none", 1: "exit", 2: "quick_exit", 3: "exec", 4: "abort"}
+
+
+class Trace:
+    """One file: its header's fields and `records`, a list of dictionaries in file order. Raises ValueError where the
+    file is not what the format promises."""
+
+    def __init__(self, path):
+        data = path.read_bytes()
+        (magic, self.major, self.minor, header_size, self.writer, self.flags, self.pid, self.start_ticks,
+         self.opened_ns, _, used, self.dropped, self.own_cost_ns, self.closed_ns) = struct.unpack_from(
+             "<8sHHIIIQQQQQQQQ", data)
+        if magic != b"PLUMBTR\n" or header_size != 256:
+            raise ValueError(f"{path}: no trace")
+        self.path, self.size, self.used, self.records, strings = path, len(data), used, [], {0: None}
+        at = header_size
+        while at < header_size + used:
+            chunk_magic, size, committed, tid, _ = struct.unpack_from("<4sIQII", data, at)
+            if chunk_magic == b"\0\0\0\0":
+                break
+            if chunk_magic != b"CHNK" or committed > size - 24:
+                raise ValueError(f"{path}: damaged chunk at {at}")
+            record, end = at + 24, at + 24 + committed
+            while record < end:
+                number, length, tid = struct.unpack_from("<HHI", data, record)
+                if length < 8 or length % 8 or record + length > end:
+                    raise ValueError(f"{path}: damaged record at {record}")
+                if number == 1:
+                    identifier, count = struct.unpack_from("<II", data, record + 8)
+                    strings[identifier] = data[record + 16:record + 16 + count].decode(errors="replace")
+                elif number in RECORDS:
+                    name, fields, names = RECORDS[number]
+                    values = struct.unpack_from("<" + fields, data, record + 8)
+                    self.records.append({"type": name, "tid": tid, **dict(zip(names, values))})
+                record += length
+            at += size
+        for entry in self.records:
+            for name in TEXTS & entry.keys():
+                if isinstance(entry[name], int) and not (entry["type"] == "SampleSite" and name == "path"):
+                    entry[name] = strings[entry[name]]
+
+    def of(self, kind):
+        return [entry for entry in self.records if entry["type"] == kind]
+
+    @property
+    def start(self):
+        return self.of("ProcessStart")[0]
+
+    @property
+    def program(self):
+        return self.start["executable"].rsplit("/", 1)[-1]
+
+    @property
+    def arguments(self):
+        return self.start["command_line"].split("\0")
+
+    @property
+    def closed(self):
+        return bool(self.flags & CLOSED)
+
+    @property
+    def full(self):
+        return bool(self.flags & FULL)
+
+    @property
+    def end(self):
+        """How the image ended: (kind, status) of the last end that counts, None without one."""
+        ends = [(END_KINDS[entry["kind"]], entry["status"]) for entry in self.of("ProcessEnd") if entry["kind"]]
+        return ends[-1] if ends else None

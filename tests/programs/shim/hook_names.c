@@ -1,0 +1,9 @@
+#include "hooks/hook_list.h"
+
+#include <stdio.h>
+
+int main(void) {
+#define PLUMB_X(family, result, name, parameters) puts(#name);
+    PLUMB_HOOKS(PLUMB_X)
+    return 0;
+}

@@ -1,0 +1,1 @@
+const int plugin_answer = 42;
