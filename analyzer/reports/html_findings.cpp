@@ -31,9 +31,9 @@ void put_where(HtmlWriter& html, const Finding& finding, SourceFiles& sources) {
         const Location& location = finding.where[index];
         html.open("li").element("code", location_text(location));
         if (location.share > 0)
-            html.element("span", " " + format_fraction(location.share), {{"class", "muted"}});
+            html.element("span", " · " + format_fraction(location.share), {{"class", "muted"}});
         if (!location.inlined_from.empty())
-            html.element("span", " inlined from " + location.inlined_from, {{"class", "muted"}});
+            html.element("span", " · inlined from " + location.inlined_from, {{"class", "muted"}});
         if (index == 0)
             put_html_excerpt(html, sources.excerpt(location.file, location.line, kExcerptContext), location.line);
         html.close();

@@ -163,6 +163,8 @@ std::string format_metric(double value, std::string_view unit) {
         return format_bytes(value);
     if (unit == "count" || unit.empty())
         return format_count(value);
+    if (unit.starts_with("per second"))
+        return format_count(value) + "/s";
     return format_count(value) + " " + std::string(unit);
 }
 

@@ -1,0 +1,178 @@
+#!/usr/bin/env python3
+"""The HTML report in a headless browser: charts are drawn, findings are visible, nothing is fetched, no name breaks out."""
+
+import html.parser
+import http.server
+import os
+import re
+import shutil
+import subprocess
+import threading
+import unittest
+
+from plumb_test import PLUMB, PlumbTest
+
+RENDER = os.environ["PLUMB_RENDER_REPORT"]
+CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser")
+OPTIONS = ["--headless", "--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run",
+           "--disable-background-networking", "--disable-component-update", "--disable-sync",
+           "--enable-logging=stderr", "--virtual-time-budget=5000", "--window-size=1200,900"]
+
+
+class Outline(html.parser.HTMLParser):
+    """Elements with their attributes, and the visible text."""
+
+    def __init__(self, document):
+        super().__init__()
+        self.elements, self.text, self._hidden = [], "", 0
+        self.feed(document)
+
+    def handle_starttag(self, tag, attributes):
+        self.elements.append((tag, dict(attributes)))
+        self._hidden += tag in ("script", "style")
+
+    def handle_endtag(self, tag):
+        self._hidden -= tag in ("script", "style")
+
+    def handle_data(self, data):
+        self.text += "" if self._hidden else data
+
+    def count(self, tag, **attributes):
+        return sum(1 for name, found in self.elements
+                   if name == tag and all(found.get(key) == value for key, value in attributes.items()))
+
+
+class Server:
+    """Serves one page on the loopback and remembers what was asked for."""
+
+    def __init__(self, page):
+        asked = self.asked = []
+
+        class Handler(http.server.BaseHTTPRequestHandler):
+            def do_GET(self):
+                asked.append(self.path)
+                found = self.path == "/report.html"
+                self.send_response(200 if found else 404)
+                self.send_header("Content-Type", "text/html")
+                self.end_headers()
+                self.wfile.write(page if found else b"")
+
+            def log_message(self, *_):
+                pass
+
+        self.server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), Handler)
+        self.url = f"http://127.0.0.1:{self.server.server_port}"
+        self.thread = threading.Thread(target=self.server.serve_forever, daemon=True)
+
+    def __enter__(self):
+        self.thread.start()
+        return self
+
+    def __exit__(self, *_):
+        self.server.shutdown()
+        self.server.server_close()
+
+
+def render(kind):
+    return subprocess.run([RENDER, kind, "html", __file__], capture_output=True, check=True).stdout
+
+
+class StaticPage(PlumbTest):
+    """What holds without a browser."""
+
+    def test_hostile_names_stay_text(self):
+        document = render("hostile").decode("utf-8")  # valid whatever the names were
+        outline = Outline(document)
+        self.assertEqual(outline.count("img"), 0)
+        self.assertFalse([name for name, attributes in outline.elements
+                          if any(key.startswith("on") for key in attributes)])
+        self.assertIn("</script><img src=x onerror=", outline.text)
+        self.assertNotIn("\x1b", document)
+
+    def test_nothing_points_outside(self):
+        for name, attributes in Outline(render("stacked").decode()).elements:
+            self.assertFalse({"src", "href", "srcset", "action"} & attributes.keys(), name)
+
+    def test_stays_small_for_wide_runs(self):
+        self.assertLess(len(render("wide")), 2_000_000)
+
+    def test_findings_come_first_and_need_no_script(self):
+        outline = Outline(render("stacked").decode())
+        sections = [attributes["id"] for name, attributes in outline.elements if name == "section"]
+        self.assertEqual(sections[:3], ["findings", "metrics", "timeline"])
+        self.assertIn("4 threads of app share CPU 0 while CPU 1 stands idle", outline.text)
+        self.assertIn("plumb run --pin=scatter -- ./app -n 4 'two words'", outline.text)
+
+
+@unittest.skipUnless(CHROMIUM, "chromium is not installed")
+class InBrowser(PlumbTest):
+    def browse(self, url):
+        done = subprocess.run([CHROMIUM, *OPTIONS, f"--user-data-dir={self.scratch / 'profile'}", "--dump-dom", url],
+                              capture_output=True, text=True, timeout=120, errors="replace")
+        self.assertEqual(done.returncode, 0, done.stderr[-2000:])
+        console = [line for line in done.stderr.splitlines() if "CONSOLE" in line]
+        return done.stdout, console
+
+    def browse_page(self, page):
+        with Server(page) as server:
+            document, console = self.browse(f"{server.url}/report.html")
+            return document, console, [path for path in server.asked if path != "/favicon.ico"]
+
+    def assert_charts(self, document):
+        for chart in ("chart-threads", "chart-cpus"):
+            place = re.search(rf'<div id="{chart}"[^>]*data-drawn="true".*?</figure>', document, re.S)
+            self.assertTrue(place, f"{chart} was not drawn")
+            sizes = re.findall(r'<svg[^>]*width="(\d+)"[^>]*height="(\d+)"[^>]*viewBox', place[0])  # legends too
+            self.assertTrue(any(int(width) > 400 and int(height) > 60 for width, height in sizes), sizes)
+            self.assertGreater(len(re.findall(r"<rect[^>]*width=\"[1-9]", place[0])), 3)
+
+    def test_charts_findings_and_silence(self):
+        page = render("stacked")
+        if b'id="plumb-data"' not in page:
+            self.skipTest("this plumb was built without charts")
+        document, console, asked = self.browse_page(page)
+        self.assertEqual(console, [])
+        self.assertEqual(asked, ["/report.html"])
+        self.assertNotIn("data-error", document)
+        self.assert_charts(document)
+        self.assertEqual(Outline(document).count("article", **{"data-id": "cpu-oversubscribed"}), 1)
+
+    def test_many_threads_and_cpus(self):
+        page = render("wide")
+        if b'id="plumb-data"' not in page:
+            self.skipTest("this plumb was built without charts")
+        document, console, _ = self.browse_page(page)
+        self.assertEqual(console, [])
+        self.assert_charts(document)
+
+    def test_hostile_names_do_nothing(self):
+        document, console, asked = self.browse_page(render("hostile"))
+        self.assertEqual(console, [])
+        self.assertEqual(asked, ["/report.html"])
+        self.assertNotIn("<title>owned", document)
+        self.assertEqual(Outline(document).count("img"), 0)
+
+    def test_the_policy_holds_even_if_something_got_in(self):
+        attack = b"<script>document.title='owned'</script><img src='/leak.png'></body>"
+        page = render("stacked").replace(b"</body>", attack)
+        document, _, asked = self.browse_page(page)
+        self.assertEqual(asked, ["/report.html"])
+        self.assertNotIn("<title>owned", document)
+        naked = re.sub(rb"<meta http-equiv=[^>]*>", b"", page)  # and without the policy it would have worked
+        document, _, asked = self.browse_page(naked)
+        self.assertIn("/leak.png", asked)
+        self.assertIn("<title>owned", document)
+
+    def test_a_real_run(self):
+        self.record("/usr/bin/env", "python3", "-c", "sum(i * i for i in range(3_000_000))", check=0)
+        page = self.scratch / "report.html"
+        subprocess.run([PLUMB, "report", self.run_directory, "--format", "html", "-o", page], check=True)
+        document, console, asked = self.browse_page(page.read_bytes())
+        self.assertEqual(console, [])
+        self.assertEqual(asked, ["/report.html"])
+        self.assertNotIn("data-error", document)
+        self.assertIn("CPU time by program and library", Outline(document).text)
+
+
+if __name__ == "__main__":
+    unittest.main()

@@ -1,0 +1,133 @@
+#!/usr/bin/env python3
+"""plumb report: its forms, its options, and what it says when there is nothing to report."""
+
+import json
+import os
+import signal
+import struct
+import subprocess
+import time
+import unittest
+
+from plumb_test import PLUMB, PlumbTest
+
+LOOP = "sum(i * i for i in range(2_000_000))"
+
+
+def report(*arguments, **environment):
+    return subprocess.run([PLUMB, "report", *map(str, arguments)], capture_output=True, text=True, timeout=120,
+                          env={**os.environ, "LC_ALL": "C.UTF-8", **environment})
+
+
+class Complaints(PlumbTest):
+    def refused(self, *arguments, says):
+        done = report(*arguments)
+        self.assertEqual(done.returncode, 125, done.stdout)
+        self.assertEqual(done.stdout, "")
+        self.assertIn(says, done.stderr)
+        self.assertLessEqual(len(done.stderr.strip().splitlines()), 2, done.stderr)
+
+    def test_no_such_directory(self):
+        self.refused(self.scratch / "nothing", says="No such file or directory")
+
+    def test_no_run_directory(self):
+        self.refused(self.scratch, says="not a run")
+
+    def test_a_file(self):
+        file = self.scratch / "file"
+        file.write_text("text")
+        self.refused(file, says=str(file))
+
+    def test_unknown_diagnosis(self):
+        self.record("true", check=0)
+        self.refused(self.run_directory, "--only", "cpu-oversubscribd", says="cpu-oversubscribed")
+
+    def test_unwritable_output(self):
+        self.record("true", check=0)
+        self.refused(self.run_directory, "-o", "/nonexistent/report.txt", says="/nonexistent/report.txt")
+
+    def test_full_disk(self):
+        self.record("true", check=0)
+        self.refused(self.run_directory, "-o", "/dev/full", says="No space left")
+
+    def test_bad_source_map(self):
+        self.record("true", check=0)
+        self.refused(self.run_directory, "--source-map", "nothing", says="=")
+
+    def test_newer_format(self):
+        self.record("true", check=0)
+        for trace in self.run_directory.glob("*.plumb"):
+            data = bytearray(trace.read_bytes())
+            data[8:10] = struct.pack("<H", 99)  # FileHeader::major
+            trace.write_bytes(data)
+        self.refused(self.run_directory, says="newer")
+
+
+class Forms(PlumbTest):
+    def test_the_three_forms_agree(self):
+        self.record("/usr/bin/env", "python3", "-c", LOOP, check=0)
+        document = self.report()
+        self.assertEqual(document["schema"], "plumb-report/1")
+        self.assertEqual(document["run"]["command"], ["/usr/bin/env", "python3", "-c", LOOP])
+        self.assertEqual(document["run"]["exit_status"], 0)
+        self.assertTrue(document["run"]["complete"])
+        text = report(self.run_directory)
+        self.assertEqual(text.returncode, 0, text.stderr)
+        self.assertNotIn("\033", text.stdout)
+        page = report(self.run_directory, "--format", "html")
+        for finding in document["findings"]:
+            self.assertIn(finding["id"], text.stdout)
+            self.assertIn(finding["id"], page.stdout)
+        self.assertIn("Cost of recording", text.stdout)
+        self.assertIn(str(self.run_directory), text.stdout)
+
+    def test_output_file_replaces_whole(self):
+        self.record("true", check=0)
+        output = self.scratch / "report.json"
+        output.write_text("old")
+        done = report(self.run_directory, "--format", "json", "-o", output)
+        self.assertEqual((done.returncode, done.stdout), (0, ""), done.stderr)
+        json.loads(output.read_text())
+        self.assertEqual(sorted(path.name for path in self.scratch.iterdir()), ["report.json", "run"])
+
+    def test_plain_ascii_in_the_c_locale(self):
+        self.record("true", check=0)
+        done = report(self.run_directory, LC_ALL="C")
+        self.assertTrue(done.stdout.isascii())
+
+    def test_width_follows_columns(self):
+        self.record("/usr/bin/env", "python3", "-c", LOOP, check=0)
+        for columns in (80, 120):
+            lines = report(self.run_directory, COLUMNS=str(columns)).stdout.splitlines()
+            prose = [line for line in lines if not line.strip().startswith(("plumb report", "plumb run", "/", "at /"))]
+            self.assertLessEqual(max(len(line) for line in prose if " /" not in line), columns)
+
+    def test_a_killed_program_is_said_at_the_top(self):
+        self.record("/usr/bin/env", "python3", "-c", "import os; os.kill(os.getpid(), 9)", check=128 + signal.SIGKILL)
+        head = "".join(report(self.run_directory).stdout.splitlines(True)[:6])
+        self.assertIn("SIGKILL", head)
+        self.assertFalse(self.report()["run"]["exit_status"] == 0)
+
+    def test_a_killed_recorder_is_said_at_the_top(self):
+        recorder = subprocess.Popen([PLUMB, "run", "-o", self.run_directory, "--", "sleep", "30"],
+                                    stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, start_new_session=True)
+        deadline = time.monotonic() + 20
+        while time.monotonic() < deadline and not list(self.run_directory.glob("process-*")):
+            time.sleep(0.1)
+        time.sleep(0.5)
+        recorder.kill()
+        recorder.wait()
+        try:
+            done = report(self.run_directory)
+            self.assertEqual(done.returncode, 0, done.stderr)
+            self.assertIn("cut short", "".join(done.stdout.splitlines(True)[:6]))
+            self.assertFalse(self.report()["run"]["complete"])
+        finally:
+            try:
+                os.killpg(recorder.pid, signal.SIGKILL)  # the sleep it left behind; its session is ours
+            except ProcessLookupError:
+                pass
+
+
+if __name__ == "__main__":
+    unittest.main()
