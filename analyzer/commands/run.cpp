@@ -1,6 +1,8 @@
+// plumb run: records a program and prints the diagnosis.
 #include "commands/command.h"
 #include "commands/target_command.h"
 #include "record/recorder.h"
+#include "reports/print_report.h"
 #include "support/error.h"
 
 #include <CLI/CLI.hpp>
@@ -8,6 +10,21 @@
 #include <memory>
 
 namespace plumb {
+
+namespace {
+
+// On stderr, after the program. A report that fails does not change the program's exit status.
+void show(const record::Outcome& outcome, const record::Options& options) {
+    if (!options.report)
+        return;
+    try {
+        print_report(outcome.run_directory, ReportOptions{}, stderr);
+    } catch (const std::exception& error) {
+        fmt::print(stderr, "plumb: recorded into {}, but the report failed: {}\n", outcome.run_directory, error.what());
+    }
+}
+
+} // namespace
 
 CommandAction declare_run(CLI::App& subcommand) {
     auto options = std::make_shared<record::Options>();
@@ -43,6 +60,8 @@ CommandAction declare_run(CLI::App& subcommand) {
                               : *call_graph == "none" ? record::CallGraph::none
                                                       : record::CallGraph::frame_pointers;
         const record::Outcome outcome = record::record(*options);
+        if (outcome.last && !options->quiet)
+            show(outcome, *options);
         return outcome.exit_status;
     };
 }

@@ -2,6 +2,7 @@
 
 #include "platform/cpu_list.h"
 #include "platform/task_stat.h"
+#include "platform/topology.h"
 #include "record/child.h"
 #include "record/executable.h"
 #include "record/node_monitor.h"
@@ -130,8 +131,15 @@ void Recorder::watch_node() {
     trace::Topology topology{};
     topology.allowed_cpus = file_->string(allowed);
     topology.cpu_count = static_cast<uint32_t>(sysconf(_SC_NPROCESSORS_ONLN));
+    const bool watches = directory_.claim_node();
+    const std::string xml = watches ? platform::live_topology_xml() : "";
+    constexpr size_t kPart = 64000; // below the longest string of the format
+    for (size_t at = 0; at < xml.size(); at += kPart, ++topology.xml_parts) {
+        const trace::StringId part = file_->new_string(std::string_view(xml).substr(at, kPart));
+        topology.xml = topology.xml_parts == 0 ? part : topology.xml;
+    }
     file_->append(trace::RecordType::Topology, 0, topology);
-    if (directory_.claim_node())
+    if (watches)
         node_.emplace(*file_, "/proc", "/sys", begin_ns_, platform::parse_cpu_list(allowed).value_or(std::vector<int>{}),
                       [this](uint32_t pid) { return processes_->was_seen(pid); },
                       [this] { return directory_.recorders(); });

@@ -14,7 +14,7 @@ SignalForwarder::SignalForwarder() {
     sigfillset(&handled);
     for (const int deadly : {SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGTRAP, SIGABRT, SIGSYS})
         sigdelset(&handled, deadly);
-    sigprocmask(SIG_BLOCK, &handled, nullptr);
+    sigprocmask(SIG_BLOCK, &handled, &mask_before_);
     // An ignored SIGCHLD would make the kernel reap the target before its status is known.
     struct sigaction by_default {};
     by_default.sa_handler = SIG_DFL;
@@ -24,7 +24,12 @@ SignalForwarder::SignalForwarder() {
         throw Error(std::string("cannot read signals: signalfd: ") + strerror(errno));
 }
 
-SignalForwarder::~SignalForwarder() { close(fd_); }
+SignalForwarder::~SignalForwarder() {
+    signalfd_siginfo unread;
+    while (read(fd_, &unread, sizeof unread) == sizeof unread) {}
+    close(fd_);
+    sigprocmask(SIG_SETMASK, &mask_before_, nullptr);
+}
 
 bool SignalForwarder::forward_to(pid_t target) {
     bool child_changed = false;

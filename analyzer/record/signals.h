@@ -15,7 +15,7 @@ namespace plumb::record {
 class SignalForwarder {
   public:
     SignalForwarder(); // blocks; make it after Inheritance::now() and before the fork
-    ~SignalForwarder();
+    ~SignalForwarder(); // what came meanwhile was for the target; from then on signals are our own again
     SignalForwarder(const SignalForwarder&) = delete;
     SignalForwarder& operator=(const SignalForwarder&) = delete;
 
@@ -26,6 +26,7 @@ class SignalForwarder {
 
   private:
     int fd_ = -1;
+    sigset_t mask_before_;
 };
 
 } // namespace plumb::record
