@@ -7,6 +7,13 @@ namespace {
 const DiagnosisEntry kEntries[] = {
     {"cpu-oversubscribed", "threads wait for a CPU while others have room, or behind other programs",
      make_cpu_oversubscribed},
+    {"thread-migration", "busy threads move from CPU to CPU many times a second", make_thread_migration},
+    {"placement-overlap", "masks force threads onto one another while other CPUs are free", make_placement_overlap},
+    {"heap-bound", "time in the memory allocator, by allocating line", make_heap_bound},
+    {"heap-contention", "threads wait for one another inside the allocator", make_heap_contention},
+    {"heap-leak", "memory that grows and is never freed, by allocating line", make_heap_leak},
+    {"kernel-time", "time in system calls and page faults, by the line that causes it", make_kernel_time},
+    {"library-time", "a library does most of the work", make_library_time},
 };
 
 } // namespace

@@ -18,5 +18,12 @@ std::span<const DiagnosisEntry> diagnosis_registry();
 
 // One for each diagnosis, defined in the file named after it.
 std::unique_ptr<Diagnosis> make_cpu_oversubscribed();
+std::unique_ptr<Diagnosis> make_heap_bound();
+std::unique_ptr<Diagnosis> make_heap_contention();
+std::unique_ptr<Diagnosis> make_heap_leak();
+std::unique_ptr<Diagnosis> make_kernel_time();
+std::unique_ptr<Diagnosis> make_library_time();
+std::unique_ptr<Diagnosis> make_placement_overlap();
+std::unique_ptr<Diagnosis> make_thread_migration();
 
 } // namespace plumb

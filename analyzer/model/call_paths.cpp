@@ -105,6 +105,12 @@ const std::vector<SourceFrame>& CallPaths::frames_of(size_t process, uint32_t no
     return frames;
 }
 
+std::vector<SourceFrame> CallPaths::frames_at(size_t process, uint64_t address) {
+    if (const Module* module = module_of(process, address))
+        return resolver_.resolve(*module, address);
+    return {};
+}
+
 std::vector<SourceFrame> CallPaths::stack(size_t process, uint32_t node) {
     std::vector<SourceFrame> all;
     if (process >= run_.processes.size())

@@ -18,6 +18,9 @@ class CallPaths {
     // Source frames of one node of process `process`, innermost first; never empty.
     const std::vector<SourceFrame>& frames_of(size_t process, uint32_t node);
 
+    // Source frames of any address of `process`, not cached; for questions about code that no node lies in.
+    std::vector<SourceFrame> frames_at(size_t process, uint64_t address);
+
     // All frames from `node` to the outermost, innermost first.
     std::vector<SourceFrame> stack(size_t process, uint32_t node);
 

@@ -76,6 +76,7 @@ struct HeapSite {
     uint32_t path = 0; // index into Process::paths
     uint64_t allocations = 0, allocated_bytes = 0, frees = 0, freed_bytes = 0;
     uint64_t temporary = 0, peak_live_bytes = 0, samples = 0, lock_wait_ns = 0;
+    uint64_t first_ns = 0, last_ns = 0; // of its sampled allocations
 };
 
 struct Heap {

@@ -211,6 +211,11 @@ void ProcessBuilder::take(const HeapSite& record, FileContext& context) {
     site.peak_live_bytes += record.peak_live_bytes;
     site.samples += record.samples;
     site.lock_wait_ns += record.lock_wait_ns;
+    if (record.first_ns != 0) {
+        const uint64_t first = context.time(record.first_ns);
+        site.first_ns = site.first_ns ? std::min(site.first_ns, first) : first;
+    }
+    site.last_ns = std::max(site.last_ns, context.time(record.last_ns));
 }
 
 void ProcessBuilder::take(const ProcessGone& record, FileContext& context) {

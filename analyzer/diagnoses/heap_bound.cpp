@@ -1,0 +1,116 @@
+// Time in the memory allocator: every sample with the allocator on its call path, page faults and system calls
+// of the allocator included. Page faults of the program's first touch of fresh memory are kernel-time's.
+#include "diagnoses/confidence.h"
+#include "diagnoses/heap_profile.h"
+#include "diagnoses/launch_command.h"
+#include "diagnoses/registry.h"
+#include "diagnoses/run_totals.h"
+
+#include <algorithm>
+#include <fmt/format.h>
+
+namespace plumb {
+
+namespace {
+
+constexpr double kLeastShare = 0.03;       // of the CPU time
+constexpr uint64_t kLeastSamples = 200;    // of the run: 3 % of fewer is a handful
+constexpr uint64_t kLeastHits = 20;
+constexpr double kLeastConfidence = 0.75;
+
+std::string heaviest(const std::map<std::string, uint64_t>& hits) {
+    const auto by_hits = [](const auto& left, const auto& right) { return left.second < right.second; };
+    return hits.empty() ? std::string() : std::max_element(hits.begin(), hits.end(), by_hits)->first;
+}
+
+bool is_glibc(const std::string& module) { return module.starts_with("libc."); }
+
+class HeapBound : public Diagnosis {
+  public:
+    const char* id() const override { return "heap-bound"; }
+
+    std::vector<Finding> diagnose(const DiagnosisInput& input) const override {
+        const HeapProfile profile = heap_profile_of(input.paths);
+        const double confidence = confidence_above(profile.hits, profile.samples, kLeastShare);
+        const RunTotals totals = totals_of(input.run);
+        if (profile.samples < kLeastSamples || profile.hits < kLeastHits || confidence < kLeastConfidence ||
+            totals.wall_s <= 0)
+            return {};
+        const std::string module = heaviest(profile.hits_by_module);
+        Finding finding;
+        finding.id = id();
+        finding.confidence = confidence;
+        finding.cost.seconds = profile.share() * totals.cpu_s / totals.concurrency;
+        finding.cost.fraction = finding.cost.seconds / totals.wall_s;
+        finding.cost.how = "measured";
+        finding.severity = severity_of_cost(finding.cost.fraction);
+        add_places(input, profile, finding);
+        finding.title = fmt::format("{:.0f} % of the CPU time goes into the memory allocator ({})",
+                                    100 * profile.share(), module);
+        if (!finding.where.empty())
+            finding.title += ", most of all from " + place_name(finding.where[0]);
+        finding.gain = {finding.cost.fraction,
+                        "upper bound: no allocation at all on the way; a faster allocator saves a part of it"};
+        finding.subject.kind = "allocation";
+        finding.subject.name = finding.where.empty() ? module : place_name(finding.where[0]);
+        finding.subject.details["allocator"] = module;
+        add_evidence(input, profile, totals, finding);
+        add_advice(input, profile, module, finding);
+        return {finding};
+    }
+
+  private:
+    // Frame-pointer chains break inside a C library that was built without them: the samples then know that the
+    // allocator ran, not for whom. The shim's heap sampler does know who allocates.
+    static void add_places(const DiagnosisInput& input, const HeapProfile& profile, Finding& finding) {
+        const LineShares allocating = allocation_lines(input.paths, profile);
+        const bool by_heap = allocating.total() > 0;
+        finding.where = (by_heap ? allocating : profile.sampled_lines).heaviest(5);
+        finding.evidence["where_from"] = std::string(
+            by_heap ? "time in the allocator, dealt out by how many allocations the heap sampler saw at each line"
+                    : "call paths of the time samples");
+    }
+
+    static void add_evidence(const DiagnosisInput& input, const HeapProfile& profile, const RunTotals& totals,
+                             Finding& finding) {
+        const HeapCounts counts = heap_counts_of(input.run);
+        finding.evidence["heap_fraction"] = profile.share();
+        finding.evidence["heap_error_fraction"] = share_error(profile.hits, profile.samples);
+        finding.evidence["sample_count"] = static_cast<int64_t>(profile.hits);
+        finding.evidence["kernel_part_fraction"] =
+            static_cast<double>(profile.kernel_hits) / static_cast<double>(profile.hits);
+        finding.evidence["minor_faults_per_second"] = static_cast<double>(totals.minor_faults) / totals.wall_s;
+        if (!counts.recorded || counts.allocations == 0)
+            return;
+        const double calls = static_cast<double>(counts.allocations + counts.frees + counts.reallocations);
+        finding.evidence["allocation_count"] = static_cast<int64_t>(counts.allocations);
+        finding.evidence["allocations_per_second"] = static_cast<double>(counts.allocations) / totals.wall_s;
+        finding.evidence["mean_request_bytes"] =
+            static_cast<double>(counts.allocated_bytes) / static_cast<double>(counts.allocations);
+        finding.evidence["time_per_call_ns"] = profile.share() * totals.cpu_s * 1e9 / calls;
+    }
+
+    static void add_advice(const DiagnosisInput& input, const HeapProfile& profile, const std::string& module,
+                           Finding& finding) {
+        finding.advice.push_back({"Allocate less often",
+            "keep the memory of the lines above from one round to the next: reserve() or reuse a container, a buffer "
+            "or an arena for many small objects, values instead of pointers", "code", ""});
+        if (is_glibc(module) && !input.run.command.empty())
+            finding.advice.push_back({"Try another allocator",
+                "nothing needs to be rebuilt; jemalloc, tcmalloc and mimalloc are packages of every distribution; "
+                "compare the wall times", "launch",
+                "LD_PRELOAD=libjemalloc.so.2 plumb run -- " + shell_line(input.run.command)});
+        if (is_glibc(module) && profile.kernel_hits * 4 > profile.hits && !input.run.command.empty())
+            finding.advice.push_back({"Let the allocator keep its memory",
+                "much of this time is the kernel's: memory is given back and asked for again; larger thresholds stop that",
+                "launch",
+                "GLIBC_TUNABLES=glibc.malloc.mmap_threshold=1073741824:glibc.malloc.trim_threshold=4294967296 "
+                "plumb run -- " + shell_line(input.run.command)});
+    }
+};
+
+} // namespace
+
+std::unique_ptr<Diagnosis> make_heap_bound() { return std::make_unique<HeapBound>(); }
+
+} // namespace plumb

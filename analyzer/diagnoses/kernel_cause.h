@@ -1,0 +1,26 @@
+// Why a sample was taken in the kernel: which system call, a page fault, or an interrupt.
+#pragma once
+
+#include "model/call_paths.h"
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+
+namespace plumb {
+
+struct KernelCause {
+    enum class Kind { system_call, page_fault, interrupt, unknown };
+    Kind kind = Kind::unknown;
+    std::string name; // of the system call: "read"; else what it was, in words
+};
+
+// From the kernel's own frames where it names them; otherwise from the innermost user frame: a wrapper of a
+// system call in the C library, or other code, which can only have been interrupted (nearly always by a page fault
+// of its own). `node` is the leaf of the sample.
+KernelCause kernel_cause_of(model::CallPaths& paths, size_t process, uint32_t node);
+
+// "__GI___libc_pread64+0x13" -> "pread". Empty when `function` is not the wrapper of a system call.
+std::string system_call_of_wrapper(std::string_view function);
+
+} // namespace plumb
