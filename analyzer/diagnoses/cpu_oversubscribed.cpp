@@ -21,6 +21,8 @@ constexpr double kLeastRun_s = 0.5;       // shorter runs are start-up
 constexpr double kLeastCost_s = 0.05;     // a few clock ticks
 constexpr double kLeastFraction = 0.02;   // of the run
 constexpr double kLeastShare = 0.05;      // of the waiting that a thread must have to be named
+constexpr double kFairShare = 0.5;        // of a CPU, against one other program
+constexpr double kRoom = 0.2;             // of the watched time idle: then a CPU has room
 constexpr double kCrowdedDemand = 1.25;   // runnable threads a CPU
 constexpr double kCrowdedFraction = 0.25; // of the run in which that must hold
 
@@ -123,14 +125,16 @@ class CpuOversubscribed : public Diagnosis {
             const Schedule schedule = schedule_of(input.run, host);
             if (schedule.length_s() < kLeastRun_s)
                 continue;
-            const double alone_s = replayed_seconds(schedule, {true});
-            const double spread_s = replayed_seconds(schedule, {false});
+            const double explained = explained_by_others(schedule, host);
+            const WhatIf spread{false, kFairShare * explained}, alone{true, 0};
+            const double alone_s = replayed_seconds(schedule, alone);
+            const double spread_s = replayed_seconds(schedule, spread);
             const double stacked_s = schedule.length_s() - spread_s;
-            const double shared_s = (spread_s - alone_s) * explained_by_others(schedule, host);
+            const double shared_s = (spread_s - alone_s) * explained;
             if (counts(input.run, stacked_s))
-                findings.push_back(stacked(input, host, schedule, stacked_s));
+                findings.push_back(stacked(input, host, schedule, spread, stacked_s));
             if (counts(input.run, shared_s))
-                findings.push_back(shared(input, host, schedule, shared_s));
+                findings.push_back(shared(input, host, schedule, spread, alone, shared_s));
             else if (!counts(input.run, stacked_s) && crowded_fraction(schedule) >= kCrowdedFraction)
                 findings.push_back(crowded(input, schedule));
         }
@@ -204,21 +208,36 @@ class CpuOversubscribed : public Diagnosis {
         return (pinned ? 0.95 : 0.8) * (0.5 + 0.5 * length);
     }
 
+    // What is outside the CPUs that were waited for.
+    static std::string alternative(const model::Host& host, const Schedule& schedule, const model::CpuSet& taken) {
+        model::CpuSet spare, room;
+        std::map<int, double> idle_s;
+        for (const Slot& slot : schedule.slots)
+            for (const CpuLoad& cpu : slot.cpus)
+                idle_s[cpu.cpu] += cpu.idle_s;
+        for (int cpu : host.allowed_cpus) {
+            if (std::binary_search(taken.begin(), taken.end(), cpu))
+                continue;
+            spare.push_back(cpu);
+            if (idle_s[cpu] >= kRoom * schedule.length_s())
+                room.push_back(cpu);
+        }
+        if (spare.empty())
+            return "other CPUs have room";
+        if (room.empty())
+            return fmt::format("none of them may use {}", cpu_names(spare));
+        return fmt::format("{} {} room", cpu_names(room), room.size() == 1 ? "has" : "have");
+    }
+
     Finding stacked(const DiagnosisInput& input, const model::Host& host, const Schedule& schedule,
-                    double cost_s) const {
-        const WhatIf spread;
+                    const WhatIf& spread, double cost_s) const {
         const Waits waits = waits_of(schedule, &spread, nullptr);
         Finding finding = base(input, schedule, waits, cost_s);
         const std::vector<Task> tasks = waiting_tasks(schedule, waits);
         const bool pinned = waits.narrowed_s > 0.5 * waits.total_s;
         const bool by_others = waits.others_s > 0.5 * waits.total_s;
-        model::CpuSet spare;
         const model::CpuSet taken = cpus_of(waits);
-        for (int cpu : host.allowed_cpus)
-            if (!std::binary_search(taken.begin(), taken.end(), cpu))
-                spare.push_back(cpu);
-        const std::string room = spare.empty() ? std::string("other CPUs have room")
-                                 : fmt::format("{} {} room", cpu_names(spare), spare.size() == 1 ? "has" : "have");
+        const std::string room = alternative(host, schedule, taken);
         finding.confidence = confidence(schedule, pinned);
         finding.title = by_others
             ? fmt::format("{} of this run wait{} behind other programs on {} while {}", count_of(tasks),
@@ -242,8 +261,7 @@ class CpuOversubscribed : public Diagnosis {
     }
 
     Finding shared(const DiagnosisInput& input, const model::Host& host, const Schedule& schedule,
-                   double cost_s) const {
-        const WhatIf spread, alone{true};
+                   const WhatIf& spread, const WhatIf& alone, double cost_s) const {
         const Waits waits = waits_of(schedule, &alone, &spread);
         Finding finding = base(input, schedule, waits, cost_s);
         const std::string programs = other_programs(host, 3);

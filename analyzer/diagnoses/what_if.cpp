@@ -50,8 +50,10 @@ std::vector<Bin> bins_of(const Slot& slot, const Waiting& waiting, const WhatIf&
         used_s = std::min(used_s, cpu.own_s);
         double idle_s = waiting.confined ? cpu.idle_s * waiting.window_s / slot.length_s
                                          : std::max(0.0, cpu.idle_s - 2 * kTick_s + waiting.window_s - slot.length_s);
-        if (what_if.others_gone)
-            idle_s += cpu.others_s * waiting.window_s / slot.length_s;
+        const double yield = what_if.others_gone                ? 1
+                             : waiting.confined && used_s == 0  ? what_if.others_yield
+                                                                : 0;
+        idle_s += yield * cpu.others_s * waiting.window_s / slot.length_s;
         bins.push_back({std::min(1.0, (used_s + idle_s) / waiting.window_s), 0});
     }
     std::erase_if(bins, [](const Bin& bin) { return bin.rate < kLeastCapacity; });

@@ -171,6 +171,20 @@ TEST_CASE("waiting behind another program") {
     }
 }
 
+TEST_CASE("pinned threads would win their share of a CPU that another program uses") {
+    SyntheticRun made(8, 2);
+    for (int worker = 0; worker < 4; worker++)
+        made.add_thread(0, 0.25, 0.75).allowed_cpus = {0};
+    made.add_other("cc1plus", 1, 1);
+    made.finish();
+    const auto findings = made.diagnose("cpu-oversubscribed");
+    REQUIRE(findings.size() == 2);
+    CHECK(findings[0].cost.seconds == Approx(2).epsilon(0.02)); // three on CPU 0, or two on half of CPU 1
+    CHECK(findings[0].title == "4 threads are pinned so that they share CPU 0 while none of them may use CPU 1");
+    CHECK(findings[1].cost.seconds == Approx(2).epsilon(0.02)); // two and two, were the other program gone
+    CHECK(findings[1].title.find("cc1plus") != std::string::npos);
+}
+
 TEST_CASE("copies in processes of their own are called processes") {
     SyntheticRun made(8, 4);
     made.add_thread(2, 0.5, 0.5).allowed_cpus = {2};
