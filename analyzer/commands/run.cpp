@@ -1,6 +1,8 @@
 // plumb run: records a program and prints the diagnosis.
 #include "commands/command.h"
 #include "commands/target_command.h"
+#include "placement/pin_session.h"
+#include "record/executable.h"
 #include "record/recorder.h"
 #include "reports/print_report.h"
 #include "support/error.h"
@@ -13,6 +15,7 @@ namespace plumb {
 
 namespace {
 
+
 // On stderr, after the program. A report that fails does not change the program's exit status.
 void show(const record::Outcome& outcome, const record::Options& options) {
     if (!options.report)
@@ -22,6 +25,16 @@ void show(const record::Outcome& outcome, const record::Options& options) {
     } catch (const std::exception& error) {
         fmt::print(stderr, "plumb: recorded into {}, but the report failed: {}\n", outcome.run_directory, error.what());
     }
+}
+
+// What `--pin` asks for; the threads' placement is then part of the record.
+std::shared_ptr<placement::PinSession> apply_pinning(const placement::PinOptions& wanted, record::Options& options) {
+    auto session = std::make_shared<placement::PinSession>(wanted, "");
+    for (const auto& [name, value] : session->environment(options.command))
+        options.environment[name] = value;
+    if (!record::find_executable(options.command.front()).can_preload)
+        options.prepare_child = [session](pid_t pid) { session->confine(pid); };
+    return session;
 }
 
 } // namespace
@@ -52,13 +65,18 @@ CommandAction declare_run(CLI::App& subcommand) {
         ->capture_default_str();
     subcommand.add_option("--include", options->include, "Glob of executables to record inside (default: all)");
     subcommand.add_option("--exclude", options->exclude, "Glob of executables to leave alone");
+    auto pinning = std::make_shared<placement::PinOptions>();
+    placement::declare_run_pin_options(subcommand, *pinning);
     declare_target(subcommand);
 
-    return [&subcommand, options, call_graph]() {
+    return [&subcommand, options, call_graph, pinning]() {
         options->command = target_of(subcommand);
         options->call_graph = *call_graph == "dwarf"  ? record::CallGraph::dwarf
                               : *call_graph == "none" ? record::CallGraph::none
                                                       : record::CallGraph::frame_pointers;
+        std::shared_ptr<placement::PinSession> placement; // lives as long as the program
+        if (placement::wants_pinning(*pinning))
+            placement = apply_pinning(*pinning, *options);
         const record::Outcome outcome = record::record(*options);
         if (outcome.last && !options->quiet)
             show(outcome, *options);

@@ -1,8 +1,10 @@
 // What `plumb run` was asked to do.
 #pragma once
 
+#include <functional>
 #include <map>
 #include <string>
+#include <sys/types.h>
 #include <vector>
 
 namespace plumb::record {
@@ -22,6 +24,7 @@ struct Options {
     std::string heap = "sample";
     std::vector<std::string> include, exclude; // globs of executables
     std::map<std::string, std::string> environment; // further variables for the target, such as a placement
+    std::function<void(pid_t)> prepare_child;       // called when the target's process is there, before its exec
 
     bool collects(const std::string& collector) const; // by default or by --with, and not by --without
 };

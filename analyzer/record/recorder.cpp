@@ -93,6 +93,8 @@ void Recorder::launch() {
     processes_.emplace(*file_, kMostBytesEach);
     profile_.emplace(*file_, *processes_, kMostBytesEach / 2);
     child_.emplace(options_.command, usual.variables, without_perf.variables, inheritance_);
+    if (options_.prepare_child)
+        options_.prepare_child(child_->pid());
     if (wants_samples)
         sampler_.emplace(child_->pid(), options_);
     const bool samples = sampler_ && sampler_->works();

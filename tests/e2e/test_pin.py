@@ -172,6 +172,21 @@ class PinTest(PlumbTest):
         self.pin(PRINT, environment={"TMPDIR": str(self.scratch)})
         self.assertEqual(list(self.scratch.iterdir()), [])
 
+class RunPinTest(PlumbTest):
+    def test_plumb_run_pins_like_plumb_pin(self):
+        last = len(ALLOWED) - 1
+        done = self.record(PRINT, "threads", "2", options=("-q", "--no-report", "--pin", f"list:{last},0"), check=0)
+        self.assertEqual(done.stdout, f"main: {relative(last)}\nthread 0: {relative(0)}\nthread 1: {relative(last)}\n")
+
+    def test_a_static_program_is_confined(self):
+        done = self.record(PROGRAMS / "print_affinity_static", options=("-q", "--no-report", "--pin=list:0"), check=0)
+        self.assertEqual(done.stdout, f"main: {relative(0)}\n")
+
+    def test_nonsense_is_refused_before_the_program_starts(self):
+        done = self.record(PRINT, options=("--pin=tight",), check=125)
+        self.assertEqual(done.stdout, "")
+        self.assertIn("'tight'", done.stderr)
+
 
 def everywhere_relative():
     return "0-%d" % (len(ALLOWED) - 1)
