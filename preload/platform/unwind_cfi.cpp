@@ -125,18 +125,22 @@ struct Cursor {
 };
 
 // One entry of .eh_frame without its length field; empty at the terminator and for what is not understood.
-Cursor open_entry(const uint8_t* entry) {
+Cursor open_entry(const uint8_t* entry, const ReadableBytes& readable) {
     uint32_t length;
+    if (!readable.contain(entry, sizeof length))
+        return {entry, entry, true};
     memcpy(&length, entry, sizeof length);
     if (length == 0 || length == 0xffffffff) // terminator, 64-bit entries (never seen on x86-64)
+        return {entry, entry, true};
+    if (!readable.contain(entry + 4, length))
         return {entry, entry, true};
     return {entry + 4, entry + 4 + length};
 }
 
-const uint8_t* find_entry(const uint8_t* header, uint64_t pc) {
+const uint8_t* find_entry(const uint8_t* header, uint64_t pc, const ReadableBytes& readable) {
     // version 1, count as udata4, table of (location, entry) as sdata4 relative to the header: what every linker
     // writes. Anything else counts as no table.
-    if (header[0] != 1 || header[2] != kUdata4 || header[3] != (kDataRelative | kSdata4))
+    if (!readable.contain(header, 32) || header[0] != 1 || header[2] != kUdata4 || header[3] != (kDataRelative | kSdata4))
         return nullptr;
     Cursor cursor{header + 4, header + 32};
     cursor.pointer(header[1], header);
@@ -147,6 +151,8 @@ const uint8_t* find_entry(const uint8_t* header, uint64_t pc) {
         int32_t location, entry;
     };
     const Row* rows = reinterpret_cast<const Row*>(cursor.at);
+    if (!readable.contain(cursor.at, uint64_t{count} * sizeof(Row)))
+        return nullptr;
     const int64_t offset = static_cast<int64_t>(pc - reinterpret_cast<uint64_t>(header));
     if (offset < rows[0].location)
         return nullptr;
@@ -469,24 +475,24 @@ UnwindRule to_rule(const State& state) {
 
 } // namespace
 
-UnwindRule read_unwind_rule(const void* header, uint64_t pc) {
+UnwindRule read_unwind_rule(const void* header, uint64_t pc, ReadableBytes readable) {
     const UnwindRule no_table{CfaKind::no_table, BpKind::kept, 0, 0};
-    const uint8_t* entry = find_entry(static_cast<const uint8_t*>(header), pc);
+    const uint8_t* entry = find_entry(static_cast<const uint8_t*>(header), pc, readable);
     if (!entry)
         return no_table;
 
-    Cursor fde = open_entry(entry);
+    Cursor fde = open_entry(entry, readable);
     const uint8_t* const cie_field = fde.at;
     const uint32_t cie_distance = fde.fixed<uint32_t>();
     if (fde.bad || cie_distance == 0)
         return no_table;
-    Cursor cie = open_entry(cie_field - cie_distance);
+    Cursor cie = open_entry(cie_field - cie_distance, readable);
     cie.fixed<uint32_t>(); // 0: a common entry
     const uint8_t version = cie.fixed<uint8_t>();
     const char* const augmentation = reinterpret_cast<const char*>(cie.at);
     while (cie.at < cie.end && *cie.at)
         ++cie.at;
-    cie.skip(1);
+    cie.skip(1); // bad when the text has no end
 
     Machine machine;
     machine.data_base = header;
@@ -494,6 +500,8 @@ UnwindRule read_unwind_rule(const void* header, uint64_t pc) {
     machine.data_align = cie.sleb();
     const uint64_t return_register = version == 1 ? cie.fixed<uint8_t>() : cie.uleb();
     bool signal_frame = false;
+    if (cie.bad)
+        return {};
     const bool sized = augmentation[0] == 'z';
     if (sized) {
         const uint64_t length = cie.uleb();

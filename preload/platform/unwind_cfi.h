@@ -1,5 +1,5 @@
-// Reads call-frame information (.eh_frame) of x86-64 as the loader mapped it.
-// Signal-safe, allocates nothing, takes no lock. Format: Linux Standard Base 5.0 ("Exception Frames"), DWARF 5
+// Reads call-frame information (.eh_frame) of x86-64, as the loader mapped it or from a copy that keeps distances.
+// Signal-safe, allocates nothing, takes no lock. The recorder uses it too, on other processes' files. Format: Linux Standard Base 5.0 ("Exception Frames"), DWARF 5
 // section 6.4, System V ABI for x86-64.
 #pragma once
 
@@ -7,9 +7,18 @@
 
 namespace plumb::shim {
 
+// Memory that may be read. By default all of it: what the loader mapped is trusted as far as the loader trusts it.
+struct ReadableBytes {
+    const uint8_t* begin = nullptr;
+    const uint8_t* end = reinterpret_cast<const uint8_t*>(~uintptr_t{0});
+    bool contain(const uint8_t* at, uint64_t bytes) const {
+        return at >= begin && at <= end && bytes <= static_cast<uint64_t>(end - at);
+    }
+};
+
 // The rule that holds at `pc` in the module whose .eh_frame_hdr is mapped at `header`.
 // For a return address pass the address minus one: the call, not what follows it.
-// CfaKind::no_table when no entry of the table covers `pc`.
-UnwindRule read_unwind_rule(const void* header, uint64_t pc);
+// CfaKind::no_table when no entry of the table covers `pc`. Any content is safe that lies in `readable`.
+UnwindRule read_unwind_rule(const void* header, uint64_t pc, ReadableBytes readable = {});
 
 } // namespace plumb::shim

@@ -1,0 +1,148 @@
+#include "unwind/unwind_image.h"
+
+#include "platform/unwind_cfi.h" // of the shim: one reader of call-frame information for both sides
+
+#include <algorithm>
+#include <cstring>
+#include <elf.h>
+#include <fcntl.h>
+#include <link.h>
+#include <sys/auxv.h>
+#include <unistd.h>
+
+namespace plumb::unwind {
+
+namespace {
+
+constexpr uint64_t kMostTableBytes = uint64_t{512} << 20; // far above any program's
+constexpr size_t kMostRules = 1 << 18;                    // remembered for one image
+
+// Bytes of a file, or of an image in memory when there is no file.
+class Source {
+  public:
+    Source(int file, const unsigned char* memory, uint64_t bytes) : file_(file), memory_(memory), bytes_(bytes) {}
+
+    bool read(uint64_t offset, void* to, uint64_t bytes) const {
+        if (memory_) {
+            if (offset > bytes_ || bytes > bytes_ - offset)
+                return false;
+            std::memcpy(to, memory_ + offset, bytes);
+            return true;
+        }
+        auto* at = static_cast<char*>(to);
+        while (bytes > 0) {
+            const ssize_t got = pread(file_, at, bytes, static_cast<off_t>(offset));
+            if (got <= 0)
+                return false;
+            at += got;
+            offset += static_cast<uint64_t>(got);
+            bytes -= static_cast<uint64_t>(got);
+        }
+        return true;
+    }
+
+  private:
+    int file_;
+    const unsigned char* memory_;
+    uint64_t bytes_;
+};
+
+// Where .eh_frame begins, as .eh_frame_hdr says (a 4-byte distance from its own place is what linkers write).
+uint64_t frame_address(const unsigned char (&header)[8], uint64_t header_address) {
+    constexpr unsigned char kPcRelativeSdata4 = 0x1b;
+    if (header[1] != kPcRelativeSdata4)
+        return header_address;
+    int32_t distance;
+    std::memcpy(&distance, header + 4, sizeof distance);
+    return header_address + 4 + static_cast<uint64_t>(static_cast<int64_t>(distance));
+}
+
+} // namespace
+
+std::unique_ptr<UnwindImage> UnwindImage::parse(int file, const unsigned char* memory, uint64_t memory_bytes) {
+    const Source source(file, memory, memory_bytes);
+    ElfW(Ehdr) elf;
+    if (!source.read(0, &elf, sizeof elf) || std::memcmp(elf.e_ident, ELFMAG, SELFMAG) != 0 ||
+        elf.e_ident[EI_CLASS] != (sizeof(void*) == 8 ? ELFCLASS64 : ELFCLASS32) ||
+        elf.e_phentsize != sizeof(ElfW(Phdr)) || elf.e_phnum > 1024)
+        return nullptr;
+    std::vector<ElfW(Phdr)> headers(elf.e_phnum);
+    if (!source.read(elf.e_phoff, headers.data(), headers.size() * sizeof(ElfW(Phdr))))
+        return nullptr;
+
+    auto image = std::make_unique<UnwindImage>();
+    bool has_table = false;
+    for (const auto& header : headers) {
+        if (header.p_type == PT_LOAD)
+            image->segments_.push_back({header.p_offset, header.p_vaddr, header.p_filesz});
+        else if (header.p_type == PT_GNU_EH_FRAME) {
+            image->header_address_ = header.p_vaddr;
+            has_table = true;
+        }
+    }
+    const auto segment = std::find_if(image->segments_.begin(), image->segments_.end(), [&](const Segment& each) {
+        return image->header_address_ >= each.address && image->header_address_ - each.address < each.bytes;
+    });
+    if (!has_table || segment == image->segments_.end())
+        return nullptr;
+
+    unsigned char start[8];
+    if (!source.read(segment->offset + (image->header_address_ - segment->address), start, sizeof start))
+        return nullptr;
+    const uint64_t frames = frame_address(start, image->header_address_);
+    const bool same_segment = frames >= segment->address && frames - segment->address < segment->bytes;
+    image->table_address_ = same_segment ? std::min(frames, image->header_address_) : image->header_address_;
+    const uint64_t skipped = image->table_address_ - segment->address;
+    if (segment->bytes - skipped > kMostTableBytes)
+        return nullptr;
+    image->table_.resize(segment->bytes - skipped);
+    if (!source.read(segment->offset + skipped, image->table_.data(), image->table_.size()))
+        return nullptr;
+    return image;
+}
+
+std::unique_ptr<UnwindImage> UnwindImage::read(const std::string& path) {
+    const int file = open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+    if (file < 0)
+        return nullptr;
+    auto image = parse(file, nullptr, 0);
+    close(file);
+    return image;
+}
+
+std::unique_ptr<UnwindImage> UnwindImage::of_vdso() {
+    const auto* memory = reinterpret_cast<const unsigned char*>(getauxval(AT_SYSINFO_EHDR));
+    if (!memory)
+        return nullptr;
+    const auto* elf = reinterpret_cast<const ElfW(Ehdr)*>(memory);
+    const auto* headers = reinterpret_cast<const ElfW(Phdr)*>(memory + elf->e_phoff);
+    uint64_t bytes = 0;
+    for (int i = 0; i < elf->e_phnum; ++i)
+        if (headers[i].p_type == PT_LOAD)
+            bytes = std::max<uint64_t>(bytes, headers[i].p_offset + headers[i].p_filesz);
+    return parse(-1, memory, bytes);
+}
+
+std::optional<uint64_t> UnwindImage::address_of(uint64_t file_offset) const {
+    for (const Segment& segment : segments_)
+        if (file_offset >= segment.offset && file_offset - segment.offset < segment.bytes)
+            return segment.address + (file_offset - segment.offset);
+    return std::nullopt;
+}
+
+uint64_t UnwindImage::rule_at(uint64_t address) {
+    const auto known = rules_.find(address);
+    if (known != rules_.end())
+        return known->second;
+    // Distances within the image are kept in the copy, so its addresses are shifted by a constant and no more.
+    const unsigned char* copy = table_.data();
+    const uint64_t shift = reinterpret_cast<uint64_t>(copy) - table_address_;
+    const shim::UnwindRule rule =
+        shim::read_unwind_rule(reinterpret_cast<const void*>(header_address_ + shift), address + shift,
+                               {copy, copy + table_.size()});
+    if (rules_.size() >= kMostRules)
+        rules_.clear();
+    return rules_[address] = rule.pack();
+}
+
+} // namespace plumb::unwind

@@ -1,0 +1,38 @@
+// The unwind table of one executable file or library, copied out of the file.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string>
+#include <unordered_map>
+#include <vector>
+
+namespace plumb::unwind {
+
+class UnwindImage {
+  public:
+    // Null: no such file, not an ELF file of this word size, or without .eh_frame_hdr. Any content is safe.
+    static std::unique_ptr<UnwindImage> read(const std::string& path);
+    // The image that the kernel maps into every process.
+    static std::unique_ptr<UnwindImage> of_vdso();
+
+    // Address in the image (as its program headers count) of a byte of the file; nothing outside of its segments.
+    std::optional<uint64_t> address_of(uint64_t file_offset) const;
+
+    // Rule at an address of the image, packed as plumb::shim::UnwindRule does; remembered for the next time.
+    uint64_t rule_at(uint64_t address);
+
+  private:
+    struct Segment {
+        uint64_t offset, address, bytes;
+    };
+    static std::unique_ptr<UnwindImage> parse(int file, const unsigned char* memory, uint64_t memory_bytes);
+
+    std::vector<Segment> segments_;
+    std::vector<unsigned char> table_; // from table_address_ on to the end of its segment
+    uint64_t table_address_ = 0, header_address_ = 0;
+    std::unordered_map<uint64_t, uint64_t> rules_;
+};
+
+} // namespace plumb::unwind
