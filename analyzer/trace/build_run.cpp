@@ -146,6 +146,7 @@ void RunBuilder::take_records(size_t file) {
                                    context.strings.add(record.id, text);
                                },
                                [&](const PathNode& record) { context.nodes.add(record); },
+                               [&](const HeapSite& record) { context.see_peak_epoch(record.peak_epoch); },
                            });
     HostBuilder& host = hosts_[context.host()];
     const uint32_t own_pid = static_cast<uint32_t>(trace.header().pid);

@@ -7,6 +7,7 @@
 #include "trace/path_merger.h"
 #include "trace/string_table.h"
 
+#include <algorithm>
 #include <cstdint>
 #include <string>
 #include <vector>
@@ -25,6 +26,10 @@ class FileContext {
     size_t host() const { return host_; }
     Allowance& allowance() const { return allowance_; }
 
+    // Number of the last moment at which the heap of the file's process reached a new maximum.
+    uint64_t peak_epoch() const { return peak_epoch_; }
+    void see_peak_epoch(uint64_t epoch) { peak_epoch_ = std::max(peak_epoch_, epoch); }
+
     // 0 means "not known" in every record and stays 0.
     uint64_t time(uint64_t file_ns) const { return file_ns == 0 ? 0 : file_ns + clock_shift_ns_; }
 
@@ -37,6 +42,7 @@ class FileContext {
     size_t host_;
     uint64_t clock_shift_ns_;
     Allowance& allowance_;
+    uint64_t peak_epoch_ = 0;
 };
 
 } // namespace plumb::trace

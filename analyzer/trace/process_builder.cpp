@@ -208,7 +208,9 @@ void ProcessBuilder::take(const HeapSite& record, FileContext& context) {
     site.frees += record.frees;
     site.freed_bytes += record.freed_bytes;
     site.temporary += record.temporary;
-    site.peak_live_bytes += record.peak_live_bytes;
+    // What did not change since the heap's last new maximum was then as it is now (trace_format.h).
+    site.peak_live_bytes += record.peak_epoch == context.peak_epoch() ? record.peak_live_bytes
+                                                                      : record.allocated_bytes - record.freed_bytes;
     site.samples += record.samples;
     site.lock_wait_ns += record.lock_wait_ns;
     if (record.first_ns != 0) {
@@ -226,6 +228,8 @@ void ProcessBuilder::take(const ProcessGone& record, FileContext& context) {
 }
 
 void ProcessBuilder::take(const ProcessEnd& record, FileContext& context) {
+    if (record.kind == static_cast<uint32_t>(EndKind::none))
+        return;
     const uint64_t time = alive(context.time(record.time_ns));
     process_.end_ns = std::max(process_.end_ns, time);
 }
@@ -246,6 +250,9 @@ void ProcessBuilder::finish() {
         process_.paths.emplace_back();
     if (process_.end_ns == 0) // nobody saw it end
         process_.end_ns = std::max(last_ns_, process_.start_ns);
+    for (model::HeapSite& site : process_.heap.sites) // a thread that only frees counts negative; its path must not
+        if (static_cast<int64_t>(site.peak_live_bytes) < 0)
+            site.peak_live_bytes = 0;
     for (size_t i = 0; i < process_.threads.size(); ++i) {
         model::Thread& thread = process_.threads[i];
         if (thread.start_ns == 0)

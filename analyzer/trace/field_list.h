@@ -1,0 +1,261 @@
+// Every field of every record, in order, as trace_format.h declares them: PLUMB_FIELDS_<Record>(F) expands to
+// F(field, kind, "what it is"), the record's header left out. Kinds are those of trace/record_fields.h. A field that
+// is missing here, or in the wrong place, does not compile (record_fields.cpp); a comment there and a text here that
+// disagree fail a test.
+#pragma once
+
+#define PLUMB_FIELDS_FileHeader(F)                                                                           \
+    F(magic, text, "kMagic")                                                                                 \
+    F(major, number, "")                                                                                     \
+    F(minor, number, "")                                                                                     \
+    F(header_size, number, "bytes, offset of the first chunk")                                               \
+    F(writer, number, "Writer")                                                                              \
+    F(flags, flags, "FileFlags, updated")                                                                    \
+    F(pid, number, "of the writer")                                                                          \
+    F(pid_start_ticks, number, "/proc/PID/stat field 22: with the pid the identity of a process")            \
+    F(opened_ns, number, "CLOCK_MONOTONIC")                                                                  \
+    F(opened_unix_ns, number, "CLOCK_REALTIME at the same moment")                                           \
+    F(next_chunk, number, "bytes handed out to chunks so far, updated with atomic adds")                     \
+    F(dropped_records, number, "updated")                                                                    \
+    F(own_cost_ns, number, "time the writer knows it took from the target, updated")                         \
+    F(closed_ns, number, "0 while kClosed is not set")                                                       \
+    F(host, text, "NUL-terminated")                                                                          \
+    F(reserved, padding, "")
+
+#define PLUMB_FIELDS_ChunkHeader(F)                                                                          \
+    F(magic, number, "kChunkMagic; 0: handed out, its writer died before the first record")                  \
+    F(size, number, "bytes, this header included")                                                           \
+    F(committed, number, "bytes of records behind this header that a reader may take")                       \
+    F(tid, number, "the thread that writes it, 0: shared under a lock")                                      \
+    F(reserved, padding, "")
+
+#define PLUMB_FIELDS_RecordHeader(F)                                                                         \
+    F(type, number, "RecordType")                                                                            \
+    F(size, number, "bytes, this header included, a multiple of 8")                                          \
+    F(tid, number, "the thread it is about, 0: the process or the node")
+
+#define PLUMB_FIELDS_String(F)                                                                               \
+    F(id, number, "")                                                                                        \
+    F(length, number, "bytes")
+
+#define PLUMB_FIELDS_ProcessStart(F)                                                                         \
+    F(pid, number, "")                                                                                       \
+    F(parent_pid, number, "")                                                                                \
+    F(time_ns, number, "")                                                                                   \
+    F(executable, string, "path as /proc/PID/exe names it")                                                  \
+    F(command_line, string, "arguments separated by NUL")                                                    \
+    F(working_directory, string, "")                                                                         \
+    F(rank, number, "from the launcher's environment, -1: none")                                             \
+    F(rank_count, number, "-1: none")                                                                        \
+    F(local_rank, number, "-1: none")                                                                        \
+    F(launcher, string, "\"openmpi\", \"hydra\", \"slurm\", \"pmix\"")                                       \
+    F(flags, flags, "bit 0: this image began by fork without exec")
+
+#define PLUMB_FIELDS_ProcessEnd(F)                                                                           \
+    F(time_ns, number, "")                                                                                   \
+    F(kind, number, "EndKind")                                                                               \
+    F(status, number, "exit status, 0 for exec")
+
+#define PLUMB_FIELDS_ThreadStart(F)                                                                          \
+    F(time_ns, number, "")                                                                                   \
+    F(start_routine, address, "address, 0: the first thread")                                                \
+    F(creator_tid, number, "")                                                                               \
+    F(creation_path, node, "")
+
+#define PLUMB_FIELDS_ThreadEnd(F)                                                                            \
+    F(time_ns, number, "")                                                                                   \
+    F(cpu_time_ns, number, "CLOCK_THREAD_CPUTIME_ID")
+
+#define PLUMB_FIELDS_ThreadName(F)                                                                           \
+    F(name, string, "")                                                                                      \
+    F(padding, padding, "")
+
+#define PLUMB_FIELDS_ModuleLoad(F)                                                                           \
+    F(id, number, "")                                                                                        \
+    F(pid, number, "")                                                                                       \
+    F(time_ns, number, "when it appeared")                                                                   \
+    F(start, address, "")                                                                                    \
+    F(end, address, "first address behind it")                                                               \
+    F(file_offset, number, "of `start`")                                                                     \
+    F(device, number, "major << 32 | minor")                                                                 \
+    F(inode, number, "")                                                                                     \
+    F(build_id, bytes, "")                                                                                   \
+    F(build_id_size, number, "bytes, 0: none known")                                                         \
+    F(padding, padding, "")                                                                                  \
+    F(path, string, "")                                                                                      \
+    F(flags, flags, "ModuleFlags")
+
+#define PLUMB_FIELDS_ModuleUnload(F)                                                                         \
+    F(id, number, "ModuleLoad::id")                                                                          \
+    F(pid, number, "")                                                                                       \
+    F(time_ns, number, "")
+
+#define PLUMB_FIELDS_PathNode(F)                                                                             \
+    F(id, node, "")                                                                                          \
+    F(parent, node, "0: outermost frame")                                                                    \
+    F(address, address, "")                                                                                  \
+    F(pid, number, "whose address space; 0: the file's own process")                                         \
+    F(flags, flags, "bit 0: a sampled instruction, not a return address; bit 1: kernel address")
+
+#define PLUMB_FIELDS_HeapTotals(F)                                                                           \
+    F(allocations, number, "malloc and its kin, realloc of NULL included; those that succeeded")             \
+    F(allocated_bytes, number, "as requested, by reallocations too")                                         \
+    F(frees, number, "free of non-NULL, realloc to 0 included")                                              \
+    F(reallocations, number, "realloc of a live block to another size: both a free and an allocation of a site")\
+    F(zero_sized, number, "")                                                                                \
+    F(failed, number, "returned NULL")                                                                       \
+    F(max_request_bytes, number, "")                                                                         \
+    F(size_histogram, list, "[i]: requests of 2^i <= bytes < 2^(i+1), [0] also 0; full mode only")
+
+#define PLUMB_FIELDS_HeapSite(F)                                                                             \
+    F(path, node, "")                                                                                        \
+    F(mode, number, "0: sampled, 1: every event")                                                            \
+    F(allocations, number, "")                                                                               \
+    F(allocated_bytes, number, "")                                                                           \
+    F(frees, number, "of blocks this path allocated, whoever freed them")                                    \
+    F(freed_bytes, number, "")                                                                               \
+    F(temporary, number, "freed by the same thread before its next allocation; full mode only")              \
+    F(peak_live_bytes, number, "live bytes when the whole heap was largest (within 1 %), see above")         \
+    F(samples, number, "allocations actually seen")                                                          \
+    F(lock_wait_ns, number, "estimate: time blocked inside the allocator, from calls that were timed")       \
+    F(first_ns, number, "")                                                                                  \
+    F(last_ns, number, "full mode: to within 64 events of the thread")                                       \
+    F(peak_epoch, number, "see above")
+
+#define PLUMB_FIELDS_LargeMap(F)                                                                             \
+    F(time_ns, number, "")                                                                                   \
+    F(address, address, "")                                                                                  \
+    F(bytes, number, "")                                                                                     \
+    F(path, node, "")                                                                                        \
+    F(kind, number, "1: mmap, 2: mremap, 3: sbrk/brk growth, 4: malloc above the large limit")
+
+#define PLUMB_FIELDS_LargeUnmap(F)                                                                           \
+    F(time_ns, number, "")                                                                                   \
+    F(address, address, "")                                                                                  \
+    F(bytes, number, "")
+
+#define PLUMB_FIELDS_Evidence(F)                                                                             \
+    F(source, string, "\"perf-sampling\", \"timer-sampling\", \"heap\", \"threads\", ...")                   \
+    F(state, number, "EvidenceState")                                                                        \
+    F(why, string, "")                                                                                       \
+    F(enable, string, "what would enable it")                                                                \
+    F(pid, number, "0: the whole run")                                                                       \
+    F(padding, padding, "")
+
+#define PLUMB_FIELDS_Placement(F)                                                                            \
+    F(time_ns, number, "")                                                                                   \
+    F(slot, number, "running number in the group")                                                           \
+    F(cpu, number, "operating-system CPU number, -1: refused")                                               \
+    F(memory_node, number, "bound memory to it, -1: not bound")                                              \
+    F(error, number, "errno of the refusal")
+
+#define PLUMB_FIELDS_Region(F)                                                                               \
+    F(time_ns, number, "")                                                                                   \
+    F(name, string, "")                                                                                      \
+    F(begin, number, "1: begins, 0: ends")
+
+#define PLUMB_FIELDS_ProcessSeen(F)                                                                          \
+    F(pid, number, "")                                                                                       \
+    F(parent_pid, number, "")                                                                                \
+    F(time_ns, number, "of fork, or of exec for a later image of the same pid")                              \
+    F(executable, string, "0: not yet known (fork)")                                                         \
+    F(command_line, string, "arguments separated by NUL, 0: not recorded")                                   \
+    F(name, string, "comm")                                                                                  \
+    F(flags, flags, "ProcessSeenFlags")
+
+#define PLUMB_FIELDS_ProcessGone(F)                                                                          \
+    F(pid, number, "")                                                                                       \
+    F(status, number, "wait status where known (children of the recorder), else -1")                         \
+    F(time_ns, number, "")                                                                                   \
+    F(user_ns, number, "CPU time where known, else 0")                                                       \
+    F(system_ns, number, "")                                                                                 \
+    F(max_rss_bytes, number, "")
+
+#define PLUMB_FIELDS_SampleSite(F)                                                                           \
+    F(pid, number, "")                                                                                       \
+    F(path, node, "its leaf")                                                                                \
+    F(samples, number, "")                                                                                   \
+    F(time_ns, number, "what they stand for")                                                                \
+    F(kernel, number, "how many of them were taken in the kernel")                                           \
+    F(first_ns, number, "")                                                                                  \
+    F(last_ns, number, "")
+
+#define PLUMB_FIELDS_ThreadSchedule(F)                                                                       \
+    F(pid, number, "")                                                                                       \
+    F(name, string, "comm")                                                                                  \
+    F(first_ns, number, "first seen")                                                                        \
+    F(last_ns, number, "last read")                                                                          \
+    F(run_ns, number, "on a CPU (schedstat)")                                                                \
+    F(run_delay_ns, number, "runnable but waiting for a CPU (schedstat)")                                    \
+    F(user_ns, number, "")                                                                                   \
+    F(system_ns, number, "")                                                                                 \
+    F(voluntary_switches, number, "")                                                                        \
+    F(involuntary_switches, number, "")                                                                      \
+    F(migrations, number, "seen between reads, a lower bound, unless migrations_exact")                      \
+    F(minor_faults, number, "")                                                                              \
+    F(major_faults, number, "")                                                                              \
+    F(allowed_cpus, string, "list format, as last seen")                                                     \
+    F(flags, flags, "bit 0: migrations are the kernel's own count; bit 1: the thread ended")
+
+#define PLUMB_FIELDS_ThreadInterval(F)                                                                       \
+    F(pid, number, "")                                                                                       \
+    F(cpu, number, "last CPU it ran on")                                                                     \
+    F(begin_ns, number, "")                                                                                  \
+    F(end_ns, number, "")                                                                                    \
+    F(run_ns, number, "")                                                                                    \
+    F(run_delay_ns, number, "")                                                                              \
+    F(migrations, number, "")                                                                                \
+    F(state, number, "'R', 'S', 'D', ... at the end")
+
+#define PLUMB_FIELDS_CpuInterval(F)                                                                          \
+    F(cpu, number, "")                                                                                       \
+    F(flags, flags, "bit 0: the run may use this CPU")                                                       \
+    F(begin_ns, number, "")                                                                                  \
+    F(end_ns, number, "")                                                                                    \
+    F(user_ns, number, "from /proc/stat, tick resolution")                                                   \
+    F(system_ns, number, "")                                                                                 \
+    F(idle_ns, number, "idle and waiting for I/O")                                                           \
+    F(interrupt_ns, number, "hard and soft")                                                                 \
+    F(steal_ns, number, "")                                                                                  \
+    F(run_own_ns, number, "part of it spent by threads of this run (schedstat), as last seen on this CPU")
+
+#define PLUMB_FIELDS_NodeMemory(F)                                                                           \
+    F(node, number, "")                                                                                      \
+    F(padding, padding, "")                                                                                  \
+    F(time_ns, number, "")                                                                                   \
+    F(total_bytes, number, "")                                                                               \
+    F(free_bytes, number, "")                                                                                \
+    F(file_bytes, number, "page cache")                                                                      \
+    F(anonymous_bytes, number, "")                                                                           \
+    F(local_allocations, number, "numastat, pages, since boot")                                              \
+    F(missed_allocations, number, "wanted here, got elsewhere")                                              \
+    F(foreign_allocations, number, "wanted elsewhere, got here")
+
+#define PLUMB_FIELDS_OtherProcess(F)                                                                         \
+    F(name, string, "comm")                                                                                  \
+    F(last_cpu, number, "")                                                                                  \
+    F(cpu_ns, number, "while this run was recorded")                                                         \
+    F(first_ns, number, "")                                                                                  \
+    F(last_ns, number, "")                                                                                   \
+    F(allowed_cpus, string, "")                                                                              \
+    F(user_id, number, "")
+
+#define PLUMB_FIELDS_InterruptSource(F)                                                                      \
+    F(name, string, "as /proc/interrupts names it")                                                          \
+    F(cpu, number, "")                                                                                       \
+    F(count, number, "while this run was recorded")
+
+#define PLUMB_FIELDS_RecorderCost(F)                                                                         \
+    F(cpu_ns, number, "the recorder's own CPU time")                                                         \
+    F(samples, number, "taken")                                                                              \
+    F(lost_samples, number, "dropped by the kernel's rings")                                                 \
+    F(sample_cost_ns, number, "estimated cost of one sample to the target")                                  \
+    F(throttled_ns, number, "time during which sampling was slowed to keep the budget")                      \
+    F(start_up_ns, number, "from the launch to the program's exec")                                          \
+    F(sample_period_ns, number, "")
+
+#define PLUMB_FIELDS_Topology(F)                                                                             \
+    F(xml, string, "first of xml_parts consecutive string ids that make one hwloc XML document")             \
+    F(xml_parts, number, "")                                                                                 \
+    F(allowed_cpus, string, "list format: what the run was allowed when it began")                           \
+    F(cpu_count, number, "online")
