@@ -24,6 +24,10 @@ void* allocate_pages(size_t bytes, bool wiped_on_fork) {
 
 void release_pages(void* pages, size_t bytes) { system_call(SYS_munmap, word(pages), static_cast<long>(bytes)); }
 
+void keep_small_pages(void* pages, size_t bytes) {
+    system_call(SYS_madvise, word(pages), static_cast<long>(bytes), MADV_NOHUGEPAGE);
+}
+
 void* reserve_address_space(size_t bytes) { return map(bytes, PROT_NONE, MAP_NORESERVE); }
 
 } // namespace plumb::shim

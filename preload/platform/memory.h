@@ -11,6 +11,9 @@ namespace plumb::shim {
 void* allocate_pages(size_t bytes, bool wiped_on_fork);
 void release_pages(void* pages, size_t bytes);
 
+// For tables that are touched here and there: no huge pages, which would put memory behind all of it.
+void keep_small_pages(void* pages, size_t bytes);
+
 // Address space without memory behind it, to be mapped over; null: none.
 void* reserve_address_space(size_t bytes);
 

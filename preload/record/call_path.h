@@ -28,8 +28,11 @@ class CallPathCache {
     // Belongs to one thread. Zeroed memory is a valid empty cache. Signal-safe after the first call.
     CallPath find(const Guard&, const Frame& caller);
 
-    // Forgets marks and frames, for instance because the marks' meaning changed.
-    void clear() { count_ = 0; }
+    // Another thread takes the cache over: forgets frames, marks and the stack's bounds.
+    void begin_thread() {
+        count_ = 0;
+        bounds_ = {};
+    }
 
     static constexpr uint32_t kMaxWalk = 128;   // new frames a walk; what lies further out is cut
     static constexpr uint32_t kMaxFrames = 256; // remembered

@@ -1,0 +1,91 @@
+#include "record/heap_collector.h"
+
+#include "platform/text.h"
+#include "platform/unwind_table.h"
+#include "record/call_path_tree.h"
+#include "record/heap_events.h"
+#include "record/settings.h"
+
+#include <dlfcn.h>
+#include <string.h>
+
+namespace plumb::shim {
+namespace {
+
+// Whether the program's calls of malloc arrive here: a definition in the executable itself comes first.
+bool malloc_is_hooked() {
+    Dl_info found{}, own{};
+    void* const definition = dlsym(RTLD_DEFAULT, "malloc");
+    return definition && dladdr(definition, &found) && dladdr(&heap_collector, &own) &&
+           found.dli_fbase == own.dli_fbase;
+}
+
+HeapMode asked_mode() {
+    const char* text = settings.text(Setting::kHeapMode);
+    if (!text || strcmp(text, "sample") == 0)
+        return HeapMode::sample;
+    return strcmp(text, "full") == 0 ? HeapMode::full : HeapMode::off;
+}
+
+bool start(bool forked) {
+    const HeapMode mode = asked_mode();
+    if (mode == HeapMode::off)
+        return false;
+    const Guard guard;
+    if (!guard)
+        return false;
+    if (!forked) {
+        start_unwinding();
+        if (!malloc_is_hooked()) {
+            write_evidence(guard, "heap", trace::EvidenceState::missing,
+                           "the program brings its own malloc, which comes before any preloaded one",
+                           "link the program with the C library's malloc, or with its allocator as a shared library");
+            return false;
+        }
+    }
+    start_heap_events(mode, settings.number(Setting::kHeapSampleBytes, 0));
+    write_evidence(guard, "heap", trace::EvidenceState::ok,
+                   mode == HeapMode::full ? "every allocation is attributed to its call path"
+                                          : "totals are exact; call paths are sampled by bytes",
+                   mode == HeapMode::full ? "" : "--heap=full attributes every allocation");
+    return true;
+}
+
+void thread_start(void*) {
+    const Guard guard;
+    if (!guard)
+        return;
+    guard.thread().data<ThreadHeap>(ThreadSlot::heap_counting) = nullptr;
+    if (ThreadHeap* heap = guard.thread().data<ThreadHeap>(ThreadSlot::heap))
+        heap->begin(guard, now_ns());
+}
+
+void thread_end() {
+    const Guard guard;
+    if (!guard)
+        return;
+    guard.thread().data<ThreadHeap>(ThreadSlot::heap_counting) = nullptr;
+    if (ThreadHeap* heap = guard.thread().data<ThreadHeap>(ThreadSlot::heap))
+        heap->flush_live();
+}
+
+void process_end() {
+    const Guard guard;
+    if (!guard)
+        return;
+    const uint64_t nodes = call_path_nodes_refused(), sites = heap_sites_refused(), large = large_events_refused(),
+                   live = live_blocks_refused();
+    if (nodes == 0 && sites == 0 && large == 0 && live == 0)
+        return;
+    Text<512> why;
+    why << "totals are exact, but there was no room for " << nodes << " call-path nodes, " << sites << " sites, "
+        << large << " events of large blocks and the lifetimes of " << live << " blocks";
+    write_evidence(guard, "heap-details", trace::EvidenceState::limited, why.c_str(),
+                   "a larger PLUMB_FILE_LIMIT keeps more");
+}
+
+} // namespace
+
+constinit const Collector heap_collector = {"heap", false, start, thread_start, thread_end, process_end};
+
+} // namespace plumb::shim

@@ -1,0 +1,318 @@
+#include "record/heap_events.h"
+
+#include "record/heap_sampling.h"
+
+#include <errno.h>
+
+namespace plumb::shim {
+
+constinit HeapMode heap_mode = HeapMode::off;
+
+namespace {
+
+constexpr uint64_t kDefaultMeanBytes = 512 * 1024;
+constexpr uint32_t kTimedEvery = 1024;      // full mode: calls to one timed call, on average
+constexpr uint32_t kLargeEventsMax = 8192; // 320 KiB of the file; later ones are counted in the sites only
+
+uint64_t mean_bytes = kDefaultMeanBytes;
+uint32_t large_events;
+uint32_t large_refused;
+uint32_t live_refused;
+
+class KeepErrno {
+  public:
+    KeepErrno() : value_(errno) {}
+    ~KeepErrno() { errno = value_; }
+    KeepErrno(const KeepErrno&) = delete;
+    KeepErrno& operator=(const KeepErrno&) = delete;
+
+  private:
+    int value_;
+};
+
+// The calling thread's heap; the first event of a thread arms its sampling.
+ThreadHeap* heap_of(const Guard& guard) {
+    ThreadHeap* const heap = thread_heap(guard);
+    if (!heap || heap_mode == HeapMode::full)
+        return heap;
+    ThreadHeap*& counting = guard.thread().data<ThreadHeap>(ThreadSlot::heap_counting);
+    if (__builtin_expect(counting != heap, 0)) {
+        heap->sample_at = sampling_distance(&heap->random, mean_bytes);
+        heap->admit_below = 0;
+        counting = heap;
+    }
+    return heap;
+}
+
+// The calling thread's heap without a guard, to look at only.
+ThreadHeap* glance() {
+    ThreadState* const thread = this_thread;
+    return thread && !thread->inside.load(std::memory_order_relaxed) ? thread->data<ThreadHeap>(ThreadSlot::heap)
+                                                                     : nullptr;
+}
+
+bool take_large_event() {
+    if (__atomic_load_n(&large_events, __ATOMIC_RELAXED) < kLargeEventsMax &&
+        __atomic_fetch_add(&large_events, 1, __ATOMIC_RELAXED) < kLargeEventsMax)
+        return true;
+    __atomic_add_fetch(&large_refused, 1, __ATOMIC_RELAXED);
+    return false;
+}
+
+void write_large_map(const Guard& guard, const void* address, uint64_t bytes, uint32_t kind, trace::NodeId path) {
+    if (!take_large_event())
+        return;
+    trace::LargeMap record{};
+    record.time_ns = now_ns();
+    record.address = reinterpret_cast<uint64_t>(address);
+    record.bytes = bytes;
+    record.path = path;
+    record.kind = kind;
+    append(guard, trace::RecordType::LargeMap, record);
+}
+
+void write_large_unmap(const Guard& guard, const void* address, uint64_t bytes) {
+    if (!take_large_event())
+        return;
+    trace::LargeUnmap record{};
+    record.time_ns = now_ns();
+    record.address = reinterpret_cast<uint64_t>(address);
+    record.bytes = bytes;
+    append(guard, trace::RecordType::LargeUnmap, record);
+}
+
+constexpr uint32_t kFromMalloc = 4; // trace::LargeMap::kind
+
+void note_request(ThreadHeap* heap, uint64_t bytes) {
+    trace::HeapTotals* const totals = heap->totals;
+    add_to(totals->allocated_bytes, bytes);
+    if (bytes == 0)
+        add_to(totals->zero_sized, 1);
+    if (bytes > totals->max_request_bytes) {
+        __atomic_store_n(&totals->max_request_bytes, bytes, __ATOMIC_RELAXED);
+        heap->admit_below = bytes < kLargeBytes ? bytes : kLargeBytes - 1;
+    }
+}
+
+void note_full(const Guard& guard, ThreadHeap* heap, const PendingAllocation& pending, void* block,
+               const Frame& caller) {
+    const uint64_t bytes = pending.bytes;
+    add_to(heap->totals->size_histogram[bytes ? 63 - __builtin_clzll(bytes) & 31 : 0], 1);
+    const ThreadHeap::Place place = heap->place_of(guard, caller);
+    heap->count_allocation(place.site, 1, bytes, heap->recent_ns());
+    if (!shadow_store(reinterpret_cast<uint64_t>(block), place.path, bytes)) {
+        heap->count_free(place.site, 1, bytes); // or it would seem to live for ever
+        __atomic_add_fetch(&live_refused, 1, __ATOMIC_RELAXED);
+    }
+    heap->last_block = reinterpret_cast<uint64_t>(block);
+    if (__builtin_expect(pending.timer.started(), 0))
+        add_to(place.site->lock_wait_ns, pending.timer.blocked_ns() * kTimedEvery);
+    if (__builtin_expect(bytes >= kLargeBytes, 0))
+        write_large_map(guard, block, bytes, kFromMalloc, place.path);
+}
+
+void note_sampled(const Guard& guard, ThreadHeap* heap, const PendingAllocation& pending, void* block,
+                  const Frame& caller) {
+    const uint64_t bytes = pending.bytes;
+    const uint64_t total = heap->totals->allocated_bytes;
+    const bool sampled = total >= heap->sample_at;
+    if (!sampled && bytes < kLargeBytes)
+        return;
+    const uint64_t blocked_ns = pending.timer.started() ? pending.timer.blocked_ns() : 0;
+    const ThreadHeap::Place place = heap->place_of(guard, caller);
+    uint64_t weight = 0;
+    if (sampled) {
+        heap->sample_at = total + sampling_distance(&heap->random, mean_bytes);
+        weight = sampling_weight(&heap->random, bytes, mean_bytes);
+        heap->count_allocation(place.site, weight, bytes, now_ns());
+        add_to(place.site->lock_wait_ns, blocked_ns * weight);
+    }
+    if (!live_insert(reinterpret_cast<uint64_t>(block), {place.path, weight, bytes})) {
+        if (sampled)
+            heap->count_free(place.site, weight, bytes);
+        __atomic_add_fetch(&live_refused, 1, __ATOMIC_RELAXED);
+    }
+    if (bytes >= kLargeBytes)
+        write_large_map(guard, block, bytes, kFromMalloc, place.path);
+}
+
+void note_block(const Guard& guard, ThreadHeap* heap, const PendingAllocation& pending, void* block,
+                const Frame& caller) {
+    note_request(heap, pending.bytes);
+    if (heap_mode == HeapMode::full)
+        note_full(guard, heap, pending, block, caller);
+    else
+        note_sampled(guard, heap, pending, block, caller);
+}
+
+} // namespace
+
+void uncount_plain_allocation(ThreadHeap* heap, uint64_t bytes) {
+    add_to(heap->totals->allocations, ~uint64_t{0});
+    add_to(heap->totals->allocated_bytes, ~bytes + 1);
+    add_to(heap->totals->failed, 1);
+}
+
+void uncount_plain_reallocation(ThreadHeap* heap, uint64_t bytes) {
+    add_to(heap->totals->reallocations, ~uint64_t{0});
+    add_to(heap->totals->allocated_bytes, ~bytes + 1);
+    add_to(heap->totals->failed, 1);
+}
+
+PendingAllocation begin_allocation(uint64_t bytes) {
+    PendingAllocation pending{bytes, {}};
+    ThreadHeap* const heap = glance();
+    if (!heap)
+        return pending;
+    if (heap_mode == HeapMode::full) {
+        if (__builtin_expect(heap->timing_countdown-- != 0, 1))
+            return pending;
+        heap->timing_countdown = static_cast<uint32_t>(next_random(&heap->random) % (2 * kTimedEvery - 1));
+    } else if (heap->totals->allocated_bytes + bytes < heap->sample_at) {
+        return pending;
+    }
+    pending.timer.start();
+    return pending;
+}
+
+void end_allocation(const PendingAllocation& pending, void* block, const Frame& caller) {
+    const KeepErrno keep;
+    const Guard guard;
+    ThreadHeap* heap;
+    if (!guard || !(heap = heap_of(guard)))
+        return;
+    if (!block) {
+        add_to(heap->totals->failed, 1);
+        return;
+    }
+    add_to(heap->totals->allocations, 1);
+    note_block(guard, heap, pending, block, caller);
+}
+
+PendingFree begin_free(void* block) {
+    PendingFree pending{nullptr, 0, {}};
+    if (!block)
+        return pending;
+    const KeepErrno keep;
+    const Guard guard;
+    ThreadHeap* heap;
+    if (!guard || !(heap = heap_of(guard)))
+        return pending;
+    add_to(heap->totals->frees, 1);
+    const uint64_t address = reinterpret_cast<uint64_t>(block);
+    if (heap_mode == HeapMode::full) {
+        const ShadowEntry entry = shadow_take(address);
+        if (!entry.known)
+            return pending;
+        trace::HeapSite* const site = heap->site_of(guard, entry.path);
+        heap->count_free(site, 1, entry.bytes);
+        if (address == heap->last_block) {
+            heap->last_block = 0;
+            add_to(site->temporary, 1);
+        }
+        if (__builtin_expect(entry.bytes >= kLargeBytes, 0))
+            write_large_unmap(guard, block, entry.bytes);
+        if (__builtin_expect(heap->timing_countdown-- == 0, 0)) {
+            heap->timing_countdown = static_cast<uint32_t>(next_random(&heap->random) % (2 * kTimedEvery - 1));
+            pending.site = site;
+            pending.weight = kTimedEvery;
+            pending.timer.start();
+        }
+        return pending;
+    }
+    LiveBlock live;
+    if (!live_take(address, &live))
+        return pending;
+    if (live.weight) {
+        pending.site = heap->site_of(guard, live.path);
+        pending.weight = live.weight;
+        heap->count_free(pending.site, live.weight, live.bytes);
+        pending.timer.start();
+    }
+    if (live.bytes >= kLargeBytes)
+        write_large_unmap(guard, block, live.bytes);
+    return pending;
+}
+
+void end_free(const PendingFree& pending) {
+    if (__builtin_expect(!pending.site, 1))
+        return;
+    const KeepErrno keep;
+    const Guard guard;
+    if (guard)
+        add_to(pending.site->lock_wait_ns, pending.timer.blocked_ns() * pending.weight);
+}
+
+PendingReallocation begin_reallocation(void* block, uint64_t bytes) {
+    PendingReallocation pending{begin_allocation(bytes), block, {}, {}, false};
+    const KeepErrno keep;
+    const Guard guard;
+    if (!guard)
+        return pending;
+    if (heap_mode == HeapMode::full)
+        pending.shadow = shadow_take(reinterpret_cast<uint64_t>(block));
+    else if (may_be_watched(block))
+        pending.watched = live_take(reinterpret_cast<uint64_t>(block), &pending.live);
+    return pending;
+}
+
+void end_reallocation(const PendingReallocation& pending, void* block, const Frame& caller) {
+    const KeepErrno keep;
+    const Guard guard;
+    ThreadHeap* heap;
+    if (!guard || !(heap = heap_of(guard)))
+        return;
+    const uint64_t former = reinterpret_cast<uint64_t>(pending.former);
+    const bool freed = !block && pending.allocation.bytes == 0;
+    if (!block && !freed) {
+        add_to(heap->totals->failed, 1);
+        shadow_restore(former, pending.shadow);
+        if (pending.watched)
+            live_insert(former, pending.live);
+        return;
+    }
+    add_to(freed ? heap->totals->frees : heap->totals->reallocations, 1);
+    uint64_t former_bytes = 0;
+    if (pending.shadow.known) {
+        former_bytes = pending.shadow.bytes;
+        heap->count_free(heap->site_of(guard, pending.shadow.path), 1, former_bytes);
+    } else if (pending.watched) {
+        former_bytes = pending.live.bytes;
+        if (pending.live.weight)
+            heap->count_free(heap->site_of(guard, pending.live.path), pending.live.weight, former_bytes);
+    }
+    if (former_bytes >= kLargeBytes)
+        write_large_unmap(guard, pending.former, former_bytes);
+    if (block)
+        note_block(guard, heap, pending.allocation, block, caller);
+}
+
+void record_large_map(void* address, uint64_t bytes, uint32_t kind, const Frame& caller) {
+    const KeepErrno keep;
+    const Guard guard;
+    ThreadHeap* heap;
+    if (guard && (heap = heap_of(guard)))
+        write_large_map(guard, address, bytes, kind, heap->path_of(guard, caller));
+}
+
+void record_large_unmap(void* address, uint64_t bytes) {
+    const KeepErrno keep;
+    const Guard guard;
+    if (guard)
+        write_large_unmap(guard, address, bytes);
+}
+
+void start_heap_events(HeapMode mode, uint64_t mean_sample_bytes) {
+    mean_bytes = mean_sample_bytes ? mean_sample_bytes : kDefaultMeanBytes;
+    large_events = large_refused = live_refused = 0;
+    heap_peak.reset();
+    set_heap_site_mode(mode == HeapMode::full);
+    live_reset();
+    watch_always(nullptr); // free(NULL) is not a free
+    __atomic_store_n(&heap_mode, mode, __ATOMIC_RELEASE);
+}
+
+uint64_t large_events_refused() { return __atomic_load_n(&large_refused, __ATOMIC_RELAXED); }
+uint64_t live_blocks_refused() { return __atomic_load_n(&live_refused, __ATOMIC_RELAXED); }
+
+} // namespace plumb::shim

@@ -1,0 +1,112 @@
+// What must hold: an address is in the table from before the program learns it until before it is given back, so at
+// most one thread works on an entry's content. A slot goes 0 -> kBusy -> address -> 0; the content is written while
+// it is busy.
+#include "record/heap_live.h"
+
+#include "platform/memory.h"
+
+namespace plumb::shim {
+
+uint8_t live_filter[kLiveFilterBytes];
+
+namespace {
+
+constexpr uint32_t kBuckets = 1u << 16;
+constexpr uint32_t kWays = 8;
+constexpr uint32_t kTriedBuckets = 4;
+constexpr uint64_t kBusy = 1;
+constexpr uint8_t kSaturated = 255;
+
+struct Table {
+    uint64_t addresses[kBuckets][kWays];
+    LiveBlock blocks[kBuckets][kWays];
+};
+Table* table;
+
+Table* open_table() {
+    Table* current = __atomic_load_n(&table, __ATOMIC_ACQUIRE);
+    if (current)
+        return current;
+    Table* made = static_cast<Table*>(allocate_pages(sizeof(Table), true));
+    if (!made)
+        return nullptr;
+    keep_small_pages(made, sizeof(Table));
+    if (__atomic_compare_exchange_n(&table, &current, made, false, __ATOMIC_ACQ_REL, __ATOMIC_ACQUIRE))
+        return made;
+    release_pages(made, sizeof(Table));
+    return current;
+}
+
+uint32_t home_of(uint64_t address) { return static_cast<uint32_t>(address * 0x9e3779b97f4a7c15u >> 48); }
+
+void raise_filter(uint64_t address) {
+    uint8_t* count = &live_filter[live_filter_index(address)];
+    uint8_t old = __atomic_load_n(count, __ATOMIC_RELAXED);
+    while (old != kSaturated && !__atomic_compare_exchange_n(count, &old, static_cast<uint8_t>(old + 1), false,
+                                                             __ATOMIC_RELAXED, __ATOMIC_RELAXED)) {
+    }
+}
+
+void lower_filter(uint64_t address) {
+    uint8_t* count = &live_filter[live_filter_index(address)];
+    uint8_t old = __atomic_load_n(count, __ATOMIC_RELAXED);
+    // A saturated count no longer knows how many there are: it stays.
+    while (old != kSaturated && old != 0 &&
+           !__atomic_compare_exchange_n(count, &old, static_cast<uint8_t>(old - 1), false, __ATOMIC_RELAXED,
+                                        __ATOMIC_RELAXED)) {
+    }
+}
+
+} // namespace
+
+void watch_always(const void* block) {
+    __atomic_store_n(&live_filter[live_filter_index(reinterpret_cast<uint64_t>(block))], kSaturated, __ATOMIC_RELAXED);
+}
+
+bool live_insert(uint64_t address, const LiveBlock& block) {
+    Table* const t = open_table();
+    if (!t)
+        return false;
+    for (uint32_t tried = 0; tried < kTriedBuckets; ++tried) {
+        const uint32_t bucket = (home_of(address) + tried) & (kBuckets - 1);
+        for (uint32_t way = 0; way < kWays; ++way) {
+            uint64_t* slot = &t->addresses[bucket][way];
+            uint64_t owner = __atomic_load_n(slot, __ATOMIC_RELAXED);
+            if (owner != 0 ||
+                !__atomic_compare_exchange_n(slot, &owner, kBusy, false, __ATOMIC_ACQUIRE, __ATOMIC_RELAXED))
+                continue;
+            t->blocks[bucket][way] = block;
+            __atomic_store_n(slot, address, __ATOMIC_RELEASE);
+            raise_filter(address);
+            return true;
+        }
+    }
+    return false;
+}
+
+bool live_take(uint64_t address, LiveBlock* block) {
+    Table* const t = __atomic_load_n(&table, __ATOMIC_ACQUIRE);
+    if (!t)
+        return false;
+    for (uint32_t tried = 0; tried < kTriedBuckets; ++tried) {
+        const uint32_t bucket = (home_of(address) + tried) & (kBuckets - 1);
+        for (uint32_t way = 0; way < kWays; ++way) {
+            uint64_t* slot = &t->addresses[bucket][way];
+            if (__atomic_load_n(slot, __ATOMIC_ACQUIRE) != address)
+                continue;
+            *block = t->blocks[bucket][way];
+            __atomic_store_n(slot, 0, __ATOMIC_RELEASE);
+            lower_filter(address);
+            return true;
+        }
+    }
+    return false;
+}
+
+void live_reset() {
+    for (uint8_t& count : live_filter)
+        if (count != kSaturated)
+            count = 0;
+}
+
+} // namespace plumb::shim

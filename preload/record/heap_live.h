@@ -1,0 +1,43 @@
+// The blocks that were sampled, or are large, and are still alive.
+//
+// A byte for each of 65,536 groups of addresses says whether such a block may be there, so that free() of any other
+// block costs one load and one branch. Behind it lies a table of buckets of eight addresses, one cache line each.
+// Lock-free, signal-safe.
+#pragma once
+
+#include <plumb/trace_format.h>
+#include <stdint.h>
+
+namespace plumb::shim {
+
+struct LiveBlock {
+    trace::NodeId path;
+    uint64_t weight; // allocations it stands for; 0: only large, not sampled
+    uint64_t bytes;
+};
+
+inline constexpr uint32_t kLiveFilterBytes = 1u << 16;
+extern uint8_t live_filter[kLiveFilterBytes]; // saturating counts
+
+// Neighbours share cache lines of the filter; page-aligned blocks are spread by their higher bits.
+inline uint32_t live_filter_index(uint64_t address) {
+    return static_cast<uint32_t>(address >> 4 ^ address >> 20) & (kLiveFilterBytes - 1);
+}
+
+inline bool may_be_watched(const void* block) {
+    return __atomic_load_n(&live_filter[live_filter_index(reinterpret_cast<uint64_t>(block))], __ATOMIC_RELAXED) != 0;
+}
+
+// Makes may_be_watched() true for this address for good: the hooks must look closer at it.
+void watch_always(const void* block);
+
+// False: no room; the block will seem to live for ever unless the caller counts it as freed at once.
+bool live_insert(uint64_t address, const LiveBlock& block);
+
+// Takes the block out, before it is given back. False: not there.
+bool live_take(uint64_t address, LiveBlock* block);
+
+// In a forked child: forgets all (the blocks belong to the parent's record) but what is watched always.
+void live_reset();
+
+} // namespace plumb::shim

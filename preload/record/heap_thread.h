@@ -1,0 +1,104 @@
+// What the heap collector knows of one thread: its exact totals and its sites, both records of the trace file that
+// only this thread changes.
+#pragma once
+
+#include "record/call_path.h"
+#include "record/heap_peak.h"
+#include "record/trace_writer.h"
+
+namespace plumb::shim {
+
+// A field of a record that the reader may look at any time.
+inline void add_to(uint64_t& field, uint64_t amount) {
+    __atomic_store_n(&field, field + amount, __ATOMIC_RELAXED);
+}
+
+extern HeapPeak heap_peak;
+
+// Lies in pages of its own; zeroed memory plus begin() is a valid object. Belongs to one thread at a time.
+class ThreadHeap {
+  public:
+    // Looked at by every allocation in sample mode, see hooks/alloc.cpp.
+    trace::HeapTotals* totals;
+    uint64_t sample_at;   // total of allocated bytes at which the next allocation is sampled
+    uint64_t admit_below; // a request of (size - 1) below this needs no closer look: not 0, not large, no new maximum
+
+    uint64_t random;
+    uint32_t timing_countdown; // full mode: calls until the next one that is timed
+
+    // Takes the object over for the calling thread: new totals, no sites.
+    void begin(const Guard&, uint64_t seed);
+    uint32_t tid() const { return tid_; }
+
+    // The calling thread's path at `caller` and the site it belongs to. The pointer is valid as long as the thread.
+    struct Place {
+        trace::NodeId path;
+        trace::HeapSite* site;
+    };
+    Place place_of(const Guard&, const Frame& caller);
+    trace::NodeId path_of(const Guard&, const Frame& caller); // without a site
+    trace::HeapSite* site_of(const Guard&, trace::NodeId path);
+
+    // Exact or weighted counts of one event at a site. Weight 1 counts every event.
+    void count_allocation(trace::HeapSite* site, uint64_t weight, uint64_t bytes, uint64_t time_ns);
+    void count_free(trace::HeapSite* site, uint64_t weight, uint64_t bytes);
+
+    // The block of the last allocation, to see what is freed before the next one; 0: none.
+    uint64_t last_block;
+
+    // A clock that is looked at every 64 events.
+    uint64_t recent_ns() {
+        if (clock_countdown_-- == 0) {
+            clock_countdown_ = 63;
+            recent_ns_ = now_ns();
+        }
+        return recent_ns_;
+    }
+
+    // Gives the peak what this thread still keeps to itself.
+    void flush_live() {
+        heap_peak.add(live_delta_);
+        live_delta_ = 0;
+    }
+
+  private:
+    struct Entry {
+        trace::NodeId path;
+        uint32_t number; // index + 1 in sites_, 0: free
+    };
+
+    uint32_t number_of(const Guard&, trace::NodeId path);
+    uint32_t add_site(const Guard&, trace::NodeId path);
+    bool grow();
+    void add_live(int64_t bytes) {
+        live_delta_ += bytes;
+        const int64_t batch = heap_peak.batch_bytes();
+        if (__builtin_expect(live_delta_ > batch || live_delta_ < -batch, 0))
+            flush_live();
+    }
+
+    CallPathCache* paths_;
+    trace::HeapSite** sites_;
+    Entry* entries_;
+    uint32_t capacity_; // of entries_, a power of two; of sites_ half of it
+    uint32_t site_count_;
+    trace::NodeId last_path_; // of the last site looked up by its path
+    trace::HeapSite* last_site_;
+    int64_t live_delta_;
+    uint64_t recent_ns_;
+    uint32_t clock_countdown_;
+    uint32_t tid_;
+    trace::HeapSite nowhere_;          // counted into where the file has no room
+    trace::HeapTotals nowhere_totals_; // likewise
+};
+
+// The calling thread's, made at its first event; null: no memory.
+ThreadHeap* thread_heap(const Guard&);
+
+// The mode recorded in sites: 0 sampled, 1 every event.
+void set_heap_site_mode(uint32_t mode);
+
+// Sites that found no room in the file.
+uint64_t heap_sites_refused();
+
+} // namespace plumb::shim
