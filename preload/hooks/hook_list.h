@@ -44,7 +44,25 @@
     X(dl, int, dlclose, (void* handle))
 
 // The allocation family (hooks/alloc*.cpp). These may be called before the table of real functions is there.
-#define PLUMB_ALLOC_HOOKS(X)
+#define PLUMB_ALLOC_HOOKS(X)                                                                                 \
+    X(alloc, void*, malloc, (size_t bytes))                                                                  \
+    X(alloc, void*, calloc, (size_t count, size_t size))                                                     \
+    X(alloc, void*, realloc, (void* block, size_t bytes))                                                    \
+    X(alloc, void*, reallocarray, (void* block, size_t count, size_t size))                                  \
+    X(alloc, void, free, (void* block))                                                                      \
+    X(alloc, int, posix_memalign, (void** place, size_t alignment, size_t bytes))                            \
+    X(alloc, void*, aligned_alloc, (size_t alignment, size_t bytes))                                         \
+    X(alloc, void*, memalign, (size_t alignment, size_t bytes))                                              \
+    X(alloc, void*, valloc, (size_t bytes))                                                                  \
+    X(alloc, void*, pvalloc, (size_t bytes))                                                                 \
+    X(alloc, size_t, malloc_usable_size, (void* block))                                                      \
+    X(alloc, void*, mmap,                                                                                    \
+      (void* where, size_t bytes, int protection, int flags, int descriptor, off_t offset))                  \
+    X(alloc, void*, mmap64,                                                                                  \
+      (void* where, size_t bytes, int protection, int flags, int descriptor, off64_t offset))                \
+    X(alloc, int, munmap, (void* address, size_t bytes))                                                     \
+    X(alloc, void*, mremap, (void* former, size_t former_bytes, size_t bytes, int flags, ...))               \
+    X(alloc, void*, sbrk, (intptr_t increment))
 
 // Functions that placement must see (hooks/pin*.cpp).
 #define PLUMB_PIN_HOOKS(X)

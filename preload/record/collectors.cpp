@@ -1,6 +1,7 @@
 #include "record/collector.h"
 
 #include "record/pin.h"
+#include "record/heap_collector.h"
 #include "record/settings.h"
 
 namespace plumb::shim {
@@ -11,6 +12,7 @@ struct Entry {
     bool running;
 };
 Entry collectors[] = {
+    {&heap_collector, false},
     {&pin_collector, false},
 };
 

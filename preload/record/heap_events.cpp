@@ -97,7 +97,8 @@ void note_request(ThreadHeap* heap, uint64_t bytes) {
 void note_full(const Guard& guard, ThreadHeap* heap, const PendingAllocation& pending, void* block,
                const Frame& caller) {
     const uint64_t bytes = pending.bytes;
-    add_to(heap->totals->size_histogram[bytes ? 63 - __builtin_clzll(bytes) & 31 : 0], 1);
+    const uint32_t magnitude = 63 - static_cast<uint32_t>(__builtin_clzll(bytes | 1));
+    add_to(heap->totals->size_histogram[magnitude < 31 ? magnitude : 31], 1);
     const ThreadHeap::Place place = heap->place_of(guard, caller);
     heap->count_allocation(place.site, 1, bytes, heap->recent_ns());
     if (!shadow_store(reinterpret_cast<uint64_t>(block), place.path, bytes)) {
