@@ -36,13 +36,13 @@ void put_column_heads(HtmlWriter& html, std::initializer_list<ColumnHead> heads)
     html.close().close();
 }
 
-void put_place(HtmlWriter& html, const HotLine& line, SourceFiles& sources) {
+void put_place(HtmlWriter& html, const HotLine& line, SourceFiles& sources, bool unfolded) {
     const SourceExcerpt excerpt = sources.excerpt(line.frame.file, line.frame.line, kExcerptContext);
     html.open("td");
     if (excerpt.lines.empty()) {
         html.element("code", place_of(line.frame));
     } else {
-        html.open("details").open("summary").element("code", place_of(line.frame)).close();
+        (unfolded ? html.open("details", {{"open", ""}}) : html.open("details")).open("summary").element("code", place_of(line.frame)).close();
         put_html_excerpt(html, excerpt, line.frame.line);
         html.close();
     }
@@ -67,7 +67,7 @@ void put_html_hot_lines(HtmlWriter& html, const Report& report, SourceFiles& sou
         html.open("tr");
         put_share(html, line.fraction);
         html.element("td", format_seconds(line.seconds), {{"class", "number"}});
-        put_place(html, line, sources);
+        put_place(html, line, sources, &line == &report.hot_lines.front());
         const std::string leaf = line.leaf_function.empty() ? "" : line.leaf_function + ", ";
         html.element("td", leaf + line.leaf_module, {{"class", "muted leaf"}});
         html.element("td", line.kernel_fraction >= 0.005 ? format_fraction(line.kernel_fraction) : "", {{"class", "number"}});

@@ -1,5 +1,6 @@
 // Everything around the findings: the head, the metrics, the charts' places, evidence and cost.
 #include "reports/html_sections.h"
+#include "diagnoses/launch_command.h"
 #include "reports/page_assets.h"
 #include "reports/quantity.h"
 #include "reports/run_summary.h"
@@ -32,7 +33,7 @@ void put_figure(HtmlWriter& html, const char* id, const std::string& caption) {
 
 void put_html_head(HtmlWriter& html, const Report& report) {
     html.open("header", {{"class", "run"}}).element("p", "plumb", {{"class", "mark"}});
-    html.element("h1", command_line_of(report.run->command)).open("ul", {{"class", "facts"}});
+    html.element("h1", shell_line(report.run->command)).open("ul", {{"class", "facts"}});
     for (const std::string& fact : run_facts(report))
         html.element("li", fact);
     html.close();
@@ -60,7 +61,8 @@ void put_html_charts(HtmlWriter& html, const Timeline& timeline) {
         return;
     html.open("section", {{"id", "timeline"}}).element("h2", "Timeline");
     if (kPageScript.empty()) {
-        html.element("p", "The charts are not part of this build of plumb: npm was not available when it was built.",
+        html.element("p", "This build of plumb has no charts: npm was missing or unreachable when it was built, or they were "
+                          "switched off. Everything else is here.",
             {{"class", "muted"}});
         html.close();
         return;

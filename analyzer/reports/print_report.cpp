@@ -17,6 +17,8 @@ namespace plumb {
 
 namespace {
 
+constexpr size_t kSymbolNoteLimit = 5;
+
 model::Run read_run(const std::string& directory) {
     model::Run run = trace::build_run(directory);
     if (run.processes.empty())
@@ -32,6 +34,15 @@ symbols::Options symbol_options(const model::Run& run, const ReportOptions& opti
         symbol_options.sysroot = options.sysroot;
     symbol_options.source_maps = options.source_maps;
     return symbol_options;
+}
+
+// Files whose lines could not be had, or not be trusted.
+void add_symbol_evidence(Report& report, const std::vector<std::string>& notes) {
+    for (size_t index = 0; index < notes.size() && index < kSymbolNoteLimit; index++)
+        report.evidence.push_back({"symbols", model::Evidence::State::limited, notes[index], ""});
+    if (notes.size() > kSymbolNoteLimit)
+        report.evidence.push_back({"symbols", model::Evidence::State::limited,
+            fmt::format("{} more files like these", notes.size() - kSymbolNoteLimit), ""});
 }
 
 std::string rendered(const Report& report, const ReportOptions& options, std::FILE* stream) {
@@ -81,7 +92,8 @@ void print_report(const std::string& run_directory, const ReportOptions& options
     const model::Run run = read_run(run_directory);
     const std::unique_ptr<model::SourceResolver> resolver = symbols::make_resolver(symbol_options(run, options));
     model::CallPaths paths(run, *resolver);
-    const Report report = build_report(paths, diagnosis_registry(), options.only);
+    Report report = build_report(paths, diagnosis_registry(), options.only);
+    add_symbol_evidence(report, resolver->notes());
     if (options.output.empty())
         write_all(rendered(report, options, stream), stream, "the terminal");
     else

@@ -25,17 +25,6 @@ std::string program_of(const model::Process& process) {
     return name.empty() ? fmt::format("pid {}", process.pid) : name;
 }
 
-std::string quoted(const std::string& argument) {
-    static constexpr const char* plain = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789"
-                                         "_-+=./,:@%^";
-    if (!argument.empty() && argument.find_first_not_of(plain) == std::string::npos)
-        return argument;
-    std::string text = "'";
-    for (char letter : argument)
-        text += letter == '\'' ? std::string("'\\''") : std::string(1, letter);
-    return text + "'";
-}
-
 std::string signal_text(int number) {
     const char* name = sigabbrev_np(number);
     return name ? fmt::format("signal {} (SIG{})", number, name) : fmt::format("signal {}", number);
@@ -104,13 +93,6 @@ std::string list_of_sources(const Report& report, model::Evidence::State state) 
 }
 
 } // namespace
-
-std::string command_line_of(const std::vector<std::string>& command) {
-    std::string text;
-    for (const std::string& argument : command)
-        text += (text.empty() ? "" : " ") + quoted(argument);
-    return text;
-}
 
 std::vector<std::string> run_facts(const Report& report) {
     const model::Run& run = *report.run;

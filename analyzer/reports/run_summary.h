@@ -8,9 +8,6 @@
 
 namespace plumb {
 
-// "./app -n 4": arguments with blanks or shell characters are quoted, so that it can be pasted.
-std::string command_line_of(const std::vector<std::string>& command);
-
 // "12.3 s on node042, 2 of 64 CPUs", "4 processes", "16 threads", "24.1 s of CPU time", "exit status 0".
 std::vector<std::string> run_facts(const Report& report);
 

@@ -102,7 +102,7 @@ std::string location_text(const Location& location) {
     if (!location.function.empty())
         text += (text.empty() ? "" : " in ") + location.function;
     if (location.file.empty() && !location.module.empty())
-        text += (text.empty() ? "" : " in ") + location.module;
+        text += (text.empty() ? "unnamed code in " : " in ") + location.module;
     return text.empty() ? "place unknown" : text;
 }
 

@@ -1,4 +1,5 @@
 #include "reports/text_report.h"
+#include "diagnoses/launch_command.h"
 #include "reports/quantity.h"
 #include "reports/run_summary.h"
 #include "reports/text_canvas.h"
@@ -20,7 +21,7 @@ void put_head(TextCanvas& canvas, const Report& report) {
     std::string facts;
     for (const std::string& fact : run_facts(report))
         facts += (facts.empty() ? "" : " · ") + fact;
-    canvas.paragraph("plumb", 7, {{command_line_of(report.run->command), Ink::strong}});
+    canvas.paragraph("plumb", 7, {{shell_line(report.run->command), Ink::strong}});
     canvas.paragraph("", 7, {{facts, Ink::faint}});
     for (const std::string& warning : run_warnings(report))
         canvas.paragraph("", 7, {{warning, Ink::medium}});
@@ -117,7 +118,7 @@ void put_foot(TextCanvas& canvas, const Report& report) {
     canvas.blank();
     canvas.paragraph("", 0, {{"Recorded in " + report.run->directory + ". The same with charts:", Ink::faint}});
     canvas.verbatim(2, fmt::format("plumb report {} --format html -o report.html",
-        command_line_of({report.run->directory})));
+        shell_line({report.run->directory})));
 }
 
 } // namespace

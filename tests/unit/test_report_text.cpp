@@ -1,6 +1,5 @@
 // What the text report is made of: numbers with units, harmless names, wrapping, the terminal's abilities.
 #include "reports/quantity.h"
-#include "reports/run_summary.h"
 #include "reports/text_canvas.h"
 #include "reports/utf8.h"
 
@@ -121,9 +120,4 @@ TEST_CASE("the style follows the environment") {
     CHECK_FALSE(style.unicode);
     CHECK(style.width == 80);
     std::fclose(file);
-}
-
-TEST_CASE("a command line can be pasted") {
-    CHECK(command_line_of({"./app", "-n", "4"}) == "./app -n 4");
-    CHECK(command_line_of({"a b", "it's", "", "$HOME"}) == "'a b' 'it'\\''s' '' '$HOME'");
 }
