@@ -43,6 +43,13 @@
     X(dl, void*, dlmopen, (Lmid_t name_space, const char* file, int mode))                                   \
     X(dl, int, dlclose, (void* handle))
 
+// Only to keep the sampling timer's signal apart from the program's own signals.
+#define PLUMB_SIGNAL_HOOKS(X)                                                                                \
+    X(signal, int, sigaction, (int number, const struct sigaction* action, struct sigaction* former))        \
+    X(signal, sighandler_t, signal, (int number, sighandler_t handler))                                      \
+    X(signal, int, sigprocmask, (int how, const sigset_t* set, sigset_t* former))                            \
+    X(signal, int, pthread_sigmask, (int how, const sigset_t* set, sigset_t* former))
+
 // The allocation family (hooks/alloc*.cpp). These may be called before the table of real functions is there.
 #define PLUMB_ALLOC_HOOKS(X)                                                                                 \
     X(alloc, void*, malloc, (size_t bytes))                                                                  \
@@ -71,5 +78,6 @@
     PLUMB_PROCESS_HOOKS(X)                                                                                   \
     PLUMB_THREAD_HOOKS(X)                                                                                    \
     PLUMB_DL_HOOKS(X)                                                                                        \
+    PLUMB_SIGNAL_HOOKS(X)                                                                                    \
     PLUMB_ALLOC_HOOKS(X)                                                                                     \
     PLUMB_PIN_HOOKS(X)

@@ -7,7 +7,7 @@
 namespace plumb::shim {
 
 struct Collector {
-    const char* name; // as PLUMB_COLLECTORS names it
+    const char* name; // as PLUMB_COLLECTORS names it; null: start() decides alone
 
     // Whether it works without PLUMB_RUN and in processes that are not recorded (placement). Then its functions may
     // be called in threads without a state, where every Guard is false.

@@ -3,6 +3,7 @@
 #include "record/pin.h"
 #include "record/heap_collector.h"
 #include "record/settings.h"
+#include "record/timer_sampling.h"
 
 namespace plumb::shim {
 namespace {
@@ -14,6 +15,7 @@ struct Entry {
 Entry collectors[] = {
     {&heap_collector, false},
     {&pin_collector, false},
+    {&timer_sampling, false},
 };
 
 template <class Action> void for_each_running(Action action) {
@@ -30,7 +32,7 @@ void start_collectors(bool recorded, bool forked) {
             continue;
         const Collector& collector = *entry.collector;
         const bool wanted = collector.without_recording ||
-                            (recorded && settings.lists(Setting::kCollectors, collector.name));
+                            (recorded && (!collector.name || settings.lists(Setting::kCollectors, collector.name)));
         entry.running = wanted && collector.start(forked);
     }
 }

@@ -8,6 +8,7 @@
 #include "platform/maps_file.h"
 #include "platform/memory.h"
 #include "platform/system_call.h"
+#include "platform/unwind_table.h"
 #include "record/process.h"
 #include "record/trace_writer.h"
 
@@ -147,6 +148,7 @@ void write_unload(const Guard& guard, Module& module, uint64_t time_ns) {
     unload.pid = recorded_pid();
     unload.time_ns = time_ns;
     append(guard, trace::RecordType::ModuleUnload, unload);
+    forget_unwind_rules();
     module = {};
 }
 

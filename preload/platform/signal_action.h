@@ -1,0 +1,24 @@
+// Signal dispositions by system call: past every hook of sigaction, the shim's own included. Signal-safe; errno is
+// untouched; functions return 0 or a negative error number.
+#pragma once
+
+#include <signal.h>
+#include <stdint.h>
+
+namespace plumb::shim {
+
+using SignalHandler = void (*)(int, siginfo_t*, void*);
+
+// Installs a handler with SA_SIGINFO | SA_RESTART | SA_ONSTACK; no other signal is blocked while it runs.
+int install_handler(int signal_number, SignalHandler handler);
+
+// Back to the default action; signals on their way are lost rather than deadly.
+int remove_handler(int signal_number);
+
+// Whether nobody has touched the signal: its action is the default one.
+bool has_default_action(int signal_number);
+
+// Lets the calling thread receive it.
+void unblock_signal(int signal_number);
+
+} // namespace plumb::shim
