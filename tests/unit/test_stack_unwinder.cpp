@@ -1,0 +1,163 @@
+// Unwinds this very process from a copy of its stack. The truth is glibc's backtrace(), which unwinds the live one.
+#include "unwind/stack_unwinder.h"
+
+#include <catch2/catch.hpp>
+#include <csignal>
+#include <cstring>
+#include <execinfo.h>
+#include <fstream>
+#include <pthread.h>
+#include <thread>
+#include <ucontext.h>
+
+using namespace plumb;
+using unwind::MappedCode;
+using unwind::StackSample;
+using unwind::StackUnwinder;
+using unwind::UnwoundStack;
+
+#if defined(__x86_64__)
+
+namespace {
+
+struct Mapped {
+    uint64_t start, end, offset;
+    std::string path;
+};
+
+class OwnCode final : public unwind::CodeMap {
+  public:
+    OwnCode() {
+        std::ifstream maps("/proc/self/maps");
+        for (std::string line; std::getline(maps, line);) {
+            unsigned long start = 0, end = 0, offset = 0;
+            char access[8] = {}, path[4096] = {};
+            if (std::sscanf(line.c_str(), "%lx-%lx %7s %lx %*s %*s %4095[^\n]", &start, &end, access, &offset, path) >= 4 &&
+                access[2] == 'x')
+                mapped_.push_back({start, end, offset, path});
+        }
+    }
+    MappedCode code_at(uint64_t address) const override {
+        for (const Mapped& mapped : mapped_)
+            if (address >= mapped.start && address < mapped.end)
+                return {&mapped.path, mapped.start, mapped.offset, mapped.path == "[vdso]"};
+        return {};
+    }
+
+  private:
+    std::vector<Mapped> mapped_;
+};
+
+// What a sampler would have taken here, and what backtrace() says about the same place.
+struct Sample {
+    uint64_t pc = 0, sp = 0, bp = 0;
+    std::vector<char> stack;
+    std::vector<uint64_t> truth; // return addresses, innermost first
+};
+Sample sample;
+
+__attribute__((noinline)) void take_sample() {
+    void* addresses[256];
+    const int count = backtrace(addresses, 256);
+    ucontext_t context;
+    getcontext(&context);
+    sample.pc = static_cast<uint64_t>(context.uc_mcontext.gregs[REG_RIP]);
+    sample.sp = static_cast<uint64_t>(context.uc_mcontext.gregs[REG_RSP]);
+    sample.bp = static_cast<uint64_t>(context.uc_mcontext.gregs[REG_RBP]);
+    pthread_attr_t attributes;
+    void* low = nullptr;
+    size_t size = 0;
+    pthread_getattr_np(pthread_self(), &attributes);
+    pthread_attr_getstack(&attributes, &low, &size);
+    pthread_attr_destroy(&attributes);
+    const auto* begin = reinterpret_cast<const char*>(sample.sp);
+    const auto left = static_cast<size_t>(static_cast<const char*>(low) + size - begin);
+    sample.stack.assign(begin, begin + std::min<size_t>(left, 65536));
+    sample.truth.clear();
+    for (int i = 1; i < count; ++i) // 0 is in this function, at another instruction
+        sample.truth.push_back(reinterpret_cast<uint64_t>(addresses[i]));
+}
+
+__attribute__((noinline)) int descend(int depth, int* sum) {
+    char room[64];
+    std::memset(room, depth, sizeof room);
+    if (depth == 0)
+        take_sample();
+    else
+        *sum += descend(depth - 1, sum) + room[depth % 64];
+    return *sum + room[3];
+}
+
+UnwoundStack unwind_sample(StackUnwinder& unwinder) {
+    return unwinder.unwind({sample.pc, sample.sp, sample.bp, sample.stack}, OwnCode(), 256);
+}
+
+} // namespace
+
+TEST_CASE("frames from a copied stack are those of the live one") {
+    StackUnwinder unwinder;
+    for (int depth : {0, 1, 7, 40}) {
+        int sum = 0;
+        descend(depth, &sum);
+        const UnwoundStack frames = unwind_sample(unwinder);
+        REQUIRE(frames.addresses.size() > 1);
+        CHECK(frames.addresses[0] == sample.pc);
+        const size_t count = frames.addresses.size() - 1;
+        CHECK(count >= static_cast<size_t>(depth) + 1);
+        for (size_t i = 0; i < std::min(count, sample.truth.size()); ++i)
+            CHECK(frames.addresses[i + 1] == sample.truth[i]);
+        if (frames.complete)
+            CHECK(count == sample.truth.size());
+    }
+}
+
+TEST_CASE("a thread's stack is unwound to where it began") {
+    StackUnwinder unwinder;
+    UnwoundStack frames;
+    std::thread thread([&] {
+        int sum = 0;
+        descend(3, &sum);
+        frames = unwind_sample(unwinder);
+    });
+    thread.join();
+    CHECK(frames.complete);
+    REQUIRE(frames.addresses.size() == sample.truth.size() + 1);
+    CHECK(std::equal(sample.truth.begin(), sample.truth.end(), frames.addresses.begin() + 1));
+}
+
+TEST_CASE("a signal handler's frames lead to what it interrupted") {
+    StackUnwinder unwinder;
+    struct sigaction action {}, before {};
+    action.sa_handler = [](int) { take_sample(); };
+    sigaction(SIGUSR1, &action, &before);
+    raise(SIGUSR1);
+    sigaction(SIGUSR1, &before, nullptr);
+    const UnwoundStack frames = unwind_sample(unwinder);
+    REQUIRE(frames.addresses.size() > 4); // sample, handler, trampoline, raise, here
+    for (size_t i = 0; i < std::min(frames.addresses.size() - 1, sample.truth.size()); ++i)
+        CHECK(frames.addresses[i + 1] == sample.truth[i]);
+}
+
+TEST_CASE("a short copy, no mappings, or noise end the chain and are not called complete") {
+    StackUnwinder unwinder;
+    int sum = 0;
+    descend(30, &sum);
+    const size_t whole = unwind_sample(unwinder).addresses.size();
+    sample.stack.resize(5000); // take_sample's own frame is large
+    const UnwoundStack cut = unwind_sample(unwinder);
+    CHECK(cut.addresses.size() > 1);
+    CHECK(cut.addresses.size() < whole);
+    CHECK_FALSE(cut.complete);
+    sample.stack.clear();
+    CHECK(unwind_sample(unwinder).addresses.size() == 1);
+    unsigned state = 99;
+    for (int round = 0; round < 200; ++round) {
+        sample.stack.resize(4096);
+        for (char& byte : sample.stack)
+            byte = static_cast<char>((state = state * 1103515245 + 12345) >> 16);
+        sample.bp = sample.sp + state % 4096;
+        CHECK(unwind_sample(unwinder).addresses.size() < 1000);
+    }
+}
+
+#endif
