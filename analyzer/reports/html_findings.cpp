@@ -1,7 +1,7 @@
 // What is out of plumb, each finding an article of its own.
 #include "reports/html_sections.h"
+#include "reports/line_texts.h"
 #include "reports/quantity.h"
-#include "reports/text_findings.h"
 
 #include <fmt/format.h>
 
@@ -54,7 +54,9 @@ void put_evidence(HtmlWriter& html, const Finding& finding) {
 
 void put_advice(HtmlWriter& html, const Finding& finding) {
     for (const Advice& advice : finding.advice) {
-        html.open("div", {{"class", "advice"}}).open("p").element("strong", advice.what).text(" " + advice.how).close();
+        const bool sentence = advice.how.empty() || advice.what.ends_with('.');
+        html.open("div", {{"class", "advice"}}).open("p");
+        html.element("strong", advice.what + (sentence ? "" : ":")).text(" " + advice.how).close();
         if (!advice.command.empty())
             html.element("pre", advice.command, {{"class", "command"}, {"tabindex", "0"}});
         html.close();

@@ -1,7 +1,7 @@
 // Where the time and the memory went: source lines, libraries, allocation sites.
 #include "reports/html_sections.h"
+#include "reports/line_texts.h"
 #include "reports/quantity.h"
-#include "reports/text_findings.h"
 
 #include <algorithm>
 #include <fmt/format.h>
@@ -20,10 +20,6 @@ void put_share(HtmlWriter& html, double fraction) {
         .close();
 }
 
-std::string place_of(const model::SourceFrame& frame) {
-    return location_text(Location{frame.file, frame.function, frame.module, frame.line, 0, ""});
-}
-
 struct ColumnHead {
     const char* name;
     const char* style = ""; // class of its cells
@@ -40,9 +36,9 @@ void put_place(HtmlWriter& html, const HotLine& line, SourceFiles& sources, bool
     const SourceExcerpt excerpt = sources.excerpt(line.frame.file, line.frame.line, kExcerptContext);
     html.open("td");
     if (excerpt.lines.empty()) {
-        html.element("code", place_of(line.frame));
+        html.element("code", frame_text(line.frame));
     } else {
-        (unfolded ? html.open("details", {{"open", ""}}) : html.open("details")).open("summary").element("code", place_of(line.frame)).close();
+        (unfolded ? html.open("details", {{"open", ""}}) : html.open("details")).open("summary").element("code", frame_text(line.frame)).close();
         put_html_excerpt(html, excerpt, line.frame.line);
         html.close();
     }
@@ -59,7 +55,7 @@ void put_html_hot_lines(HtmlWriter& html, const Report& report, SourceFiles& sou
                                   "had called what was running.", format_seconds(report.sampled_seconds)),
         {{"class", "muted"}});
     html.open("table", {{"class", "wide"}});
-    put_column_heads(html, {{"Share"}, {"Time", "number"}, {"Your line"}, {"Instructions in", "leaf"}, {"Kernel", "number"}});
+    put_column_heads(html, {{"Share", "share"}, {"Time", "number"}, {"Your line"}, {"Instructions", "leaf"}, {"Kernel", "number"}});
     html.open("tbody");
     for (const HotLine& line : report.hot_lines) {
         if (line.fraction < kSmallestShare)
@@ -68,8 +64,7 @@ void put_html_hot_lines(HtmlWriter& html, const Report& report, SourceFiles& sou
         put_share(html, line.fraction);
         html.element("td", format_seconds(line.seconds), {{"class", "number"}});
         put_place(html, line, sources, &line == &report.hot_lines.front());
-        const std::string leaf = line.leaf_function.empty() ? "" : line.leaf_function + ", ";
-        html.element("td", leaf + line.leaf_module, {{"class", "muted leaf"}});
+        html.element("td", leaf_text(line), {{"class", "muted leaf"}});
         html.element("td", line.kernel_fraction >= 0.005 ? format_fraction(line.kernel_fraction) : "", {{"class", "number"}});
         html.close();
     }
@@ -80,7 +75,7 @@ void put_html_libraries(HtmlWriter& html, const Report& report) {
     if (report.libraries.empty())
         return;
     html.open("section", {{"id", "libraries"}}).element("h2", "CPU time by program and library").open("table");
-    put_column_heads(html, {{"Share"}, {"Time", "number"}, {"Program or library"}});
+    put_column_heads(html, {{"Share", "share"}, {"Time", "number"}, {"Program or library"}});
     html.open("tbody");
     for (const LibraryShare& share : report.libraries) {
         if (share.fraction < kSmallestShare)
@@ -111,7 +106,7 @@ void put_html_heap(HtmlWriter& html, const Report& report) {
             .element("td", format_bytes(line.peak_live_bytes), {{"class", "number"}})
             .element("td", format_bytes(line.unfreed_bytes), {{"class", "number"}})
             .open("td")
-            .element("code", place_of(line.frame))
+            .element("code", frame_text(line.frame))
             .close()
             .close();
     html.close().close().close();

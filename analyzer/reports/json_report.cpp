@@ -40,17 +40,16 @@ Json own_cost(const OwnCost& cost) {
     return {{"fraction", number(cost.fraction)}, {"seconds", number(cost.seconds)}, {"bytes", cost.bytes}, {"how", cost.how}};
 }
 
-// "Open MPI" or "MPICH" by the library a process loaded, null without MPI.
+// By the libraries that were loaded; null without MPI. Open MPI and the MPICH family both have a libmpi.so.
 Json mpi_of(const model::Run& run) {
+    bool mpi = false, open_mpi = false;
     for (const model::Process& process : run.processes)
         for (const model::Module& module : process.modules) {
             const std::string name = module.path.substr(module.path.rfind('/') + 1);
-            if (name.starts_with("libmpi.so") || name.starts_with("libopen-pal.so"))
-                return "Open MPI";
-            if (name.starts_with("libmpich.so") || name.starts_with("libmpi_intel"))
-                return "MPICH";
+            mpi = mpi || name.starts_with("libmpi.so") || name.starts_with("libmpich.so");
+            open_mpi = open_mpi || name.starts_with("libopen-pal.so") || name.starts_with("libopen-rte.so");
         }
-    return nullptr;
+    return mpi ? Json(open_mpi ? "Open MPI" : "MPICH") : Json(nullptr);
 }
 
 Json run_object(const Report& report) {

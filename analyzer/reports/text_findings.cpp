@@ -1,4 +1,5 @@
 #include "reports/text_findings.h"
+#include "reports/line_texts.h"
 #include "reports/quantity.h"
 
 #include <algorithm>
@@ -94,17 +95,6 @@ void put_noted(TextCanvas& canvas, const Finding& finding) {
 }
 
 } // namespace
-
-std::string location_text(const Location& location) {
-    std::string text;
-    if (!location.file.empty())
-        text = location.line ? fmt::format("{}:{}", location.file, location.line) : location.file;
-    if (!location.function.empty())
-        text += (text.empty() ? "" : " in ") + location.function;
-    if (location.file.empty() && !location.module.empty())
-        text += (text.empty() ? "unnamed code in " : " in ") + location.module;
-    return text.empty() ? "place unknown" : text;
-}
 
 void put_findings(TextCanvas& canvas, const Report& report) {
     size_t serious = 0, noted = 0;

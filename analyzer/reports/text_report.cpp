@@ -1,5 +1,6 @@
 #include "reports/text_report.h"
 #include "diagnoses/launch_command.h"
+#include "reports/line_texts.h"
 #include "reports/quantity.h"
 #include "reports/run_summary.h"
 #include "reports/text_canvas.h"
@@ -40,18 +41,8 @@ void put_metrics(TextCanvas& canvas, const Report& report) {
     canvas.table(2, {{.limit = 32}, {.align = Align::right, .limit = 14}, {.ink = Ink::faint}}, rows);
 }
 
-std::string place_of(const HotLine& line) {
-    const Location place{line.frame.file, line.frame.function, line.frame.module, line.frame.line, 0, ""};
-    return location_text(place);
-}
-
-// Where the instructions were, unless that is the user's line itself.
-std::string leaf_of(const HotLine& line) {
-    std::string text;
-    if (line.leaf_function != line.frame.function && !line.leaf_function.empty())
-        text = "in " + line.leaf_function;
-    if (line.leaf_module != line.frame.module && !line.leaf_module.empty())
-        text += (text.empty() ? "in " : " of ") + line.leaf_module;
+std::string leaf_and_kernel(const HotLine& line) {
+    std::string text = leaf_text(line);
     if (line.kernel_fraction >= 0.1)
         text += fmt::format("{}{} in the kernel", text.empty() ? "" : ", ", format_fraction(line.kernel_fraction));
     return text;
@@ -61,7 +52,7 @@ void put_hot_lines(TextCanvas& canvas, const Report& report) {
     Rows rows;
     for (const HotLine& line : report.hot_lines)
         if (line.fraction >= kSmallestShare && rows.size() < kLineLimit)
-            rows.push_back({format_fraction(line.fraction), format_seconds(line.seconds), place_of(line), leaf_of(line)});
+            rows.push_back({format_fraction(line.fraction), format_seconds(line.seconds), frame_text(line.frame), leaf_and_kernel(line)});
     if (rows.empty())
         return;
     canvas.heading("CPU time by source line");

@@ -18,11 +18,13 @@ interface Bar {
 const percent = (share: number): string => `${Math.round(share * 100)} %`;
 const longestName = 30;
 
-// Two threads may have one name: the invisible number keeps their lanes apart.
+// The only thread of a process goes by the name of the process. Two threads may have one name: the invisible number
+// keeps their lanes apart.
 function laneNames(data: PageData): string[] {
-  const processes = new Set(data.lanes.map((lane) => lane.process));
-  return data.lanes.map((lane, index) => {
-    const name = processes.size > 1 ? `${lane.process} · ${lane.thread}` : lane.thread;
+  const threads = new Map<string, number>();
+  for (const { process } of data.lanes) threads.set(process, (threads.get(process) ?? 0) + 1);
+  return data.lanes.map(({ process, thread }, index) => {
+    const name = threads.size === 1 ? thread : threads.get(process) === 1 ? process : `${process} · ${thread}`;
     return `${name}\u0000${index}`;
   });
 }
