@@ -41,7 +41,7 @@ std::shared_ptr<placement::PinSession> apply_pinning(const placement::PinOptions
 
 CommandAction declare_run(CLI::App& subcommand) {
     auto options = std::make_shared<record::Options>();
-    auto call_graph = std::make_shared<std::string>("fp");
+    auto call_graph = std::make_shared<std::string>("dwarf");
     subcommand.add_option("-o,--output", options->run_directory,
                           "Record into this directory (default: plumb-<program>-<time>)");
     subcommand.add_flag("--force", options->force, "Replace the run that this directory holds");
@@ -50,7 +50,7 @@ CommandAction declare_run(CLI::App& subcommand) {
     subcommand.add_option("--rate", options->rate_hz, "Samples a second on each CPU")
         ->check(CLI::Range(1.0, 10000.0))
         ->capture_default_str();
-    subcommand.add_option("--call-graph", *call_graph, "How callers are found: fp (frame pointers), dwarf or none")
+    subcommand.add_option("--call-graph", *call_graph, "How callers are found: dwarf (call-frame information), fp (frame pointers) or none")
         ->check(CLI::IsMember({"fp", "dwarf", "none"}))
         ->capture_default_str();
     subcommand.add_option("--budget", options->budget_percent,

@@ -61,7 +61,7 @@ bool take_sample(Cursor cursor, uint64_t fields, unsigned register_count, PerfRe
         const char* stack = cursor.skip(copied);
         const uint64_t valid = copied ? cursor.take<uint64_t>() : 0;
         if (stack && valid <= copied)
-            record.stack.assign(stack, stack + valid);
+            record.stack = {stack, valid};
     }
     return cursor.ok();
 }

@@ -6,6 +6,7 @@
 
 #include <cstdint>
 #include <optional>
+#include <span>
 #include <string_view>
 #include <vector>
 
@@ -14,6 +15,9 @@ namespace plumb::record {
 // What every event of this program asks for; decode() relies on it.
 inline constexpr uint64_t kSampleFields =
     PERF_SAMPLE_IP | PERF_SAMPLE_TID | PERF_SAMPLE_TIME | PERF_SAMPLE_CPU;
+
+// What unwinding needs of the user's registers: rbp, rsp, rip, in this order (PERF_REG_X86_BP, _SP, _IP).
+inline constexpr uint64_t kUnwindRegisters = 0x1c0;
 
 enum class PerfKind { sample, fork, exit, comm, exec, mapping, lost, throttled };
 
@@ -29,7 +33,7 @@ struct PerfRecord {
     std::vector<uint64_t> chain;            // as the kernel gives it, with its PERF_CONTEXT_ marks
     std::vector<uint64_t> registers;        // of user mode, by ascending bit of the mask; empty: none
     uint64_t register_abi = 0;              // PERF_SAMPLE_REGS_ABI_
-    std::vector<char> stack;                // copied from the stack pointer upwards
+    std::span<const char> stack;            // copied from the stack pointer upwards; lives as long as the bytes decoded
 
     // fork: the parent; exit of a process: its parent
     uint32_t parent_pid = 0, parent_tid = 0;

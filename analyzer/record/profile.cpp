@@ -14,9 +14,54 @@ bool begins_stacks(const MappedModule& module) {
            name.starts_with("libpthread") || name.starts_with("ld.so");
 }
 
+constexpr size_t kMostFrames = 128;
+
+class ProcessCode : public unwind::CodeMap {
+  public:
+    explicit ProcessCode(const Process& process) : process_(process) {}
+    unwind::MappedCode code_at(uint64_t address) const override {
+        auto after = process_.modules.upper_bound(address);
+        if (after == process_.modules.begin())
+            return {};
+        const auto& [start, module] = *--after;
+        if (address >= module.end)
+            return {};
+        return {&module.path, start, module.file_offset, (module.flags & trace::kModuleVdso) != 0};
+    }
+
+  private:
+    const Process& process_;
+};
+
+bool has_stack(const PerfRecord& sample) {
+    return sample.register_abi == PERF_SAMPLE_REGS_ABI_64 && sample.registers.size() == 3 && !sample.stack.empty();
+}
+
+// The user's part of a chain, innermost first. False: callers above the last one are unknown.
+bool user_chain(const PerfRecord& sample, const Process& process, unwind::StackUnwinder& unwinder,
+                std::vector<uint64_t>& user) {
+    if (has_stack(sample)) {
+        const unwind::StackSample state{sample.registers[2], sample.registers[1], sample.registers[0], sample.stack};
+        unwind::UnwoundStack unwound = unwinder.unwind(state, ProcessCode(process), kMostFrames);
+        user = std::move(unwound.addresses);
+        return unwound.complete;
+    }
+    size_t valid = user.empty() ? 0 : 1; // the innermost is where it was, mapped or not
+    while (valid < user.size() && process.module_at(user[valid] - 1))
+        ++valid;
+    const bool garbage = valid < user.size();
+    user.resize(valid);
+    if (garbage || valid == 0)
+        return false; // valid == 0: in the kernel, with the user's part unknown
+    if (process.flags & trace::kSeenStatic)
+        return valid > 1;
+    const MappedModule* outermost = process.module_at(user.back() - 1);
+    return outermost && begins_stacks(*outermost);
+}
+
 } // namespace
 
-std::vector<PathStep> steps_of(const PerfRecord& sample, const Process& process) {
+std::vector<PathStep> steps_of(const PerfRecord& sample, const Process& process, unwind::StackUnwinder& unwinder) {
     std::vector<uint64_t> kernel, user;
     std::vector<uint64_t>* part = &kernel;
     for (const uint64_t address : sample.chain) {
@@ -25,29 +70,26 @@ std::vector<PathStep> steps_of(const PerfRecord& sample, const Process& process)
         else
             part->push_back(address);
     }
+    const bool complete = user_chain(sample, process, unwinder, user);
     if (kernel.empty() && user.empty()) // no chain was asked for, or the kernel could not walk
         (sample.in_kernel ? kernel : user).push_back(sample.address);
 
-    size_t valid = user.empty() ? 0 : 1; // the innermost is where it was, mapped or not
-    while (valid < user.size() && process.module_at(user[valid] - 1))
-        ++valid;
-    bool truncated = valid < user.size();
-    if (valid == 0)
-        truncated = true; // in the kernel, with the user's part unknown
-    else if (!(process.flags & trace::kSeenStatic)) {
-        const MappedModule* outermost = process.module_at(user[valid - 1]);
-        truncated = !outermost || !begins_stacks(*outermost);
-    } else
-        truncated |= valid == 1;
-
     std::vector<PathStep> steps;
-    for (size_t i = valid; i-- > 0;)
+    for (size_t i = user.size(); i-- > 0;)
         steps.push_back({user[i], i == 0 && kernel.empty() ? uint32_t{trace::kPathLeaf} : 0u});
     for (size_t i = kernel.size(); i-- > 0;)
         steps.push_back({kernel[i], uint32_t{trace::kPathKernel} | (i == 0 ? uint32_t{trace::kPathLeaf} : 0u)});
-    if (truncated && !steps.empty())
+    if (!complete && !steps.empty())
         steps.front().flags |= trace::kPathTruncated;
     return steps;
+}
+
+// Deep programs could fill their share of the file with ever new paths. The leaf matters most, so the outer frames are
+// given up first: most of them when half of the share is used, all of them at nine tenths.
+size_t Profile::depth_for(const Tree& tree) const {
+    if (tree.bytes < most_bytes_each_ / 2)
+        return SIZE_MAX;
+    return tree.bytes < most_bytes_each_ / 10 * 9 ? 6 : 1;
 }
 
 uint32_t Profile::child_of(Tree& tree, uint32_t pid, uint32_t parent, uint64_t address, uint32_t flags,
@@ -86,7 +128,11 @@ void Profile::take(const PerfRecord& sample, uint64_t weight_ns) {
     }
     uint32_t path = 0;
     bool found_room = true;
-    const std::vector<PathStep> steps = steps_of(sample, *process);
+    std::vector<PathStep> steps = steps_of(sample, *process, unwinder_);
+    if (const size_t depth = depth_for(tree); steps.size() > depth) {
+        steps.erase(steps.begin(), steps.end() - static_cast<long>(depth));
+        steps.front().flags |= trace::kPathTruncated;
+    }
     cut_chains_ += !steps.empty() && (steps.front().flags & trace::kPathTruncated);
     for (const PathStep& step : steps) {
         path = child_of(tree, sample.pid, path, step.address, step.flags, found_room);

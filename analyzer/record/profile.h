@@ -5,6 +5,7 @@
 #include "record/perf_record.h"
 #include "record/process_table.h"
 #include "record/trace_file.h"
+#include "unwind/stack_unwinder.h"
 
 #include <cstdint>
 #include <unordered_map>
@@ -43,6 +44,7 @@ class Profile {
         std::unordered_map<NodeKey, uint32_t, NodeHash> nodes;
         std::unordered_map<uint64_t, trace::SampleSite*> sites; // tid << 32 | path
     };
+    size_t depth_for(const Tree& tree) const;
     uint32_t child_of(Tree& tree, uint32_t pid, uint32_t parent, uint64_t address, uint32_t flags, bool& found_room);
 
     TraceFile& file_;
@@ -51,14 +53,16 @@ class Profile {
     uint32_t nodes_ = 0; // ids given
     uint64_t samples_ = 0, cut_chains_ = 0;
     std::unordered_map<uint32_t, Tree> trees_; // by pid
+    unwind::StackUnwinder unwinder_;
 };
 
-// The chain of one sample, outermost frame first, ready for the tree. Addresses of the user's stack that are in no
-// executable mapping end the chain: what is above them is unknown.
+// The chain of one sample, outermost frame first, ready for the tree: the kernel's part as the kernel gave it, the
+// user's from the copied stack where there is one, else from frame pointers. Addresses of the user's stack that are in
+// no executable mapping end the chain: what is above them is unknown.
 struct PathStep {
     uint64_t address;
     uint32_t flags; // trace::PathNodeFlags
 };
-std::vector<PathStep> steps_of(const PerfRecord& sample, const Process& process);
+std::vector<PathStep> steps_of(const PerfRecord& sample, const Process& process, unwind::StackUnwinder& unwinder);
 
 } // namespace plumb::record

@@ -3,6 +3,7 @@
 #include "platform/cpu_list.h"
 #include "platform/read_file.h"
 #include "record/trace_file.h"
+#include "unwind/stack_unwinder.h"
 
 #include <algorithm>
 #include <bit>
@@ -16,8 +17,9 @@ namespace plumb::record {
 namespace {
 
 constexpr uint64_t kSecond = 1'000'000'000;
-constexpr size_t kRingPages = 32, kRingPagesWithStacks = 256;
-constexpr uint32_t kStackBytes = 16384; // copied with each sample for DWARF unwinding; a multiple of 8
+constexpr size_t kRingPages = 32, kRingPagesWithStacks = 128;
+// Copied with each sample, a multiple of 8: the innermost dozens of frames; what is above them is marked as unknown.
+constexpr uint32_t kStackBytes = 8192;
 
 // CPUs on which the target can ever run: all that are online, unless there are so many that an event on each would
 // make thread creation slow; then those that it is allowed when it begins.
@@ -62,10 +64,11 @@ Sampler::Sampler(int pid, const Options& options) {
     if (options.call_graph != CallGraph::none)
         event.sample_type |= PERF_SAMPLE_CALLCHAIN;
 #if defined(__x86_64__)
-    if (options.call_graph == CallGraph::dwarf) {
+    if (options.call_graph == CallGraph::dwarf && unwind::StackUnwinder::works()) {
         event.sample_type |= PERF_SAMPLE_REGS_USER | PERF_SAMPLE_STACK_USER;
-        event.sample_regs_user = 0xff0fff; // all general ones, no segment selectors of data
+        event.sample_regs_user = kUnwindRegisters;
         event.sample_stack_user = kStackBytes;
+        event.exclude_callchain_user = 1; // the recorder walks the copied stack instead
         pages = kRingPagesWithStacks;
     }
 #endif
