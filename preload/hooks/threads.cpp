@@ -6,6 +6,7 @@
 // it back.
 #include "hooks/real_functions.h"
 #include "platform/identity.h"
+#include "record/budget.h"
 #include "record/collector.h"
 #include "record/modules.h"
 #include "record/pin.h"
@@ -79,10 +80,12 @@ void take_name(uint32_t tid, const char* name) {
     const int error_of_program = errno;
     pin_thread_named(tid, name);
     const Guard guard;
-    if (guard && tid != 0) {
+    constexpr size_t longest = 15; // the kernel keeps that many characters
+    constexpr uint32_t bytes = sizeof(trace::ThreadName) + sizeof(trace::String) + longest + 1;
+    if (guard && tid != 0 && spend(guard, Budget::names, bytes)) {
         trace::ThreadName record = {};
         record.header.tid = tid;
-        record.name = write_string(guard, name, strnlen(name, 15)); // the kernel keeps 15 characters
+        record.name = write_string(guard, name, strnlen(name, longest));
         append(guard, trace::RecordType::ThreadName, record);
     }
     errno = error_of_program;

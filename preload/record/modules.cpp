@@ -9,6 +9,7 @@
 #include "platform/memory.h"
 #include "platform/system_call.h"
 #include "platform/unwind_table.h"
+#include "record/budget.h"
 #include "record/process.h"
 #include "record/trace_writer.h"
 
@@ -25,12 +26,14 @@ struct Module { // one executable segment of one loaded image
     uint64_t file_offset;
     uint64_t device, inode;
     BuildId build_id;
-    uint32_t id;    // 0: not yet recorded
+    uint32_t id;    // 0: not yet recorded, kNotRecorded: never
     uint32_t scan;  // number of the last scan that saw it
     uint32_t flags; // trace::ModuleFlags
     trace::StringId path;
 };
 constexpr uint32_t kModulesMax = 8192;
+constexpr uint32_t kNotRecorded = UINT32_MAX;
+constexpr uint32_t kUsualPathBytes = 80;
 constexpr size_t kMapsBuffer = 64 * 1024;
 
 Module* modules = nullptr; // kModulesMax of them, touched as used
@@ -132,6 +135,10 @@ void write_load(const Guard& guard, Module& module, uint64_t time_ns) {
 }
 
 void write_new(const Guard& guard, uint64_t time_ns) {
+    constexpr uint32_t bytes = sizeof(trace::ModuleLoad) + sizeof(trace::ModuleUnload) + kUsualPathBytes;
+    for (uint32_t i = 0; i < module_count; ++i)
+        if (modules[i].end != 0 && modules[i].id == 0 && !spend(guard, Budget::modules, bytes))
+            modules[i].id = kNotRecorded;
     if (char* buffer = static_cast<char*>(allocate_pages(kMapsBuffer, false))) {
         Lookup lookup{guard};
         for_each_mapping("/proc/self/maps", buffer, kMapsBuffer, name_modules, &lookup);
@@ -147,7 +154,8 @@ void write_unload(const Guard& guard, Module& module, uint64_t time_ns) {
     unload.id = module.id;
     unload.pid = recorded_pid();
     unload.time_ns = time_ns;
-    append(guard, trace::RecordType::ModuleUnload, unload);
+    if (module.id != kNotRecorded)
+        append(guard, trace::RecordType::ModuleUnload, unload);
     forget_unwind_rules();
     module = {};
 }

@@ -39,6 +39,7 @@ struct ThreadState {
     trace::NodeId creation_path;
     uint32_t pin_ticket; // the position its creator claimed for it (record/pin.h)
     uint32_t end_rounds; // key destructor rounds seen
+    bool start_written;  // the thread has a ThreadStart and is to have a ThreadEnd
 
     std::atomic<uint32_t> next_free; // index + 1 in the list of free states, 0: the last
     uint32_t index;

@@ -1,6 +1,7 @@
 #include "record/threads.h"
 
 #include "platform/identity.h"
+#include "record/budget.h"
 #include "record/collector.h"
 #include "record/process.h"
 #include "record/trace_writer.h"
@@ -47,17 +48,19 @@ void begin_thread(ThreadState* state) {
         pthread_setspecific(end_key, state);
     state->inside.store(0, std::memory_order_relaxed);
     const Guard guard;
-    if (!guard)
+    if (!guard || !spend(guard, Budget::threads, sizeof(trace::ThreadStart) + sizeof(trace::ThreadEnd)))
         return;
     trace::ThreadStart start = {};
     start.time_ns = now_ns();
     start.start_routine = reinterpret_cast<uint64_t>(state->start_routine);
     start.creator_tid = state->creator_tid;
     start.creation_path = state->creation_path;
-    append(guard, trace::RecordType::ThreadStart, start);
+    state->start_written = append(guard, trace::RecordType::ThreadStart, start) != nullptr;
 }
 
 void write_thread_end(const Guard& guard) {
+    if (!guard.thread().start_written)
+        return;
     trace::ThreadEnd end = {};
     end.time_ns = now_ns();
     end.cpu_time_ns = thread_cpu_ns();

@@ -37,6 +37,7 @@ class TraceFile {
     void mark_closed(uint64_t now_ns);
     void mark_open(); // takes mark_closed back
 
+    uint64_t limit_bytes() const { return limit_bytes_; }
     const char* path() const { return path_; }
 
   private:

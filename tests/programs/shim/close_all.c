@@ -11,7 +11,7 @@
 static void* work(void* argument) {
     char name[16];
     snprintf(name, sizeof name, "worker%ld", (long)argument);
-    for (int i = 0; i < 100; ++i)
+    for (int i = 0; i < 20; ++i)
         pthread_setname_np(pthread_self(), name); // makes the trace grow
     return argument;
 }
