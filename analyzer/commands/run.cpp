@@ -15,7 +15,6 @@ namespace plumb {
 
 namespace {
 
-
 // On stderr, after the program. A report that fails does not change the program's exit status.
 void show(const record::Outcome& outcome, const record::Options& options) {
     if (!options.report)

@@ -89,6 +89,9 @@ PinSession::environment(const std::vector<std::string>& command) const {
     namespace env = plumb::environment;
     std::vector<std::pair<std::string, std::string>> pairs;
     pairs.emplace_back(env::kPinList, platform::format_cpu_list(plan_.cpus));
+    // Below an MPI launcher our own mask may be this rank's part only: the library asks the launcher's daemon then.
+    if (rank_block_ < 0 || options_.whole_cpuset)
+        pairs.emplace_back(env::kAllowedCpus, platform::format_cpu_list(allowed_));
     pairs.emplace_back(env::kPinGroup, group_->path());
     if (options_.memory_binding() != MemoryBinding::none)
         pairs.emplace_back(env::kPinMemory, options_.memory_binding() == MemoryBinding::strict ? "strict" : "prefer");

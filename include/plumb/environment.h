@@ -12,6 +12,7 @@
     X(kFileLimit, "PLUMB_FILE_LIMIT", "bytes a process may record at most (8388608)")                        \
     X(kTimerRate, "PLUMB_TIMER_HZ", "sample inside the process at this rate: perf events are forbidden")     \
     X(kPinList, "PLUMB_PIN", "list of CPU numbers (0,2,4-7) in the order threads are to take them")            \
+    X(kAllowedCpus, "PLUMB_ALLOWED", "list of the CPUs the job was given: what relative numbers count over")  \
     X(kPinGroup, "PLUMB_PIN_GROUP", "file with the shared counter of the group's threads")                   \
     X(kPinMemory, "PLUMB_PIN_MEMORY", "prefer or strict: bind each pinned thread's memory to its CPU's node") \
     X(kPinSkip, "PLUMB_PIN_SKIP", "colon-separated globs of thread names and libraries not to pin")          \

@@ -71,8 +71,10 @@
     X(alloc, void*, mremap, (void* former, size_t former_bytes, size_t bytes, int flags, ...))               \
     X(alloc, void*, sbrk, (intptr_t increment))
 
-// Functions that placement must see (hooks/pin*.cpp).
-#define PLUMB_PIN_HOOKS(X)
+// Not the C library's: what the public interface finds of the tool (hooks/public_api.cpp).
+#define PLUMB_API_HOOKS(X)                                                                                   \
+    X(api, int, plumb_tool_is_recording, (void))                                                             \
+    X(api, void, plumb_tool_region, (const char* name, int begins))
 
 #define PLUMB_HOOKS(X)                                                                                       \
     PLUMB_PROCESS_HOOKS(X)                                                                                   \
@@ -80,4 +82,4 @@
     PLUMB_DL_HOOKS(X)                                                                                        \
     PLUMB_SIGNAL_HOOKS(X)                                                                                    \
     PLUMB_ALLOC_HOOKS(X)                                                                                     \
-    PLUMB_PIN_HOOKS(X)
+    PLUMB_API_HOOKS(X)
