@@ -46,8 +46,9 @@ __thread uint32_t reserved_for_child __attribute__((tls_model("initial-exec"))) 
 
 bool owner_is_alive(uint64_t owner) {
     const uint32_t pid = pin::owner_pid(owner), tid = pin::owner_tid(owner);
-    const long result = tid == 0 || tid == kComingThread ? system_call(SYS_kill, pid, 0)
-                                                         : system_call(SYS_tgkill, pid, tid, 0);
+    const bool process_only = tid == 0 || tid == kComingThread || tid == kComingProcess;
+    const long result = process_only ? system_call(SYS_kill, pid, 0)
+                                     : system_call(SYS_tgkill, pid, tid, 0);
     return result != -ESRCH;
 }
 
@@ -160,18 +161,23 @@ bool read_settings() {
 // --- Children ------------------------------------------------------------------------------------------------
 
 void reserve_for_child() {
-    const uint64_t mine = pin::owner(process_id(), 0);
+    const uint32_t pid = process_id();
+    const uint64_t coming = pin::owner(pid, kComingProcess);
     reserved_for_child = own_reservation.exchange(kNoEntry);
-    if (reserved_for_child == kNoEntry && pinning.local_rank < 0)
-        reserved_for_child = pinning.stride > 0 ? pinning.table.take_block(mine, pinning.stride)
-                                                : pinning.table.take(mine);
+    if (reserved_for_child != kNoEntry && pinning.table.hand_over(reserved_for_child, pin::owner(pid, 0), coming))
+        return;
+    reserved_for_child = kNoEntry;
+    if (pinning.local_rank < 0)
+        reserved_for_child = pinning.stride > 0 ? pinning.table.take_block(coming, pinning.stride)
+                                                : pinning.table.take(coming);
 }
 
 void adopt_reservation() {
     const uint32_t entry = reserved_for_child;
     reserved_for_child = kNoEntry;
     const uint32_t pid = process_id();
-    if (entry != kNoEntry && pinning.table.hand_over(entry, pin::owner(parent_process_id(), 0), pin::owner(pid, 0)))
+    const uint64_t coming = pin::owner(parent_process_id(), kComingProcess);
+    if (entry != kNoEntry && pinning.table.hand_over(entry, coming, pin::owner(pid, 0)))
         own_reservation.store(entry);
 }
 
@@ -205,7 +211,7 @@ uint32_t entry_of_process() {
     if (entry != kNoEntry) {
         std::atomic_ref<uint64_t>(table.at(entry).owner).store(owner, std::memory_order_release);
     } else {
-        // Children of vfork and posix_spawn: nobody could hand the reservation over to them.
+        // Children of vfork and posix_spawn, which nothing was reserved for: what a dormant parent was given.
         const uint32_t parent = parent_process_id();
         entry = table.find_process(parent);
         if (entry == kNoEntry || !table.hand_over(entry, pin::owner(parent, 0), owner))

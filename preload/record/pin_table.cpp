@@ -11,7 +11,7 @@ bool PinTable::hand_over(uint32_t entry, uint64_t from, uint64_t to) const {
 
 bool PinTable::take_entry(uint32_t entry, uint64_t owner, bool over_reservations) const {
     const uint64_t holder = std::atomic_ref<uint64_t>(at(entry).owner).load(std::memory_order_acquire);
-    const bool free = holder == 0 || (over_reservations && pin::owner_tid(holder) == 0) || !alive_(holder);
+    const bool free = holder == 0 || (over_reservations && is_reservation(holder)) || !alive_(holder);
     return free && hand_over(entry, holder, owner);
 }
 

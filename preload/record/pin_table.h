@@ -13,6 +13,12 @@ namespace plumb::shim {
 inline constexpr uint32_t kNoEntry = UINT32_MAX;
 // tid of an owner that is a thread about to be created.
 inline constexpr uint32_t kComingThread = UINT32_MAX;
+// tid of an owner that is about to fork: the entry is for the child, which is not there yet to take it.
+inline constexpr uint32_t kComingProcess = UINT32_MAX - 1;
+
+constexpr bool is_reservation(uint64_t owner) {
+    return owner != 0 && (pin::owner_tid(owner) == 0 || pin::owner_tid(owner) == kComingProcess);
+}
 
 class PinTable {
   public:
