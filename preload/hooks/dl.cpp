@@ -8,6 +8,7 @@
 // the base namespace, as does everybody who can reach its hooks): that is called, and recorded at once.
 #include "hooks/real_functions.h"
 #include "platform/tail_hook.h"
+#include "platform/unwind_table.h"
 #include "record/modules.h"
 #include "record/process.h"
 #include "record/trace_writer.h"
@@ -67,6 +68,7 @@ int hook_dlclose(void* handle) {
     const int result = real_functions()->dlclose(handle);
     if (watched) {
         modules_will_change();
+        forget_unwind_rules(); // other code may come to lie at the same addresses
         scan_if_due();
     }
     return result;

@@ -12,7 +12,9 @@ struct ReadableBytes {
     const uint8_t* begin = nullptr;
     const uint8_t* end = reinterpret_cast<const uint8_t*>(~uintptr_t{0});
     bool contain(const uint8_t* at, uint64_t bytes) const {
-        return at >= begin && at <= end && bytes <= static_cast<uint64_t>(end - at);
+        // As numbers: between far pointers that are not of one object the compiler assumes what does not hold.
+        const uintptr_t from = reinterpret_cast<uintptr_t>(at), limit = reinterpret_cast<uintptr_t>(end);
+        return from >= reinterpret_cast<uintptr_t>(begin) && from <= limit && bytes <= limit - from;
     }
 };
 

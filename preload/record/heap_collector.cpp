@@ -7,17 +7,21 @@
 #include "record/settings.h"
 
 #include <dlfcn.h>
+#include <link.h>
 #include <string.h>
 
 namespace plumb::shim {
 namespace {
 
-// Whether the program's calls of malloc arrive here: a definition in the executable itself comes first.
+// Whether the program's calls of malloc arrive here: a definition in the executable itself comes first. (An
+// executable that only takes malloc's address also has a symbol for it, undefined but with a value.)
 bool malloc_is_hooked() {
     Dl_info found{}, own{};
+    ElfW(Sym)* symbol = nullptr;
     void* const definition = dlsym(RTLD_DEFAULT, "malloc");
-    return definition && dladdr(definition, &found) && dladdr(&heap_collector, &own) &&
-           found.dli_fbase == own.dli_fbase;
+    return definition && dladdr(&heap_collector, &own) &&
+           dladdr1(definition, &found, reinterpret_cast<void**>(&symbol), RTLD_DL_SYMENT) &&
+           (found.dli_fbase == own.dli_fbase || (symbol && symbol->st_shndx == SHN_UNDEF));
 }
 
 HeapMode asked_mode() {
