@@ -34,12 +34,16 @@ struct DumpOptions {
 // Nobody reads on (plumb dump RUN | head): no error, but nothing more to do.
 struct ReaderGone {};
 
+struct WriteFailed {
+    int error;
+};
+
 void write_line(const std::string& line) {
     if (std::fwrite(line.data(), 1, line.size(), stdout) == line.size() && std::fputc('\n', stdout) != EOF)
         return;
     if (errno == EPIPE)
         throw ReaderGone();
-    throw Error(fmt::format("cannot write the records: {}", std::strerror(errno)));
+    throw WriteFailed{errno};
 }
 
 void flush() {
@@ -47,7 +51,7 @@ void flush() {
         return;
     if (errno == EPIPE)
         throw ReaderGone();
-    throw Error(fmt::format("cannot write the records: {}", std::strerror(errno)));
+    throw WriteFailed{errno};
 }
 
 std::set<std::string> names_of_types() {
@@ -141,6 +145,8 @@ int dump(const DumpOptions& options) {
         return status;
     } catch (const ReaderGone&) {
         return 0;
+    } catch (const WriteFailed& failure) {
+        throw Error(fmt::format("cannot write the records: {}", std::strerror(failure.error)));
     }
 }
 

@@ -83,6 +83,15 @@ template <class Take> void for_each_field(const RecordLine& line, const StringTa
         take("text", Json(std::string(text_of({line.offset, {}, line.bytes}))), nullptr);
 }
 
+// Characters from the target, which are quoted and escaped.
+bool holds_text(const RecordLine& line, std::string_view field) {
+    if (line.description)
+        for (const Field& known : line.description->fields)
+            if (field == known.name)
+                return known.kind == FieldKind::text;
+    return line.description && field == "text";
+}
+
 std::string name_of(const RecordLine& line) {
     return line.description ? line.description->name : fmt::format("Unknown{}", line.type);
 }
@@ -92,8 +101,8 @@ std::string name_of(const RecordLine& line) {
 std::string record_as_text(const RecordLine& line, const StringTable& strings) {
     std::string text = fmt::format("{} {}", line.offset, name_of(line));
     for_each_field(line, strings, [&](const char* name, const Json& value, const std::string* named) {
-        const bool bare = value.is_string() && std::string_view(name) != "text";
-        text += fmt::format(" {}={}", name, bare ? value.get<std::string>() : as_json_text(value));
+        const bool hexadecimal = value.is_string() && !holds_text(line, name);
+        text += fmt::format(" {}={}", name, hexadecimal ? value.get<std::string>() : as_json_text(value));
         if (named)
             text += fmt::format(" {}", as_json_text(*named));
     });

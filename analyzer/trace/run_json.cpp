@@ -49,9 +49,13 @@ std::optional<RunFacts> read_run_json(const std::string& path, std::string& prob
         problem = error.what();
         return std::nullopt;
     }
+    return parse_run_json(text, path, problem);
+}
+
+std::optional<RunFacts> parse_run_json(const std::string& text, const std::string& name, std::string& problem) {
     const nlohmann::json root = nlohmann::json::parse(text, nullptr, false);
     if (!root.is_object()) {
-        problem = fmt::format("{} is no valid JSON object: ignored", path);
+        problem = fmt::format("{} is no valid JSON object: ignored", name);
         return std::nullopt;
     }
     std::string schema, state;
@@ -60,9 +64,9 @@ std::optional<RunFacts> read_run_json(const std::string& path, std::string& prob
     if (version > kSchemaVersion)
         throw NewerFormat(fmt::format("{} is of schema {}, but this plumb knows only {}{}: read the run with the plumb "
                                       "that recorded it or a newer one",
-                                      path, schema, kSchemaPrefix, kSchemaVersion));
+                                      name, schema, kSchemaPrefix, kSchemaVersion));
     if (version < 1) {
-        problem = fmt::format("{} has no member \"schema\": \"{}{}\": ignored", path, kSchemaPrefix, kSchemaVersion);
+        problem = fmt::format("{} has no member \"schema\": \"{}{}\": ignored", name, kSchemaPrefix, kSchemaVersion);
         return std::nullopt;
     }
     RunFacts facts;

@@ -18,6 +18,9 @@ struct RunFacts {
     std::optional<int> exit_status;
 };
 
+// The text of a run.json; `name` is what errors and `problem` call it. See read_run_json.
+std::optional<RunFacts> parse_run_json(const std::string& text, const std::string& name, std::string& problem);
+
 // Reads RUN/run.json; nothing when there is none or it is damaged, and then `problem` says so in words. Throws
 // NewerFormat when it is of a later schema than plumb-run/1. Unknown members are ignored.
 std::optional<RunFacts> read_run_json(const std::string& path, std::string& problem);

@@ -1,0 +1,73 @@
+#include "seeds.h"
+
+#include "../unit/synthetic_trace.h"
+#include "trace/record_fields.h"
+
+#include <cstring>
+
+namespace plumb::trace {
+
+namespace {
+
+constexpr uint32_t kPid = 42;
+
+// A record whose every field holds something that can mean something: known ids, small numbers, rising times.
+template <class Record> void add_filled(SyntheticTrace& trace, uint64_t time_ns) {
+    Record record = {};
+    const RecordDescription* description = describe_record(static_cast<uint16_t>(type_of<Record>()));
+    for (const Field& field : description->fields) {
+        const std::string_view name = field.name;
+        uint64_t value = 1;
+        if (field.kind == FieldKind::string)
+            value = 1 + field.offset % 4;
+        else if (field.kind == FieldKind::node)
+            value = 1 + field.offset % 8;
+        else if (name == "pid")
+            value = kPid;
+        else if (name.ends_with("_ns"))
+            value = time_ns;
+        else if (field.kind == FieldKind::address)
+            value = 0x1000 + time_ns;
+        if (field.size <= 8 && field.kind != FieldKind::padding)
+            std::memcpy(reinterpret_cast<char*>(&record) + field.offset, &value, field.size);
+    }
+    trace.add(record, kPid + static_cast<uint32_t>(time_ns % 3));
+}
+
+std::vector<std::byte> all_records(Writer writer, bool closed) {
+    SyntheticTrace trace(writer, kPid);
+    trace.header().flags = closed ? uint32_t{kClosed} : 0;
+    for (const char* text : {"/bin/app", "app\0-v", "0-3,8", "name"})
+        trace.text(text);
+    NodeId node = 0;
+    for (uint64_t i = 0; i < 8; ++i)
+        node = trace.node(i % 3 == 0 ? 0 : node, 0x1000 + 16 * i, i % 2, writer == Writer::recorder ? kPid : 0);
+    uint64_t time_ns = 2000;
+    for (int round = 0; round < 2; ++round) {
+        trace.begin_chunk(8192);
+#define PLUMB_X(number, name, what)                                                                          \
+    if constexpr (!std::is_same_v<name, String> && !std::is_same_v<name, PathNode>)                          \
+        add_filled<name>(trace, ++time_ns);
+        PLUMB_TRACE_RECORDS(PLUMB_X)
+#undef PLUMB_X
+    }
+    return trace.bytes();
+}
+
+std::vector<std::byte> text(std::string_view json) {
+    const auto bytes = std::as_bytes(std::span(json));
+    return {bytes.begin(), bytes.end()};
+}
+
+} // namespace
+
+std::vector<std::pair<std::string, std::vector<std::byte>>> make_seeds() {
+    return {
+        {"process.plumb", all_records(Writer::process, true)},
+        {"node.plumb", all_records(Writer::recorder, false)},
+        {"run.json", text(R"({"schema":"plumb-run/1","state":"finished","command":["a","b"],"host":"h","begin_ns":1,)"
+                          R"("end_ns":2,"start_unix_ns":3,"plumb_version":"0.1.0","exit_status":0,"options":{}})")},
+    };
+}
+
+} // namespace plumb::trace
