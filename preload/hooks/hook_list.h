@@ -38,6 +38,9 @@
     X(thread, int, prctl,                                                                                    \
       (int option, unsigned long a, unsigned long b, unsigned long c, unsigned long d))
 
+// Confinement by seccomp: see hooks/confinement.cpp.
+#define PLUMB_CONFINEMENT_HOOKS(X) X(confinement, long, syscall, (long number, ...))
+
 #define PLUMB_DL_HOOKS(X)                                                                                    \
     X(dl, void*, dlopen, (const char* file, int mode))                                                       \
     X(dl, void*, dlmopen, (Lmid_t name_space, const char* file, int mode))                                   \
@@ -79,6 +82,7 @@
 #define PLUMB_HOOKS(X)                                                                                       \
     PLUMB_PROCESS_HOOKS(X)                                                                                   \
     PLUMB_THREAD_HOOKS(X)                                                                                    \
+    PLUMB_CONFINEMENT_HOOKS(X)                                                                               \
     PLUMB_DL_HOOKS(X)                                                                                        \
     PLUMB_SIGNAL_HOOKS(X)                                                                                    \
     PLUMB_ALLOC_HOOKS(X)                                                                                     \

@@ -4,6 +4,7 @@
 // What the new thread must know is handed over in its future ThreadState: no allocation, nothing to leak. The new
 // thread copies routine and argument out of it before the program's code runs; if creation fails the creator gives
 // it back.
+#include "hooks/confinement.h"
 #include "hooks/real_functions.h"
 #include "platform/identity.h"
 #include "record/budget.h"
@@ -23,7 +24,7 @@ using namespace plumb::shim;
 
 namespace {
 
-bool threads_are_watched() { return recording() || collectors_watch_threads(); }
+bool threads_are_watched() { return (recording() || collectors_watch_threads()) && !is_confined(); }
 
 ThreadState* hand_over(const pthread_attr_t* attributes, void* routine, void* argument, const void* caller) {
     const int error_of_program = errno;
@@ -124,14 +125,19 @@ int hook_thrd_create(thrd_t* thread, int (*routine)(void*), void* argument) {
 
 int hook_pthread_setname_np(pthread_t thread, const char* name) {
     const int error = real_functions()->pthread_setname_np(thread, name);
-    if (error == 0)
+    if (error == 0 && threads_are_watched())
         take_name(pthread_equal(thread, pthread_self()) ? thread_id() : tid_of(thread), name);
     return error;
 }
 
 int hook_prctl(int option, unsigned long a, unsigned long b, unsigned long c, unsigned long d) {
+    const bool confines = option == PR_SET_SECCOMP;
+    if (confines)
+        before_confinement();
     const int result = real_functions()->prctl(option, a, b, c, d);
-    if (option == PR_SET_NAME && result == 0)
+    if (confines)
+        after_confinement(result == 0);
+    if (option == PR_SET_NAME && result == 0 && threads_are_watched())
         take_name(thread_id(), reinterpret_cast<const char*>(a));
     return result;
 }

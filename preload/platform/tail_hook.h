@@ -2,7 +2,7 @@
 // address as the program set them. For functions that look at their return address to learn who calls.
 //
 // PLUMB_TAIL_HOOK(name, before) defines the exported symbol `name`. `before` is an extern "C" function that takes
-// name's (at most six integer) arguments and returns the address to jump to.
+// name's integer arguments (as many as it wants to see) and returns the address to jump to.
 #pragma once
 
 #if defined(__x86_64__)
@@ -23,12 +23,14 @@
 #define PLUMB_TAIL_HOOK(name, before)                                                                        \
     __asm__(".text\n.globl " #name "\n.type " #name ", %function\n.p2align 4\n" #name ":\n"                  \
             ".cfi_startproc\n"                                                                               \
-            "stp x29, x30, [sp, #-64]!\n.cfi_adjust_cfa_offset 64\n.cfi_rel_offset x29, 0\n"                 \
+            "stp x29, x30, [sp, #-80]!\n.cfi_adjust_cfa_offset 80\n.cfi_rel_offset x29, 0\n"                 \
             ".cfi_rel_offset x30, 8\n"                                                                       \
             "stp x0, x1, [sp, #16]\nstp x2, x3, [sp, #32]\nstp x4, x5, [sp, #48]\n"                          \
+            "stp x6, x7, [sp, #64]\n"                                                                        \
             "bl " #before "\nmov x16, x0\n"                                                                  \
             "ldp x0, x1, [sp, #16]\nldp x2, x3, [sp, #32]\nldp x4, x5, [sp, #48]\n"                          \
-            "ldp x29, x30, [sp], #64\n.cfi_adjust_cfa_offset -64\n.cfi_restore x29\n.cfi_restore x30\n"      \
+            "ldp x6, x7, [sp, #64]\n"                                                                        \
+            "ldp x29, x30, [sp], #80\n.cfi_adjust_cfa_offset -80\n.cfi_restore x29\n.cfi_restore x30\n"      \
             "br x16\n.cfi_endproc\n.size " #name ", . - " #name "\n")
 #else
 #error "tail hooks of this architecture are not described yet"

@@ -38,6 +38,7 @@ template <class Record> Record* append_at_end(const Guard& guard, trace::RecordT
     guard.thread().chunk = chunk;
     return append(guard, type, record);
 }
+std::atomic<bool> confined{false};
 bool was_recorded = false; // unlike `page` this is still true in a forked child
 
 trace::StringId write_text(const Guard& guard, const char* text) { return write_string(guard, text, strlen(text)); }
@@ -73,6 +74,13 @@ void write_process_start(const Guard& guard, const LaunchFacts& facts, bool fork
         start.launcher = write_text(guard, facts.launcher);
     start.flags = forked ? 1 : 0;
     append(guard, trace::RecordType::ProcessStart, start);
+}
+
+void silence_all_threads() {
+    page->on.store(0, std::memory_order_relaxed);
+    for (uint32_t i = 0; i < thread_state_count(); ++i)
+        if (ThreadState* state = thread_state_at(i))
+            state->live.store(0, std::memory_order_relaxed);
 }
 
 } // namespace
@@ -131,11 +139,24 @@ void end_recording(trace::EndKind kind, int32_t status) {
             append_at_end(guard, trace::RecordType::ProcessEnd, end);
         }
     }
-    page->on.store(0, std::memory_order_relaxed);
-    for (uint32_t i = 0; i < thread_state_count(); ++i)
-        if (ThreadState* state = thread_state_at(i))
-            state->live.store(0, std::memory_order_relaxed);
+    silence_all_threads();
     file.mark_closed(now_ns());
+}
+
+bool is_confined() { return confined.load(std::memory_order_relaxed); }
+
+void become_confined(const char* why) {
+    confined.store(true, std::memory_order_relaxed);
+    if (!recording())
+        return;
+    file.stop_growing();
+    {
+        const Guard guard;
+        if (guard)
+            write_evidence(guard, "shim", trace::EvidenceState::limited, why, "");
+    }
+    silence_all_threads();
+    was_recorded = false;
 }
 
 trace::ProcessEnd* end_before_exec(const Guard& guard) {

@@ -35,6 +35,11 @@ void end_recording(trace::EndKind, int32_t status);
 trace::ProcessEnd* end_before_exec(const Guard&);
 void resume_after_exec(trace::ProcessEnd*);
 
+// Stops recording for good; from here on the shim makes no system call, not even in the end. `why` goes into the
+// evidence.
+void become_confined(const char* why);
+bool is_confined();
+
 TraceFile& trace_file();
 uint32_t recorded_pid();
 trace::StringId next_string_id();

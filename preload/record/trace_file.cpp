@@ -214,6 +214,8 @@ void TraceFile::mark_closed(uint64_t now_ns) {
     std::atomic_ref<uint32_t>(header()->flags).fetch_or(trace::kClosed, std::memory_order_release);
 }
 
+void TraceFile::stop_growing() { failed_growths_.store(kGrowthAttempts, std::memory_order_relaxed); }
+
 void TraceFile::mark_open() {
     if (!base_)
         return;

@@ -35,6 +35,7 @@ class TraceFile {
     void add_own_cost(uint64_t ns);
     uint64_t own_cost_ns() const;
     void mark_closed(uint64_t now_ns);
+    void stop_growing(); // for good: marks the file kFull once it would have to
     void mark_open(); // takes mark_closed back
 
     uint64_t limit_bytes() const { return limit_bytes_; }

@@ -36,6 +36,17 @@ class BadDays(ShimTest):
         self.assertLess(trace.used, (8 << 20) / 8)
         self.assertIn("thread-names", [entry["source"] for entry in trace.of("Evidence")])
 
+    def test_program_confines_itself(self):
+        for way in ("prctl", "syscall"):
+            for hz in ("", "250"):
+                with self.subTest(way=way, hz=hz):
+                    done = self.run_both("confine", way, PLUMB_TIMER_HZ=hz)
+                    self.assertEqual(done.returncode, 17)
+                    trace = self.trace()
+                    self.assertEqual([name["name"] for name in trace.of("ThreadName")], ["free"])
+                    self.assertIn("seccomp", "".join(entry["why"] for entry in trace.of("Evidence")))
+                    trace.path.unlink()
+
     def test_directory_read_only_or_gone(self):
         self.run_both("thread_ends", PLUMB_RUN="/proc/nowhere")
         self.run_both("thread_ends", PLUMB_RUN=str(self.scratch / "missing"))

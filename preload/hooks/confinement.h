@@ -1,0 +1,11 @@
+// What the shim does when the program confines itself.
+#pragma once
+
+namespace plumb::shim {
+
+// Around a call that may confine: before() gives up what would need system calls to be given up later; after() is told
+// whether the confinement is in force.
+void before_confinement();
+void after_confinement(bool in_force);
+
+} // namespace plumb::shim
