@@ -4,6 +4,7 @@
 #include "reports/quantity.h"
 
 #include <fmt/format.h>
+#include <sstream>
 
 namespace plumb {
 
@@ -39,16 +40,26 @@ void put_where(HtmlWriter& html, const Finding& finding, SourceFiles& sources) {
         html.close();
     }
     if (finding.where.size() > kWhereLimit)
-        html.element("li", fmt::format("and {} more places", finding.where.size() - kWhereLimit), {{"class", "muted"}});
+        html.element("li", more_places(finding.where.size() - kWhereLimit), {{"class", "muted"}});
     html.close();
 }
 
 void put_evidence(HtmlWriter& html, const Finding& finding) {
     html.open("ul", {{"class", "numbers"}});
-    if (!finding.subject.kind.empty())
+    if (!finding.subject.kind.empty() && !names_first_place(finding))
         html.element("li", finding.subject.kind + " " + finding.subject.name);
     for (const auto& [key, value] : finding.evidence)
         html.element("li", format_evidence(key, value, 12));
+    html.close();
+}
+
+// Line by line: text() would make blanks of the newlines that an argument may hold.
+void put_command(HtmlWriter& html, const std::string& command) {
+    html.open("pre", {{"class", "command"}, {"tabindex", "0"}});
+    std::istringstream lines(command);
+    size_t count = 0;
+    for (std::string line; std::getline(lines, line);)
+        html.trusted(count++ ? "\n" : "").text(line);
     html.close();
 }
 
@@ -58,7 +69,7 @@ void put_advice(HtmlWriter& html, const Finding& finding) {
         html.open("div", {{"class", "advice"}}).open("p");
         html.element("strong", advice.what + (sentence ? "" : ":")).text(" " + advice.how).close();
         if (!advice.command.empty())
-            html.element("pre", advice.command, {{"class", "command"}, {"tabindex", "0"}});
+            put_command(html, advice.command);
         html.close();
     }
     if (finding.gain.fraction > 0)

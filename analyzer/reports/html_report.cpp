@@ -1,6 +1,6 @@
 #include "reports/html_report.h"
-#include "diagnoses/launch_command.h"
 #include "reports/html_sections.h"
+#include "reports/line_texts.h"
 #include "reports/page_assets.h"
 #include "reports/page_data.h"
 #include "reports/run_summary.h"
@@ -25,7 +25,7 @@ void put_document_head(HtmlWriter& html, const Report& report) {
     html.trusted(fmt::format("<meta http-equiv=\"Content-Security-Policy\" content=\"{}\">\n", content_policy()));
     html.trusted("<meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n"
                  "<meta name=\"color-scheme\" content=\"light dark\">\n");
-    html.element("title", "plumb: " + shell_line(report.run->command)).trusted("\n");
+    html.element("title", "plumb: " + headline_of(report.run->command, 120)).trusted("\n");
     html.trusted("<style>").trusted(kPageStyle).trusted("</style>\n");
     html.close();
 }

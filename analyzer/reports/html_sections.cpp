@@ -1,6 +1,6 @@
 // Everything around the findings: the head, the metrics, the charts' places, evidence and cost.
 #include "reports/html_sections.h"
-#include "diagnoses/launch_command.h"
+#include "reports/line_texts.h"
 #include "reports/page_assets.h"
 #include "reports/quantity.h"
 #include "reports/run_summary.h"
@@ -33,7 +33,7 @@ void put_figure(HtmlWriter& html, const char* id, const std::string& caption) {
 
 void put_html_head(HtmlWriter& html, const Report& report) {
     html.open("header", {{"class", "run"}}).element("p", "plumb", {{"class", "mark"}});
-    html.element("h1", shell_line(report.run->command)).open("ul", {{"class", "facts"}});
+    html.element("h1", headline_of(report.run->command, 400)).open("ul", {{"class", "facts"}});
     for (const std::string& fact : run_facts(report))
         html.element("li", fact);
     html.close();

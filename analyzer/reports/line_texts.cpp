@@ -1,4 +1,6 @@
 #include "reports/line_texts.h"
+#include "diagnoses/launch_command.h"
+#include "reports/utf8.h"
 
 #include <fmt/format.h>
 
@@ -17,6 +19,34 @@ std::string location_text(const Location& location) {
 
 std::string frame_text(const model::SourceFrame& frame) {
     return location_text(Location{frame.file, frame.function, frame.module, frame.line, 0, ""});
+}
+
+std::string short_frame_text(const model::SourceFrame& frame, size_t width) {
+    model::SourceFrame shorter = frame;
+    std::string text = frame_text(shorter);
+    size_t folder = 0;
+    while (columns(text) > width && (folder = frame.file.find('/', folder + 1)) != std::string::npos) {
+        shorter.file = "…" + frame.file.substr(folder);
+        text = frame_text(shorter);
+    }
+    return text;
+}
+
+std::string more_places(size_t count) { return fmt::format("and {} more place{}", count, count == 1 ? "" : "s"); }
+
+bool names_first_place(const Finding& finding) {
+    return !finding.where.empty() &&
+           finding.subject.name == fmt::format("{}:{}", finding.where[0].file, finding.where[0].line);
+}
+
+std::string headline_of(const std::vector<std::string>& command, size_t limit) {
+    const std::string line = sanitised(shell_line(command));
+    size_t end = 0;
+    for (size_t count = 0; end < line.size() && count < limit; count++)
+        do
+            end++;
+        while (end < line.size() && (static_cast<unsigned char>(line[end]) & 0xc0) == 0x80);
+    return end < line.size() ? line.substr(0, end) + "…" : line;
 }
 
 std::string leaf_text(const HotLine& line) {

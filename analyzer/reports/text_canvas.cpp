@@ -86,7 +86,7 @@ void TextCanvas::heading(const std::string& text) {
 }
 
 void TextCanvas::paragraph(const std::string& label, size_t indent, const std::vector<Piece>& pieces, Ink label_ink) {
-    std::string line = inked(harmless(label), label_ink);
+    std::string line = inked(harmless(label), label_ink), stretch; // stretch: words of one piece on one line
     size_t at = plumb::columns(label);
     line.append(indent > at ? indent - at : 0, ' ');
     at = std::max(at, indent);
@@ -103,26 +103,34 @@ void TextCanvas::paragraph(const std::string& label, size_t indent, const std::v
             const std::string word = text.substr(begin, end - begin);
             const size_t width = plumb::columns(word);
             if (!line_empty && space_before && at + 1 + width > static_cast<size_t>(style_.width)) {
-                text_ += line + '\n';
+                text_ += line + inked(stretch, piece.ink) + '\n';
                 line.assign(indent, ' ');
+                stretch.clear();
                 at = indent;
                 line_empty = true;
             }
             if (!line_empty && space_before) {
-                line += ' ';
+                (stretch.empty() ? line : stretch) += ' ';
                 at++;
             }
-            line += inked(word, piece.ink);
+            stretch += word;
             at += width;
             line_empty = space_before = false;
             begin = end;
         }
+        line += inked(stretch, piece.ink);
+        stretch.clear();
     }
     text_ += line + '\n';
 }
 
 void TextCanvas::verbatim(size_t indent, const std::string& text) {
-    text_ += std::string(indent, ' ') + inked(harmless(text), Ink::strong) + '\n';
+    for (size_t begin = 0; begin < text.size();) { // an argument may hold newlines: they must survive the paste
+        const size_t end = std::min(text.find('\n', begin), text.size());
+        const std::string line = inked(harmless(text.substr(begin, end - begin)), Ink::strong);
+        text_ += std::string(begin == 0 ? indent : 0, ' ') + line + '\n';
+        begin = end + 1;
+    }
 }
 
 void TextCanvas::table(size_t indent, const std::vector<Column>& columns,

@@ -36,7 +36,7 @@ class TextCanvas {
     void paragraph(const std::string& label, size_t indent, const std::vector<Piece>& pieces,
                    Ink label_ink = Ink::faint);
 
-    // One line as it stands, never wrapped or cut: a command to paste.
+    // As it stands, never wrapped or cut: a command to paste. Only newlines of `text` itself break lines.
     void verbatim(size_t indent, const std::string& text);
 
     void table(size_t indent, const std::vector<Column>& columns, const std::vector<std::vector<std::string>>& rows);

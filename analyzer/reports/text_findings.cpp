@@ -40,8 +40,8 @@ void put_where(TextCanvas& canvas, const Finding& finding) {
             {{location_text(location), index == 0 ? Ink::strong : Ink::plain}, {share, Ink::faint}});
     }
     if (finding.where.size() > kWhereLimit)
-        canvas.paragraph("", kIndent, {{fmt::format("and {} more places", finding.where.size() - kWhereLimit), Ink::faint}});
-    if (!finding.subject.kind.empty())
+        canvas.paragraph("", kIndent, {{more_places(finding.where.size() - kWhereLimit), Ink::faint}});
+    if (!finding.subject.kind.empty() && !names_first_place(finding))
         canvas.paragraph("    what", kIndent, {{finding.subject.kind + " " + finding.subject.name}});
 }
 

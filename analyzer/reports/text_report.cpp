@@ -5,14 +5,16 @@
 #include "reports/run_summary.h"
 #include "reports/text_canvas.h"
 #include "reports/text_findings.h"
+#include "reports/utf8.h"
 
+#include <algorithm>
 #include <fmt/format.h>
 
 namespace plumb {
 
 namespace {
 
-constexpr size_t kLineLimit = 8, kLibraryLimit = 6, kPlacementLimit = 24;
+constexpr size_t kLineLimit = 8, kLibraryLimit = 6, kPlacementLimit = 24, kLeafWidth = 34;
 constexpr double kSmallestShare = 0.005;
 
 using Rows = std::vector<std::vector<std::string>>;
@@ -22,7 +24,7 @@ void put_head(TextCanvas& canvas, const Report& report) {
     std::string facts;
     for (const std::string& fact : run_facts(report))
         facts += (facts.empty() ? "" : " · ") + fact;
-    canvas.paragraph("plumb", 7, {{shell_line(report.run->command), Ink::strong}});
+    canvas.paragraph("plumb", 7, {{headline_of(report.run->command, 240), Ink::strong}});
     canvas.paragraph("", 7, {{facts, Ink::faint}});
     for (const std::string& warning : run_warnings(report))
         canvas.paragraph("", 7, {{warning, Ink::medium}});
@@ -49,15 +51,23 @@ std::string leaf_and_kernel(const HotLine& line) {
 }
 
 void put_hot_lines(TextCanvas& canvas, const Report& report) {
-    Rows rows;
+    size_t leaf_width = 0;
+    std::vector<const HotLine*> lines;
     for (const HotLine& line : report.hot_lines)
-        if (line.fraction >= kSmallestShare && rows.size() < kLineLimit)
-            rows.push_back({format_fraction(line.fraction), format_seconds(line.seconds), frame_text(line.frame), leaf_and_kernel(line)});
+        if (line.fraction >= kSmallestShare && lines.size() < kLineLimit) {
+            lines.push_back(&line);
+            leaf_width = std::max(leaf_width, std::min(columns(leaf_and_kernel(line)), kLeafWidth));
+        }
+    const size_t room = static_cast<size_t>(canvas.style().width) - 24 - leaf_width; // share, time and the gaps
+    Rows rows;
+    for (const HotLine* line : lines)
+        rows.push_back({format_fraction(line->fraction), format_seconds(line->seconds),
+            short_frame_text(line->frame, room), leaf_and_kernel(*line)});
     if (rows.empty())
         return;
     canvas.heading("CPU time by source line");
     canvas.table(2, {{.align = Align::right, .limit = 7}, {.align = Align::right, .limit = 9}, {.keep_end = false},
-        {.limit = 34, .ink = Ink::faint}}, rows);
+        {.limit = kLeafWidth, .ink = Ink::faint}}, rows);
 }
 
 void put_libraries(TextCanvas& canvas, const Report& report) {

@@ -1,9 +1,12 @@
 // How a run becomes a report: the profile by the user's lines, sorting, the tool's own cost, bounded charts, escaping.
 #include "reports/build_report.h"
+#include "reports/html_report.h"
 #include "reports/html_writer.h"
+#include "reports/json_report.h"
 #include "reports/own_cost.h"
 #include "reports/page_data.h"
 #include "reports/profile.h"
+#include "reports/text_report.h"
 #include "reports/timeline.h"
 #include "support/error.h"
 
@@ -170,4 +173,15 @@ TEST_CASE("HTML and the data in it cannot be broken out of") {
     CHECK(data.find('<') == std::string::npos);
     CHECK(data.find('>') == std::string::npos);
     CHECK(data.find("\\u003c/script") != std::string::npos);
+}
+
+TEST_CASE("an empty run has a report in every form") {
+    model::Run run;
+    run.processes.resize(1);
+    TwoModules resolver;
+    model::CallPaths paths(run, resolver);
+    const Report report = build_report(paths, {}, {});
+    CHECK(text_report(report, {80, false, false}).find("Nothing out of plumb") != std::string::npos);
+    CHECK(json_report(report).find("\"plumb-report/1\"") != std::string::npos);
+    CHECK(html_report(report).find("</html>") != std::string::npos);
 }

@@ -1,4 +1,5 @@
 // What the text report is made of: numbers with units, harmless names, wrapping, the terminal's abilities.
+#include "reports/line_texts.h"
 #include "reports/quantity.h"
 #include "reports/text_canvas.h"
 #include "reports/utf8.h"
@@ -120,4 +121,22 @@ TEST_CASE("the style follows the environment") {
     CHECK_FALSE(style.unicode);
     CHECK(style.width == 80);
     std::fclose(file);
+}
+
+TEST_CASE("long paths lose their first folders, never the file") {
+    const model::SourceFrame frame{"solve", "/very/long/path/to/src/solver.c", 42, "app", false};
+    CHECK(short_frame_text(frame, 80) == "/very/long/path/to/src/solver.c:42 in solve");
+    CHECK(short_frame_text(frame, 28) == "…/src/solver.c:42 in solve");
+    CHECK(short_frame_text(frame, 5) == "…/solver.c:42 in solve");
+}
+
+TEST_CASE("headlines are cut between letters") {
+    CHECK(headline_of({"./app", "-n", "4"}, 100) == "./app -n 4");
+    CHECK(headline_of({"Größe"}, 4) == "'Grö…");
+}
+
+TEST_CASE("commands keep the newlines of their arguments") {
+    TextCanvas canvas({80, false, true});
+    canvas.verbatim(4, "python3 -c 'a = 1\nprint(a)\033'");
+    CHECK(canvas.take() == "    python3 -c 'a = 1\nprint(a) '\n");
 }
