@@ -65,7 +65,9 @@ class HeapBound : public Diagnosis {
     static void add_places(const DiagnosisInput& input, const HeapProfile& profile, Finding& finding) {
         const LineShares allocating = allocation_lines(input.paths, profile);
         const bool by_heap = allocating.total() > 0;
-        finding.where = (by_heap ? allocating : profile.sampled_lines).heaviest(5);
+        const LineShares& lines = by_heap ? allocating : profile.sampled_lines;
+        finding.where = lines.heaviest(5);
+        tell_unplaced(lines, input.run, finding);
         finding.evidence["where_from"] = std::string(
             by_heap ? "time in the allocator, dealt out by how many allocations the heap sampler saw at each line"
                     : "call paths of the time samples");

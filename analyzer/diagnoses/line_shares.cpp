@@ -1,20 +1,38 @@
 #include "diagnoses/line_shares.h"
+#include "diagnoses/launch_command.h"
+#include "model/call_paths.h"
 
 #include <algorithm>
 #include <fmt/format.h>
 
 namespace plumb {
 
+namespace {
+
+constexpr double kTellUnplaced = 0.2;   // of the cost: said as evidence from here on
+constexpr double kAdviseUnplaced = 0.5; // and recording again is worth it
+
+bool is_own_code(const model::SourceFrame& frame) {
+    const bool stub = frame.line == 0 && frame.function.ends_with("@plt"); // made by the linker
+    return !frame.module.empty() && frame.module != "[unknown]" && !stub && !model::is_system_module(frame.module);
+}
+
+} // namespace
+
 void LineShares::add(const model::SourceFrame& frame, double weight) {
     if (!(weight > 0))
         return;
+    total_ += weight;
+    if (!is_own_code(frame)) {
+        unplaced_ += weight;
+        return;
+    }
     // A line belongs to one place whatever the function is called there (templates); without a line the function is
     // all there is.
     Line& line = lines_[{frame.module, frame.file, frame.line, frame.line ? std::string() : frame.function}];
     if (line.weight == 0)
         line.frame = frame;
     line.weight += weight;
-    total_ += weight;
 }
 
 std::vector<Location> LineShares::heaviest(size_t limit, double least_share) const {
@@ -37,6 +55,17 @@ std::vector<Location> LineShares::heaviest(size_t limit, double least_share) con
         locations.push_back(location);
     }
     return locations;
+}
+
+void tell_unplaced(const LineShares& lines, const model::Run& run, Finding& finding) {
+    if (lines.unplaced_fraction() < kTellUnplaced)
+        return;
+    finding.evidence["without_caller_fraction"] = lines.unplaced_fraction();
+    if (lines.unplaced_fraction() >= kAdviseUnplaced)
+        finding.advice.push_back({"Record who calls",
+            "the C library and optimised programs keep no frame pointers, so most of these samples do not say which "
+            "line was the caller; unwinding by debug information does (or build with -fno-omit-frame-pointer)",
+            "launch", plumb_run_line(run, "--call-graph=dwarf")});
 }
 
 std::string place_name(const Location& location) {

@@ -2,6 +2,7 @@
 #pragma once
 
 #include "diagnoses/finding.h"
+#include "model/run.h"
 #include "model/source_resolver.h"
 
 #include <map>
@@ -13,11 +14,14 @@ namespace plumb {
 
 class LineShares {
   public:
+    // A frame of the kernel or of a system library means that the user's own code was not found on the call path:
+    // it counts for the total, but is no place to look at.
     void add(const model::SourceFrame& frame, double weight);
     double total() const { return total_; }
+    double unplaced_fraction() const { return total_ > 0 ? unplaced_ / total_ : 0; }
 
     // The `limit` heaviest lines, by share of everything added. Lines below `least_share` are left out, the
-    // heaviest one never. Empty when nothing was added.
+    // heaviest one never. Empty when nothing was added, or nothing of the user's.
     std::vector<Location> heaviest(size_t limit, double least_share = 0.01) const;
 
   private:
@@ -27,8 +31,11 @@ class LineShares {
         double weight = 0;
     };
     std::map<Key, Line> lines_;
-    double total_ = 0;
+    double total_ = 0, unplaced_ = 0;
 };
+
+// Says in `finding` how much of its cost no line could be named for, and how to record so that it can.
+void tell_unplaced(const LineShares& lines, const model::Run& run, Finding& finding);
 
 // "file:line", or "function in module" where there is no line.
 std::string place_name(const Location& location);
