@@ -44,7 +44,7 @@ class HeapBound : public Diagnosis {
         finding.cost.fraction = finding.cost.seconds / totals.wall_s;
         finding.cost.how = "measured";
         finding.severity = severity_of_cost(finding.cost.fraction);
-        add_places(input, profile, finding);
+        const LineShares lines = add_places(input, profile, finding);
         finding.title = fmt::format("{:.0f} % of the CPU time goes into the memory allocator ({})",
                                     100 * profile.share(), module);
         if (!finding.where.empty())
@@ -56,21 +56,23 @@ class HeapBound : public Diagnosis {
         finding.subject.details["allocator"] = module;
         add_evidence(input, profile, totals, finding);
         add_advice(input, profile, module, finding);
+        tell_unplaced(lines, input.run, finding);
         return {finding};
     }
 
   private:
     // Frame-pointer chains break inside a C library that was built without them: the samples then know that the
     // allocator ran, not for whom. The shim's heap sampler does know who allocates.
-    static void add_places(const DiagnosisInput& input, const HeapProfile& profile, Finding& finding) {
+    static LineShares add_places(const DiagnosisInput& input, const HeapProfile& profile, Finding& finding) {
         const LineShares allocating = allocation_lines(input.paths, profile);
-        const bool by_heap = allocating.total() > 0;
+        const bool by_heap = allocating.total() > 0 &&
+                             allocating.unplaced_fraction() <= profile.sampled_lines.unplaced_fraction();
         const LineShares& lines = by_heap ? allocating : profile.sampled_lines;
         finding.where = lines.heaviest(5);
-        tell_unplaced(lines, input.run, finding);
         finding.evidence["where_from"] = std::string(
             by_heap ? "time in the allocator, dealt out by how many allocations the heap sampler saw at each line"
                     : "call paths of the time samples");
+        return lines;
     }
 
     static void add_evidence(const DiagnosisInput& input, const HeapProfile& profile, const RunTotals& totals,

@@ -1,6 +1,6 @@
-// Threads that wait for one another inside the allocator. Two witnesses: CPU samples in the C library's private
-// locks (the time it takes to go to sleep and to wake others up; the sleep itself leaves no samples), and the
-// time that sampled allocator calls took beyond their usual.
+// Threads that wait for one another inside the allocator. Two witnesses: the time that sampled allocator calls
+// slept (the shim counts a call as blocked when its thread gave up the CPU in it), and CPU samples in the C library's
+// private locks: what it takes to go to sleep and to wake others up.
 #include "diagnoses/confidence.h"
 #include "diagnoses/heap_profile.h"
 #include "diagnoses/launch_command.h"
@@ -18,18 +18,16 @@ constexpr double kLeastLockShare = 0.02; // of the CPU time
 constexpr double kLeastHeapShare = 0.02; // the locks are the heap's only where the heap is in use
 constexpr uint64_t kLeastSamples = 200, kLeastLockHits = 20;
 constexpr double kLeastConfidence = 0.9;
+constexpr double kLeastSleep = 0.03; // of the run, in each thread
 constexpr double kLeastSwitches = 100; // voluntary, a second: waiting threads sleep
 
-// Estimated seconds that all threads together waited in allocating calls; `lines` gets them by source line.
-double waited_s(model::CallPaths& paths, LineShares& lines) {
+// Estimated seconds that all threads together slept in the allocator; `lines` gets them by source line.
+double slept_s(model::CallPaths& paths, LineShares& lines) {
     double sum_s = 0;
     const std::vector<model::Process>& processes = paths.run().processes;
     for (size_t process = 0; process < processes.size(); process++)
         for (const model::HeapSite& site : processes[process].heap.sites) {
-            if (site.samples == 0 || site.lock_wait_ns == 0)
-                continue;
-            const double mean_s = static_cast<double>(site.lock_wait_ns) * 1e-9 / static_cast<double>(site.samples);
-            const double wait_s = mean_s * static_cast<double>(site.allocations);
+            const double wait_s = static_cast<double>(site.lock_wait_ns) * 1e-9;
             lines.add(paths.user_frame(process, site.path), wait_s);
             sum_s += wait_s;
         }
@@ -41,21 +39,26 @@ class HeapContention : public Diagnosis {
     const char* id() const override { return "heap-contention"; }
 
     std::vector<Finding> diagnose(const DiagnosisInput& input) const override {
-        const HeapProfile profile = heap_profile_of(input.paths);
         const RunTotals totals = totals_of(input.run);
-        const double confidence = confidence_above(profile.lock_hits, profile.samples, kLeastLockShare);
-        const size_t threads = profile.lock_threads.size();
-        if (totals.wall_s <= 0 || profile.samples < kLeastSamples || profile.lock_hits < kLeastLockHits ||
-            confidence < kLeastConfidence || threads < 2 || profile.share() < kLeastHeapShare ||
+        const HeapProfile profile = heap_profile_of(input.paths);
+        LineShares waiting_lines;
+        const double waiting_s = slept_s(input.paths, waiting_lines);
+        const size_t threads = std::max(profile.lock_threads.size(), profile.threads.size());
+        if (totals.wall_s <= 0 || threads < 2 || profile.samples < kLeastSamples ||
+            profile.share() < kLeastHeapShare ||
             static_cast<double>(totals.voluntary_switches) < kLeastSwitches * totals.wall_s)
             return {};
-        LineShares waiting_lines;
-        const double waiting_s = waited_s(input.paths, waiting_lines);
+        const double by_locks = profile.lock_hits < kLeastLockHits
+            ? 0 : confidence_above(profile.lock_hits, profile.samples, kLeastLockShare);
+        // Threads wait side by side: the run loses the mean over them.
+        const double slept_fraction = waiting_s / static_cast<double>(threads) / totals.wall_s;
+        if (by_locks < kLeastConfidence && slept_fraction < kLeastSleep)
+            return {};
         const double locking_s = profile.lock_share() * totals.cpu_s;
         Finding finding;
         finding.id = id();
-        finding.confidence = 0.9 * confidence; // stdio takes locks of the same kind
-        // Threads wait side by side: the run loses the mean over them. What they waited includes going to sleep.
+        // Two witnesses that agree are better than one; stdio takes locks of the same kind.
+        finding.confidence = by_locks >= kLeastConfidence && slept_fraction >= kLeastSleep ? 0.95 : 0.75;
         const double lost_s = std::max(locking_s, waiting_s) / static_cast<double>(threads);
         finding.cost.seconds = std::min(lost_s, totals.wall_s);
         finding.cost.fraction = finding.cost.seconds / totals.wall_s;
@@ -76,8 +79,7 @@ class HeapContention : public Diagnosis {
         finding.evidence["thread_count"] = static_cast<int64_t>(threads);
         finding.evidence["voluntary_switches_per_second"] =
             static_cast<double>(totals.voluntary_switches) / totals.wall_s;
-        if (waiting_s > 0)
-            finding.evidence["lock_wait_seconds"] = waiting_s;
+        finding.evidence["lock_wait_seconds"] = waiting_s;
         finding.advice.push_back({"Use an allocator with a cache for each thread",
             "jemalloc, tcmalloc and mimalloc rarely take a lock that two threads share", "launch",
             input.run.command.empty()

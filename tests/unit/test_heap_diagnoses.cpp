@@ -1,0 +1,188 @@
+// Heap diagnoses on made-up runs: shares and lines are known beforehand.
+#include "diagnoses/allocator_code.h"
+#include "synthetic_run.h"
+
+#include <catch2/catch.hpp>
+
+using namespace plumb;
+using plumb::testing::SyntheticRun;
+
+namespace {
+
+constexpr uint64_t kMain = 0x400100, kBuild = 0x400200, kCompute = 0x400300;
+constexpr uint64_t kMalloc = 0x7f0000001000, kHidden = 0x7f0000000800, kWait = 0x7f0000002000, kQsort = 0x7f0000003000;
+constexpr uint64_t kFault = 0xffffffff81000000;
+
+// One thread that ran all the time on one of two CPUs, with names for the addresses above.
+SyntheticRun program(double seconds = 4, int threads = 1) {
+    SyntheticRun made(seconds, 2);
+    for (int thread = 0; thread < threads; thread++)
+        made.add_thread(thread % 2, 1, 0);
+    made.add_module("/usr/lib/x86_64-linux-gnu/libc.so.6", 0x7f0000000000, 0x7f0000010000);
+    made.name(kMain, "main", "app", "/src/app.cpp", 10);
+    made.name(kBuild, "build", "app", "/src/app.cpp", 20);
+    made.name(kCompute, "compute", "app", "/src/app.cpp", 30);
+    made.name(kMalloc, "malloc", "libc.so.6");
+    made.name(kWait, "__lll_lock_wait_private+0x20", "libc.so.6");
+    made.name(kQsort, "qsort", "libc.so.6");
+    made.finish();
+    return made;
+}
+
+double number(const Finding& finding, const char* key) { return std::get<double>(finding.evidence.at(key)); }
+
+void add_heap_site(SyntheticRun& made, uint32_t path, uint64_t allocations, uint64_t bytes, uint64_t freed,
+                   double first_s, double last_s) {
+    model::HeapSite site;
+    site.path = path;
+    site.allocations = allocations;
+    site.allocated_bytes = bytes;
+    site.freed_bytes = freed;
+    site.samples = 100;
+    site.first_ns = made.run.begin_ns + SyntheticRun::ns(first_s);
+    site.last_ns = made.run.begin_ns + SyntheticRun::ns(last_s);
+    model::Heap& heap = made.run.processes.back().heap;
+    heap.recorded = true;
+    heap.allocations += allocations;
+    heap.allocated_bytes += bytes;
+    heap.sites.push_back(site);
+}
+
+} // namespace
+
+TEST_CASE("names of the allocator") {
+    for (const char* name : {"malloc", "free+0x1c", "__libc_malloc", "__GI___libc_free", "_int_malloc",
+                             "unlink_chunk.constprop.0", "operator new", "operator new[]",
+                             "operator delete(void*, unsigned long)", "malloc@plt", "cfree"})
+        CHECK(is_allocator_function(name));
+    for (const char* name : {"", "pool::malloc", "my_malloc", "freeze", "operator newish", "Arena::operator new",
+                             "memcpy", "reallocate"})
+        CHECK_FALSE(is_allocator_function(name));
+}
+
+TEST_CASE("time in the allocator is told by share and by line") {
+    SyntheticRun made = program();
+    made.add_samples(0, made.add_path({kMain, kBuild, kMalloc}), 300);
+    made.add_samples(0, made.add_path({kMain, kMalloc}), 100);
+    made.add_samples(0, made.add_path({kMain, kCompute}), 600);
+    const auto findings = made.diagnose("heap-bound");
+    REQUIRE(findings.size() == 1);
+    const Finding& finding = findings[0];
+    CHECK(finding.severity == Severity::high);
+    CHECK(finding.cost.seconds == Approx(1.6));
+    CHECK(finding.cost.fraction == Approx(0.4));
+    CHECK(number(finding, "heap_fraction") == Approx(0.4));
+    CHECK(number(finding, "heap_error_fraction") == Approx(0.0155).epsilon(0.02)); // sqrt(.4 * .6 / 1000)
+    REQUIRE(finding.where.size() == 2);
+    CHECK(finding.where[0].line == 20);
+    CHECK(finding.where[0].share == Approx(0.75));
+    CHECK(finding.subject.name == "/src/app.cpp:20");
+    CHECK(finding.advice[1].command == "LD_PRELOAD=libjemalloc.so.2 plumb run -- ./app 'big file'");
+}
+
+TEST_CASE("broken call paths: the heap sampler knows the lines") {
+    SyntheticRun made = program();
+    made.add_samples(0, made.add_path({kMalloc}), 500);
+    made.add_samples(0, made.add_path({kMain, kCompute}), 500);
+    SECTION("with the heap recorded") {
+        add_heap_site(made, made.add_path({kMain, kBuild}, false), 900, 9000, 9000, 0, 4);
+        add_heap_site(made, made.add_path({kMain}, false), 100, 1000000, 1000000, 0, 4);
+        const auto findings = made.diagnose("heap-bound");
+        REQUIRE(findings.size() == 1);
+        REQUIRE(findings[0].where.size() == 2);
+        CHECK(findings[0].where[0].line == 20); // by number, not by bytes
+        CHECK(findings[0].where[0].share == Approx(0.9));
+        CHECK(findings[0].evidence.count("without_caller_fraction") == 0);
+    }
+    SECTION("without: no line is better than one inside the C library") {
+        const auto findings = made.diagnose("heap-bound");
+        REQUIRE(findings.size() == 1);
+        CHECK(findings[0].where.empty());
+        CHECK(number(findings[0], "without_caller_fraction") == Approx(1));
+        CHECK(findings[0].advice.back().command == "plumb run --call-graph=dwarf -- ./app 'big file'");
+    }
+}
+
+TEST_CASE("the unnamed functions in front of malloc are the allocator's, those in front of others are not") {
+    SyntheticRun made = program();
+    const uint32_t hidden = made.add_path({kMain, kHidden});
+    made.add_samples(0, hidden, 200);
+    made.add_samples(0, made.add_path({kMain, kQsort - 0x400}), 200);
+    made.add_samples(0, made.add_path({kMain, kCompute}), 600);
+    const auto findings = made.diagnose("heap-bound");
+    REQUIRE(findings.size() == 1);
+    CHECK(number(findings[0], "heap_fraction") == Approx(0.2));
+}
+
+TEST_CASE("little time in the allocator, or few samples, make no finding") {
+    SyntheticRun made = program();
+    SECTION("2 %") {
+        made.add_samples(0, made.add_path({kMain, kMalloc}), 20);
+        made.add_samples(0, made.add_path({kMain, kCompute}), 980);
+    }
+    SECTION("a third of 60 samples") {
+        made.add_samples(0, made.add_path({kMain, kMalloc}), 20);
+        made.add_samples(0, made.add_path({kMain, kCompute}), 40);
+    }
+    SECTION("no samples at all") {}
+    CHECK(made.diagnose("heap-bound").empty());
+    CHECK(made.diagnose("heap-contention").empty());
+}
+
+TEST_CASE("contention needs threads that sleep in the allocator") {
+    SyntheticRun made = program(4, 2);
+    for (model::Thread& thread : made.run.processes[0].threads)
+        thread.voluntary_switches = 10000;
+    for (uint32_t thread : {0, 1}) {
+        made.add_samples(thread, made.add_path({kMain, kBuild, kMalloc}), 300);
+        made.add_samples(thread, made.add_path({kMain, kCompute}), 200);
+    }
+    SECTION("none slept") { CHECK(made.diagnose("heap-contention").empty()); }
+    SECTION("each slept for 1.5 of 4 s") {
+        add_heap_site(made, made.add_path({kMain, kBuild}, false), 900, 9000, 9000, 0, 4);
+        made.run.processes[0].heap.sites[0].lock_wait_ns = SyntheticRun::ns(3);
+        const auto findings = made.diagnose("heap-contention");
+        REQUIRE(findings.size() == 1);
+        CHECK(findings[0].severity == Severity::high);
+        CHECK(findings[0].cost.seconds == Approx(1.5));
+        CHECK(findings[0].where[0].line == 20);
+    }
+    SECTION("samples in the locks are a witness of their own") {
+        for (uint32_t thread : {0, 1})
+            made.add_samples(thread, made.add_path({kMain, kMalloc, kWait}), 100);
+        const auto findings = made.diagnose("heap-contention");
+        REQUIRE(findings.size() == 1);
+        CHECK(number(findings[0], "lock_cpu_fraction") == Approx(200.0 / 1200));
+    }
+    SECTION("one thread cannot contend") {
+        made.run.processes[0].samples.clear();
+        made.add_samples(0, made.add_path({kMain, kMalloc, kWait}), 500);
+        CHECK(made.diagnose("heap-contention").empty());
+    }
+}
+
+TEST_CASE("what grows to the end of the run is told, what was set up once is not") {
+    SyntheticRun made = program(10);
+    const uint32_t path = made.add_path({kMain, kBuild}, false);
+    SECTION("grows") {
+        add_heap_site(made, path, 1000, 100'000'000, 1'000'000, 0.5, 9.9);
+        const auto findings = made.diagnose("heap-leak");
+        REQUIRE(findings.size() == 1);
+        CHECK(findings[0].severity == Severity::info);
+        CHECK(findings[0].subject.name == "/src/app.cpp:20");
+        CHECK(number(findings[0], "live_bytes") == 99e6);
+        CHECK(number(findings[0], "growth_bytes_per_second") == Approx(99e6 / 9.4));
+    }
+    SECTION("allocated at the start") {
+        add_heap_site(made, path, 1000, 100'000'000, 0, 0.1, 1);
+        CHECK(made.diagnose("heap-leak").empty());
+    }
+    SECTION("freed again") {
+        add_heap_site(made, path, 1000, 100'000'000, 95'000'000, 0.5, 9.9);
+        CHECK(made.diagnose("heap-leak").empty());
+    }
+    SECTION("small") {
+        add_heap_site(made, path, 1000, 1'000'000, 0, 0.5, 9.9);
+        CHECK(made.diagnose("heap-leak").empty());
+    }
+}

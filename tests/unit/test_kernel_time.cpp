@@ -1,0 +1,225 @@
+// Kernel time by cause, library time, migration and overlapping masks on made-up runs.
+#include "diagnoses/confidence.h"
+#include "diagnoses/kernel_cause.h"
+#include "diagnoses/launch_command.h"
+#include "diagnoses/metrics.h"
+#include "synthetic_run.h"
+
+#include <catch2/catch.hpp>
+
+using namespace plumb;
+using plumb::testing::SyntheticRun;
+
+namespace {
+
+constexpr uint64_t kMain = 0x400100, kTouch = 0x400200, kLoop = 0x400300;
+constexpr uint64_t kRead = 0x7f0000001000, kMemset = 0x7f0000002000, kBlas = 0x7f1000001000;
+constexpr uint64_t kSysRead = 0xffffffff81000010, kFault = 0xffffffff81000020, kCopy = 0xffffffff81000030,
+                   kUnnamed = 0xffffffff81000040;
+
+SyntheticRun program() {
+    SyntheticRun made(4, 2);
+    made.add_thread(0, 1, 0);
+    made.add_module("/usr/lib/x86_64-linux-gnu/libc.so.6", 0x7f0000000000, 0x7f0000010000);
+    made.name(kMain, "main", "app", "/src/app.c", 10);
+    made.name(kTouch, "touch", "app", "/src/app.c", 20);
+    made.name(kLoop, "loop", "app", "/src/app.c", 30);
+    made.name(kRead, "__GI___libc_read+0x12", "libc.so.6");
+    made.name(kMemset, "__memset_avx2_unaligned", "libc.so.6");
+    made.name(kSysRead, "__x64_sys_read+0x5", "[kernel]");
+    made.name(kFault, "exc_page_fault+0x70", "[kernel]");
+    made.name(kCopy, "copy_user_generic", "[kernel]");
+    made.add_module("[kernel]", 0xffffffff81000000, 0xffffffff82000000, model::Module::Kind::kernel);
+    made.finish();
+    return made;
+}
+
+// Marks the last `count` nodes of the path as the kernel's.
+uint32_t kernel_path(SyntheticRun& made, const std::vector<uint64_t>& addresses, size_t count) {
+    const uint32_t leaf = made.add_path(addresses, true, true);
+    auto& nodes = made.run.processes.back().paths;
+    for (size_t i = 0; i < count; i++)
+        nodes[leaf - i].kernel = true;
+    return leaf;
+}
+
+double number(const Finding& finding, const char* key) { return std::get<double>(finding.evidence.at(key)); }
+
+KernelCause cause_of(SyntheticRun& made, uint32_t node) {
+    model::CallPaths paths(made.run, made.resolver);
+    return kernel_cause_of(paths, 0, node);
+}
+
+} // namespace
+
+TEST_CASE("wrappers of system calls") {
+    CHECK(system_call_of_wrapper("__GI___libc_read+0x12") == "read");
+    CHECK(system_call_of_wrapper("pread64") == "pread");
+    CHECK(system_call_of_wrapper("__write_nocancel") == "write");
+    CHECK(system_call_of_wrapper("__lll_lock_wait_private") == "futex");
+    CHECK(system_call_of_wrapper("__memset_avx2_unaligned") == "");
+    CHECK(system_call_of_wrapper("") == "");
+}
+
+TEST_CASE("the cause of a kernel sample") {
+    SyntheticRun made = program();
+    const auto call = KernelCause::Kind::system_call;
+    const auto fault = KernelCause::Kind::page_fault;
+    SECTION("named by the kernel") {
+        const KernelCause cause = cause_of(made, kernel_path(made, {kMain, kSysRead, kCopy}, 2));
+        CHECK(cause.kind == call);
+        CHECK(cause.name == "read");
+    }
+    SECTION("a fault inside a system call belongs to the call") {
+        CHECK(cause_of(made, kernel_path(made, {kMain, kSysRead, kCopy, kFault}, 3)).kind == call);
+    }
+    SECTION("a page fault named by the kernel") {
+        CHECK(cause_of(made, kernel_path(made, {kMain, kFault, kCopy}, 2)).kind == fault);
+    }
+    SECTION("no kernel symbols: the wrapper tells") {
+        const KernelCause cause = cause_of(made, kernel_path(made, {kMain, kRead, kUnnamed}, 1));
+        CHECK(cause.kind == call);
+        CHECK(cause.name == "read");
+    }
+    SECTION("no kernel symbols and no wrapper: a fault") {
+        CHECK(cause_of(made, kernel_path(made, {kMain, kTouch, kUnnamed}, 1)).kind == fault);
+        CHECK(cause_of(made, kernel_path(made, {kMain, kMemset, kUnnamed}, 1)).kind == fault);
+    }
+}
+
+TEST_CASE("kernel time is split by cause and attributed to lines") {
+    SyntheticRun made = program();
+    made.run.processes[0].threads[0].minor_faults = 1000000;
+    made.add_samples(0, kernel_path(made, {kMain, kTouch, kFault}, 1), 300, 300);
+    made.add_samples(0, kernel_path(made, {kMain, kRead, kSysRead}, 1), 100, 100);
+    made.add_samples(0, made.add_path({kMain, kLoop}), 600);
+    const auto findings = made.diagnose("kernel-time");
+    REQUIRE(findings.size() == 2);
+    CHECK(findings[0].cost.fraction == Approx(0.3));
+    CHECK(findings[0].where[0].line == 20);
+    CHECK(number(findings[0], "kernel_fraction") == Approx(0.4));
+    CHECK(number(findings[0], "time_per_fault_us") == Approx(1.2));
+    CHECK(findings[1].cost.fraction == Approx(0.1));
+    CHECK(findings[1].where[0].line == 10);
+    CHECK(findings[1].title.find("the system call read") != std::string::npos);
+}
+
+TEST_CASE("a program that computes has no kernel-time finding") {
+    SyntheticRun made = program();
+    made.add_samples(0, made.add_path({kMain, kLoop}), 980);
+    made.add_samples(0, kernel_path(made, {kMain, kTouch, kFault}, 1), 20, 20);
+    CHECK(made.diagnose("kernel-time").empty());
+}
+
+TEST_CASE("without kernel samples the accounting speaks, and says what is missing") {
+    SyntheticRun made = program();
+    made.add_samples(0, made.add_path({kMain, kLoop}), 500);
+    made.run.processes[0].threads[0].user_ns = SyntheticRun::ns(1);
+    made.run.processes[0].threads[0].system_ns = SyntheticRun::ns(3);
+    const auto findings = made.diagnose("kernel-time");
+    REQUIRE(findings.size() == 1);
+    CHECK(findings[0].cost.fraction == Approx(0.75));
+    CHECK(findings[0].where.empty());
+    CHECK(findings[0].advice[0].command == "sudo sysctl kernel.perf_event_paranoid=1");
+    made.run.processes[0].threads[0].system_ns = SyntheticRun::ns(0.1);
+    CHECK(made.diagnose("kernel-time").empty());
+}
+
+TEST_CASE("a library that does the work is told as info, the reference BLAS as a loss") {
+    SyntheticRun made = program();
+    made.name(kBlas, "dgemm_", "libblas.so.3");
+    const std::string path = GENERATE("/usr/lib/libfftw3.so.3", "/usr/lib/x86_64-linux-gnu/blas/libblas.so.3");
+    made.add_module(path, 0x7f1000000000, 0x7f1000010000);
+    made.add_samples(0, made.add_path({kMain, kBlas}), 800);
+    made.add_samples(0, made.add_path({kMain, kLoop}), 200);
+    const auto findings = made.diagnose("library-time");
+    REQUIRE(findings.size() == 1);
+    CHECK(findings[0].subject.kind == "library");
+    CHECK(number(findings[0], "library_fraction") == Approx(0.8));
+    CHECK(findings[0].severity == (path.find("blas") == std::string::npos ? Severity::info : Severity::medium));
+}
+
+TEST_CASE("only busy threads that move all the time migrate too much") {
+    SyntheticRun made = program();
+    model::Thread& thread = made.run.processes[0].threads[0];
+    SECTION("a handful") {
+        thread.migrations = 40;
+        CHECK(made.diagnose("thread-migration").empty());
+    }
+    SECTION("a thread that mostly sleeps") {
+        thread.migrations = 4000;
+        thread.run_ns /= 10;
+        CHECK(made.diagnose("thread-migration").empty());
+    }
+    SECTION("a thousand moves a second") {
+        thread.migrations = 4000;
+        made.run.hosts[0].topology_xml = R"(<object type="L2Cache" os_index="0" cache_size="2000000" depth="2">)";
+        const auto findings = made.diagnose("thread-migration");
+        REQUIRE(findings.size() == 1);
+        CHECK(findings[0].cost.how == "bound");
+        CHECK(findings[0].cost.seconds == Approx(4000 * (5e-6 + 2e6 / 10e9)));
+        CHECK(findings[0].severity == Severity::medium);
+    }
+}
+
+TEST_CASE("masks that force threads together are named, at no cost of their own") {
+    SyntheticRun made(4, 2);
+    SECTION("two on one CPU") {
+        made.add_thread(1, 0.5, 0.5).allowed_cpus = {1};
+        made.add_thread(1, 0.5, 0.5).allowed_cpus = {1};
+        made.finish();
+        const auto findings = made.diagnose("placement-overlap");
+        REQUIRE(findings.size() == 1);
+        CHECK(findings[0].severity == Severity::info);
+        CHECK(findings[0].subject.name == "1");
+        CHECK(findings[0].title == "2 threads may only use CPU 1 while CPU 0 is free");
+    }
+    SECTION("one after the other") {
+        made.add_thread(1, 1, 0, 0, 2).allowed_cpus = {1};
+        made.add_thread(1, 1, 0, 2, 4).allowed_cpus = {1};
+        made.finish();
+        CHECK(made.diagnose("placement-overlap").empty());
+    }
+    SECTION("each its own") {
+        made.add_thread(0, 1, 0).allowed_cpus = {0};
+        made.add_thread(1, 1, 0).allowed_cpus = {1};
+        made.finish();
+        CHECK(made.diagnose("placement-overlap").empty());
+    }
+    SECTION("no CPU is free") {
+        made.add_thread(1, 0.5, 0.5).allowed_cpus = {1};
+        made.add_thread(1, 0.5, 0.5).allowed_cpus = {1};
+        made.add_thread(0, 1, 0);
+        made.finish();
+        CHECK(made.diagnose("placement-overlap").empty());
+    }
+}
+
+TEST_CASE("confidence grows with samples") {
+    CHECK(confidence_above(10, 100, 0.1) < 0.6);
+    CHECK(confidence_above(20, 100, 0.1) > 0.95);
+    CHECK(confidence_above(6, 20, 0.1) < confidence_above(300, 1000, 0.1));
+    CHECK(confidence_above(0, 0, 0.1) == 0);
+    CHECK(share_error(500, 1000) == Approx(0.0158).epsilon(0.01));
+}
+
+TEST_CASE("commands are quoted for the shell") {
+    CHECK(shell_line({"./a", "it's", "", "$x", "-n=3"}) == R"(./a 'it'\''s' '' '$x' -n=3)");
+}
+
+TEST_CASE("metrics carry their formula") {
+    SyntheticRun made(4, 2);
+    made.add_thread(0, 1, 0);
+    made.add_thread(1, 0.5, 0.5);
+    made.finish();
+    model::CallPaths paths(made.run, made.resolver);
+    std::map<std::string, double> values;
+    for (const Metric& metric : metrics_of({made.run, paths})) {
+        CHECK(!metric.how.empty());
+        values[metric.name] = metric.value;
+    }
+    CHECK(values.at("CPU utilisation") == Approx(0.75));
+    CHECK(values.at("parallel efficiency") == Approx(0.75));
+    CHECK(values.at("load balance") == Approx(0.75));
+    CHECK(values.at("run delay fraction") == Approx(0.25));
+}
