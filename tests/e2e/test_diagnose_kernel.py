@@ -32,7 +32,9 @@ class KernelTime(PlumbTest):
 
     def test_page_faults(self):
         finding = self.the_finding("faults", 600)
-        self.assertGreaterEqual(finding["evidence"]["minor_fault_count"], 600 * 1024)
+        # counted when the thread was last looked at, shortly before it ended
+        self.assertGreater(finding["evidence"]["minor_fault_count"], 0.5 * 600 * 1024)
+        self.assertLess(finding["evidence"]["minor_fault_count"], 1.1 * 600 * 1024)
         if self.kernel_is_sampled:
             self.assertEqual(finding["subject"]["cause"], "page faults")
             self.assertEqual(finding["where"][0]["function"].split("::")[-1], "fresh_pages")
