@@ -12,7 +12,8 @@ struct Module;
 // One source-level frame. An address has one for its function and one more for each level of inlining.
 struct SourceFrame {
     std::string function; // demangled, as users write it, without parameters; "name+0x12" where only a symbol is
-                          // known; "libx.so+0x1234" (an address inside the file) where not even that is
+                          // known; "libx.so+0x1234" where not even that is: the address inside the file at
+                          // which the nameless function begins, or of the instruction if its begin is not known
     std::string file;     // as in the debug info, after source maps; empty without debug info
     uint32_t line = 0;    // 0: unknown
     std::string module;   // file name of the executable or library, "[vdso]", "[anonymous]", "[kernel]"

@@ -97,6 +97,14 @@ const SymbolTable& FileSymbols::symbol_table() {
     return *symbols_;
 }
 
+std::optional<uint64_t> FileSymbols::function_start(uint64_t address) {
+    if (!image_)
+        return std::nullopt;
+    if (!bounds_)
+        bounds_ = std::make_unique<FunctionBounds>(*image_);
+    return bounds_->start_of(address);
+}
+
 std::vector<model::SourceFrame> FileSymbols::frames_at(uint64_t address) {
     std::vector<model::SourceFrame> frames;
     if (!module_)

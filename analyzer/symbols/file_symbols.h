@@ -4,12 +4,14 @@
 
 #include "model/source_resolver.h"
 #include "symbols/debug_files.h"
+#include "symbols/function_bounds.h"
 #include "symbols/symbol_table.h"
 #include "symbols/unit_functions.h"
 #include "symbols/unit_index.h"
 
 #include <elfutils/libdwfl.h>
 #include <memory>
+#include <optional>
 #include <string>
 #include <unordered_map>
 #include <vector>
@@ -27,6 +29,9 @@ class FileSymbols {
 
     // Innermost first; `address` in the file's own address space. Empty: nothing is known. `module` stays empty.
     std::vector<model::SourceFrame> frames_at(uint64_t address);
+
+    // First address of the unnamed function around `address`, if the file still tells.
+    std::optional<uint64_t> function_start(uint64_t address);
 
     bool has_debug_info() const { return units_ != nullptr; }
     const std::string& missing_split_file() const { return missing_split_file_; } // name of one, empty: none missed
@@ -47,6 +52,7 @@ class FileSymbols {
     std::unique_ptr<UnitIndex> units_;
     std::unordered_map<Dwarf_Off, std::unique_ptr<UnitFunctions>> open_units_;
     std::unique_ptr<SymbolTable> symbols_;
+    std::unique_ptr<FunctionBounds> bounds_;
     std::string missing_split_file_;
 };
 

@@ -231,7 +231,8 @@ std::vector<SourceFrame> ElfResolver::resolve_in_file(const Module& module, uint
         if (entry->second.empty())
             entry->second = single("", "");
         if (entry->second.back().function.empty())
-            entry->second.back().function = file.shown + "+" + hex(*inside);
+            entry->second.back().function =
+                file.shown + "+" + hex(file.symbols->function_start(*inside).value_or(*inside));
         cache_.changed();
         if (!file.symbols->missing_split_file().empty() && !file.noted_split) {
             file.noted_split = true;

@@ -219,8 +219,8 @@ TEST_CASE("stripped programs give function and offset, or file and offset") {
         return frames[0].function;
     };
     CHECK(resolve("symbols_only", inside) == "c_linkage+0x4");
-    std::ostringstream bare;
-    bare << "bare+0x" << std::hex << inside;
+    std::ostringstream bare; // the nameless function's begin, by its unwind table
+    bare << "bare+0x" << std::hex << inside - 4;
     CHECK(resolve("bare", inside) == bare.str());
     if (have("mini_debug_info"))
         CHECK(resolve("mini_debug_info", inside) == "c_linkage+0x4");
@@ -233,6 +233,27 @@ TEST_CASE("stripped programs give function and offset, or file and offset") {
     // A local function lies between exported ones; none of them may claim it.
     const uint64_t local = address_of(flavour("libshapes.so"), "_ZL8plus_onei");
     CHECK(resolve("libdynamic_only.so", local).starts_with("libdynamic_only.so+0x"));
+}
+
+TEST_CASE("nameless functions begin where the symbols of the unstripped program say") {
+    const MappedProgram program(flavour("bare"));
+    const auto resolver = make_resolver(plain());
+    std::istringstream symbols(plumb_test::output_of("nm -S '" + flavour("gcc") + "' | sed -n 's/ [tTwW] .*//p'"));
+    size_t functions = 0, addresses = 0;
+    for (std::string line; std::getline(symbols, line);) {
+        unsigned long begin = 0, bytes = 0;
+        if (std::sscanf(line.c_str(), "%lx %lx", &begin, &bytes) != 2 || begin < program.text_begin || begin + bytes > program.text_end)
+            continue;
+        ++functions;
+        for (unsigned long address = begin; address < begin + bytes; ++address, ++addresses) {
+            std::ostringstream expected;
+            expected << "bare+0x" << std::hex << begin;
+            const auto frames = resolver->resolve(program.module, program.runtime_address(address));
+            REQUIRE(frames[0].function == expected.str());
+        }
+    }
+    CHECK(functions > 10);
+    CHECK(addresses > 1000);
 }
 
 TEST_CASE("calls that leave the file are named after what they call") {
