@@ -1,0 +1,183 @@
+// The parsers of /proc and /sys, on texts of machines nobody here has.
+#include "fake_tree.h"
+#include "platform/cpu_list.h"
+#include "platform/elf_image.h"
+#include "platform/maps.h"
+#include "platform/node_stat.h"
+#include "platform/read_file.h"
+#include "platform/task_stat.h"
+
+#include <catch2/catch.hpp>
+#include <elf.h>
+
+using namespace plumb::platform;
+
+TEST_CASE("CPU lists") {
+    CHECK(parse_cpu_list("0-3,8,10-11\n") == std::vector<int>{0, 1, 2, 3, 8, 10, 11});
+    CHECK(parse_cpu_list("5,1,1-2") == std::vector<int>{1, 2, 5});
+    CHECK(parse_cpu_list("\n") == std::vector<int>{});
+    CHECK(parse_cpu_list("0-7:2/4") == std::vector<int>{0, 1, 4, 5});
+    for (const char* bad : {"a", "1-", "-1", "3-1", "1,", "0-99999999", "1 2", "0-7:0/4", "0-7:2"})
+        CHECK_FALSE(parse_cpu_list(bad));
+    CHECK(format_cpu_list({0, 1, 2, 3, 8, 10, 11}) == "0-3,8,10-11");
+    CHECK(format_cpu_list({}).empty());
+}
+
+TEST_CASE("stat of a task whose name is meant to confuse") {
+    const std::string line =
+        "4242 (a) R 7 (x) S 17 4242 4240 34816 4242 4194304 1234 9 5 6 250 30 1 2 20 0 3 0 987654 1000 200 "
+        "18446744073709551615 1 2 3 4 5 0 0 0 0 0 0 0 17 11 0 0 0 0 0 1 2 3 4 5 6 7 0\n";
+    const auto stat = parse_task_stat(line, 100);
+    REQUIRE(stat);
+    CHECK(stat->name == "a) R 7 (x");
+    CHECK(stat->state == 'S');
+    CHECK(stat->parent_pid == 17);
+    CHECK(stat->group == 4242);
+    CHECK(stat->session == 4240);
+    CHECK(stat->minor_faults == 1234);
+    CHECK(stat->major_faults == 5);
+    CHECK(stat->user_ns == 2'500'000'000);
+    CHECK(stat->system_ns == 300'000'000);
+    CHECK(stat->thread_count == 3);
+    CHECK(stat->start_ticks == 987654);
+    CHECK(stat->cpu == 11);
+    CHECK_FALSE(parse_task_stat("", 100));
+    CHECK_FALSE(parse_task_stat("1 (x", 100));
+    CHECK_FALSE(parse_task_stat(")1(", 100));
+    CHECK_FALSE(parse_task_stat("1 (x) S 1 2 3", 100));
+}
+
+TEST_CASE("schedstat, status and sched of a task") {
+    const auto scheduling = parse_task_scheduling("123456789 42 7\n");
+    REQUIRE(scheduling);
+    CHECK(scheduling->run_ns == 123456789);
+    CHECK(scheduling->run_delay_ns == 42);
+    CHECK_FALSE(parse_task_scheduling("12 3"));
+
+    const TaskStatus status = parse_task_status("Name:\tx\nUid:\t1000\t0\t0\t0\nVmHWM:\t  2048 kB\n"
+                                                "Cpus_allowed:\tff\nCpus_allowed_list:\t0-3,7\n"
+                                                "voluntary_ctxt_switches:\t11\nnonvoluntary_ctxt_switches:\t5\n");
+    CHECK(status.allowed_cpus == "0-3,7");
+    CHECK(status.voluntary_switches == 11);
+    CHECK(status.involuntary_switches == 5);
+    CHECK(status.found_switches);
+    CHECK(status.user_id == 0);
+    CHECK(status.peak_resident_bytes == 2048 * 1024);
+    CHECK_FALSE(parse_task_status("Name:\tzombie\n").found_switches);
+
+    CHECK(parse_migrations("cat (1, #threads: 1)\nse.nr_migrations  :   17\nnr_switches : 3\n") == 17);
+    CHECK_FALSE(parse_migrations("nr_switches : 3\n"));
+}
+
+TEST_CASE("tasks of a fake /proc") {
+    FakeTree proc;
+    proc.write("10/task/10/schedstat", "5 6 7\n");
+    proc.write("10/task/12/schedstat", "8 9 1\n");
+    proc.write("10/cmdline", std::string("a\0b c\0", 6));
+    proc.write("self/stat", "");
+    auto threads = list_threads(proc.root(), 10);
+    std::sort(threads.begin(), threads.end());
+    CHECK(threads == std::vector<uint32_t>{10, 12});
+    CHECK(list_processes(proc.root()) == std::vector<uint32_t>{10});
+    CHECK(read_task_scheduling(proc.root(), 10, 12)->run_ns == 8);
+    CHECK_FALSE(read_task_scheduling(proc.root(), 10, 13));
+    CHECK(read_command_line(proc.root(), 10) == std::string("a\0b c", 5));
+    CHECK(read_command_line(proc.root(), 11).empty());
+    CHECK(list_threads(proc.root(), 99).empty());
+}
+
+TEST_CASE("mappings") {
+    const auto file = parse_mapping("7f00-8f00 r-xp 00001000 fd:12 345    /a dir/lib x.so (deleted)");
+    REQUIRE(file);
+    CHECK(file->start == 0x7f00);
+    CHECK(file->end == 0x8f00);
+    CHECK(file->executable);
+    CHECK(file->file_offset == 0x1000);
+    CHECK(file->device == (0xfdull << 32 | 0x12));
+    CHECK(file->inode == 345);
+    CHECK(file->path == "/a dir/lib x.so (deleted)");
+    CHECK(parse_mapping("1000-2000 rw-p 00000000 00:00 0 ")->path.empty());
+    CHECK_FALSE(parse_mapping("1000-2000"));
+    CHECK_FALSE(parse_mapping("1000 2000 r-xp 0 0:0 0"));
+    CHECK_FALSE(parse_mapping(""));
+}
+
+TEST_CASE("CPU times") {
+    const auto times = parse_cpu_times("cpu  9 9 9 9 9 9 9 9 9 9\ncpu0 100 20 30 400 5 6 7 8 90 0\n"
+                                       "cpu12 1 2 3 4\nintr 5 5\nctxt 3\n", 100);
+    REQUIRE(times.size() == 2);
+    CHECK(times.at(0).user_ns == 1'200'000'000);
+    CHECK(times.at(0).system_ns == 300'000'000);
+    CHECK(times.at(0).idle_ns == 4'050'000'000);
+    CHECK(times.at(0).interrupt_ns == 130'000'000);
+    CHECK(times.at(0).steal_ns == 80'000'000);
+    CHECK(times.at(12).user_ns == 30'000'000);
+    CHECK(times.at(12).steal_ns == 0);
+}
+
+TEST_CASE("interrupts of a machine with a CPU offline") {
+    const auto sources = parse_interrupts("           CPU0       CPU2       \n"
+                                          "  24:          1         20  IO-APIC   5-edge      eth0-rx-1\n"
+                                          " LOC:      29307      31561   Local timer interrupts\n"
+                                          " ERR:          0\n");
+    REQUIRE(sources.size() == 2);
+    CHECK(sources[0].name == "24 eth0-rx-1");
+    CHECK(sources[0].counts == std::vector<std::pair<int, uint64_t>>{{0, 1}, {2, 20}});
+    CHECK(sources[1].name == "LOC Local timer interrupts");
+    CHECK(parse_interrupts("").empty());
+}
+
+TEST_CASE("memory of two nodes, and of a kernel without nodes") {
+    FakeTree proc, sys;
+    sys.write("devices/system/node/online", "0-1\n");
+    sys.write("devices/system/node/node0/meminfo", "Node 0 MemTotal:  1000 kB\nNode 0 MemFree:  10 kB\n"
+                                                   "Node 0 FilePages:  20 kB\nNode 0 AnonPages: 30 kB\n");
+    sys.write("devices/system/node/node0/numastat", "numa_hit 5\nnuma_miss 6\nnuma_foreign 7\n");
+    sys.write("devices/system/node/node1/meminfo", "Node 1 MemTotal:  0 kB\n");
+    const auto nodes = read_node_memory(proc.root(), sys.root());
+    REQUIRE(nodes.size() == 1); // node 1 has CPUs only
+    CHECK(nodes[0].total_bytes == 1000 * 1024);
+    CHECK(nodes[0].free_bytes == 10 * 1024);
+    CHECK(nodes[0].file_bytes == 20 * 1024);
+    CHECK(nodes[0].anonymous_bytes == 30 * 1024);
+    CHECK(nodes[0].local_allocations == 5);
+    CHECK(nodes[0].missed_allocations == 6);
+    CHECK(nodes[0].foreign_allocations == 7);
+
+    FakeTree plain_proc, no_nodes;
+    plain_proc.write("meminfo", "MemTotal:  77 kB\nMemFree:  7 kB\nCached:  5 kB\nAnonPages: 3 kB\n");
+    const auto plain = read_node_memory(plain_proc.root(), no_nodes.root());
+    REQUIRE(plain.size() == 1);
+    CHECK(plain[0].total_bytes == 77 * 1024);
+    CHECK(plain[0].file_bytes == 5 * 1024);
+}
+
+TEST_CASE("executables") {
+    const auto self = read_elf_image("/proc/self/exe");
+    REQUIRE(self);
+    CHECK(self->is_native());
+    CHECK(self->has_interpreter);
+    CHECK(self->interpreter.find("ld") != std::string::npos);
+
+    FakeTree tree;
+    tree.write("text", "#!/bin/sh\n");
+    tree.write("cut", std::string("\177ELF\2\1\1", 7));
+    Elf64_Ehdr header{};
+    std::copy_n("\177ELF\2\1\1", 7, header.e_ident);
+    header.e_machine = EM_AARCH64;
+    header.e_type = ET_EXEC;
+    header.e_phentsize = sizeof(Elf64_Phdr);
+    header.e_phnum = 0xffff; // says more program headers than there are
+    header.e_phoff = sizeof header;
+    tree.write("liar", std::string(reinterpret_cast<char*>(&header), sizeof header));
+    header.e_phnum = 0;
+    tree.write("arm", std::string(reinterpret_cast<char*>(&header), sizeof header));
+    for (const char* bad : {"/text", "/cut", "/liar", "/missing"})
+        CHECK_FALSE(read_elf_image(tree.root() + bad));
+    const auto arm = read_elf_image(tree.root() + "/arm");
+    REQUIRE(arm);
+    CHECK_FALSE(arm->has_interpreter);
+#if defined(__x86_64__)
+    CHECK_FALSE(arm->is_native());
+#endif
+}
