@@ -10,7 +10,7 @@ namespace plumb {
 
 namespace {
 
-constexpr double kSmallestShare = 0.002;
+constexpr double kSmallestShare = 0.005;
 constexpr size_t kExcerptContext = 3;
 
 void put_share(HtmlWriter& html, double fraction) {

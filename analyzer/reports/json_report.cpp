@@ -1,6 +1,7 @@
 #include "reports/json_report.h"
 #include "reports/json_document.h"
 
+#include <cctype>
 #include <charconv>
 #include <cmath>
 #include <ctime>
@@ -28,11 +29,12 @@ std::string utc_time(uint64_t unix_ns) {
     return fmt::format("{:%Y-%m-%dT%H:%M:%S}.{:03d}Z", fmt::gmtime(seconds), unix_ns / 1'000'000 % 1000);
 }
 
-// "parallel efficiency" -> "parallel_efficiency"
+// "CPU time" -> "cpu_time"
 std::string key_of(std::string name) {
-    for (char& letter : name)
-        if (!std::isalnum(static_cast<unsigned char>(letter)))
-            letter = '_';
+    for (char& letter : name) {
+        const auto byte = static_cast<unsigned char>(letter);
+        letter = std::isalnum(byte) ? static_cast<char>(std::tolower(byte)) : '_';
+    }
     return name;
 }
 

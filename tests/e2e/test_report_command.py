@@ -3,6 +3,7 @@
 
 import json
 import os
+import pathlib
 import signal
 import struct
 import subprocess
@@ -80,6 +81,15 @@ class Forms(PlumbTest):
             self.assertIn(finding["id"], page.stdout)
         self.assertIn("Cost of recording", text.stdout)
         self.assertIn(str(self.run_directory), text.stdout)
+
+    def test_a_real_report_follows_the_schema(self):
+        try:
+            import jsonschema
+        except ImportError:
+            self.skipTest("python3-jsonschema is not installed")
+        self.record("/usr/bin/env", "python3", "-c", LOOP, check=0)
+        schema = json.loads(pathlib.Path(os.environ["PLUMB_REPORT_SCHEMA"]).read_text())
+        jsonschema.Draft7Validator(schema).validate(self.report())
 
     def test_output_file_replaces_whole(self):
         self.record("true", check=0)
