@@ -42,6 +42,8 @@ class Client {
 
   private:
     Client() {
+        // The library's own patience of 90 s a server is for debuggers; a report must not look hung.
+        setenv(DEBUGINFOD_TIMEOUT_ENV_VAR, "10", 0);
         void* library = dlopen(DEBUGINFOD_SONAME, RTLD_LAZY | RTLD_LOCAL);
         if (!library)
             return;

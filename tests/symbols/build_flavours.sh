@@ -39,6 +39,10 @@ first=$(printf %.2s "$digits")
 mkdir -p "debug/.build-id/$first"
 cp linked.debug "debug/.build-id/$first/${digits#"$first"}.debug"
 
+# What a debuginfod server would answer.
+mkdir -p "server/buildid/$digits"
+cp linked.debug "server/buildid/$digits/debuginfo"
+
 if have xz; then # .gnu_debugdata as distributions make it
     cp symbols_only mini && xz -f mini
     strip --strip-all gcc -o mini_debug_info && objcopy --add-section .gnu_debugdata=mini.xz mini_debug_info

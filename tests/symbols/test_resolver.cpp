@@ -1,6 +1,7 @@
 // The resolver against programs built in many ways. The truth is addr2line's where it has one, else the answer for
 // the same code with debug info in its plainest form.
 #include "elf_program.h"
+#include "symbols/debuginfod.h"
 #include "symbols/names.h"
 #include "symbols/resolver.h"
 
@@ -192,6 +193,26 @@ TEST_CASE("separate debug files are found by link and by build id") {
     Options by_id = plain();
     by_id.debug_directories = {flavour("debug")};
     compare_with_flavour("bare", "gcc", by_id);
+}
+
+TEST_CASE("debug files come from a debuginfod server when one is configured, and only then") {
+    setenv("DEBUGINFOD_CACHE_PATH", flavour("debuginfod_cache").c_str(), 1);
+    std::filesystem::remove_all(flavour("debuginfod_cache"));
+    Options options = plain();
+    options.debuginfod = true;
+    const MappedProgram program(flavour("bare"));
+    const uint64_t address = program.runtime_address(address_of(flavour("gcc"), "c_linkage"));
+    const auto line = [&] { return make_resolver(options)->resolve(program.module, address).back().line; };
+    unsetenv("DEBUGINFOD_URLS");
+    CHECK(line() == 0);
+    setenv("DEBUGINFOD_URLS", ("file://" + flavour("server")).c_str(), 1);
+    if (plumb::symbols::debuginfod_configured())
+        CHECK(line() != 0);
+    else
+        WARN("built without debuginfod");
+    options.debuginfod = false;
+    CHECK(line() == 0);
+    unsetenv("DEBUGINFOD_URLS");
 }
 
 TEST_CASE("a debug file of another build is not used") {
