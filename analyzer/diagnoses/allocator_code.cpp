@@ -79,6 +79,17 @@ bool is_allocator_module(const std::string& module) {
     return false;
 }
 
+bool is_allocator_wrapper(const std::string& function) {
+    static const std::unordered_set<std::string_view> kNames = {
+        "xmalloc", "xcalloc", "xrealloc", "xnmalloc", "xnrealloc", "xzalloc", "xpalloc", "x2realloc", "x2nrealloc",
+        "xstrdup", "xmemdup", "xfree", "safe_malloc", "checked_malloc", "emalloc", "g_malloc", "g_malloc0", "g_realloc",
+        "g_free", "g_try_malloc", "PyMem_Malloc", "PyMem_RawMalloc", "PyMem_Realloc", "PyMem_Free", "PyMem_RawFree",
+        "CRYPTO_malloc", "CRYPTO_zalloc", "CRYPTO_free", "strdup", "__strdup", "strndup", "__strndup",
+        "__gnu_cxx::new_allocator::allocate", "std::allocator_traits::allocate",
+    };
+    return kNames.count(base_name(function)) != 0;
+}
+
 bool is_private_lock_function(const std::string& function) {
     const std::string_view name = base_name(function);
     return name == "__lll_lock_wait_private" || name == "__lll_lock_wake_private";
@@ -130,6 +141,24 @@ uint32_t AllocatorCode::innermost(size_t process, uint32_t node) {
         node = paths[node].parent;
     }
     return 0;
+}
+
+uint32_t AllocatorCode::caller(size_t process, uint32_t node) {
+    const std::vector<model::PathNode>& paths = paths_.run().processes[process].paths;
+    uint32_t outside = node;
+    for (size_t depth = 0; node != 0 && node < paths.size() && depth < kMaxDepth; depth++) {
+        const bool kernel = paths[node].kernel;
+        bool wrapper = false;
+        if (!kernel && !contains(process, node)) {
+            // Inlined frames: only a function that is a wrapper through and through is passed over.
+            wrapper = is_allocator_wrapper(paths_.frames_of(process, node).back().function);
+            if (!wrapper)
+                break;
+        }
+        node = paths[node].parent;
+        outside = node;
+    }
+    return outside < paths.size() ? outside : 0;
 }
 
 } // namespace plumb

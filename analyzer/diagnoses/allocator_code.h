@@ -15,6 +15,9 @@ bool is_allocator_function(const std::string& function);
 // By the file's name: jemalloc, tcmalloc, mimalloc and others that do nothing else.
 bool is_allocator_module(const std::string& module);
 
+// Functions that programs put around malloc to check its result: nobody looks for the cause there.
+bool is_allocator_wrapper(const std::string& function);
+
 // Low-level locks of the C library, as its allocator (and stdio) take them.
 bool is_private_lock_function(const std::string& function);
 
@@ -27,6 +30,10 @@ class AllocatorCode {
 
     // The innermost node from `node` outwards that does; 0: none.
     uint32_t innermost(size_t process, uint32_t node);
+
+    // The first node outside the allocator on the way out from `node`, wrappers like xmalloc and operator new
+    // included in it; 0: the path does not lead out.
+    uint32_t caller(size_t process, uint32_t node);
 
   private:
     bool unnamed_part_of_libc(size_t process, uint64_t address);

@@ -22,6 +22,16 @@ bool on_private_lock(model::CallPaths& paths, size_t process, uint32_t node) {
     return false;
 }
 
+// The user's frame behind the allocator. Where the path does not lead out of it, some frame of a system library:
+// LineShares then counts it as unplaced.
+model::SourceFrame frame_behind(model::CallPaths& paths, AllocatorCode& allocator, size_t process, uint32_t node) {
+    if (const uint32_t caller = allocator.caller(process, node))
+        return paths.user_frame(process, caller);
+    model::SourceFrame unknown;
+    unknown.module = "[unknown]";
+    return unknown;
+}
+
 bool is_shim(const std::string& module) { return module.find("libplumb.so") != std::string::npos; }
 
 } // namespace
@@ -49,15 +59,14 @@ HeapProfile heap_profile_of(model::CallPaths& paths) {
             profile.threads.insert({process, site.thread});
             profile.seconds_by_process[process] += static_cast<double>(site.time_ns) * 1e-9;
             profile.hits_by_module[paths.frames_of(process, node).front().module] += site.samples;
-            const model::SourceFrame user = paths.user_frame(process, site.path);
-            profile.placed_hits += user.line ? site.samples : 0;
-            profile.sampled_lines.add(user, static_cast<double>(site.time_ns));
+            profile.sampled_lines.add(frame_behind(paths, allocator, process, node), static_cast<double>(site.time_ns));
         }
     return profile;
 }
 
 LineShares allocation_lines(model::CallPaths& paths, const HeapProfile& profile) {
     LineShares lines;
+    AllocatorCode allocator(paths);
     double covered_s = 0, all_s = 0;
     uint64_t sampled = 0;
     for (const auto& [process, seconds] : profile.seconds_by_process) {
@@ -71,7 +80,7 @@ LineShares allocation_lines(model::CallPaths& paths, const HeapProfile& profile)
         covered_s += seconds;
         for (const model::HeapSite& site : heap.sites) {
             sampled += heap.every_event ? site.allocations : site.samples;
-            lines.add(paths.user_frame(process, site.path),
+            lines.add(frame_behind(paths, allocator, process, site.path),
                       seconds * static_cast<double>(site.allocations) / allocations);
         }
     }

@@ -16,7 +16,6 @@ struct HeapProfile {
     uint64_t hits = 0;          // with the allocator anywhere on the call path
     uint64_t kernel_hits = 0;   // of these: in the kernel on its behalf
     uint64_t lock_hits = 0;     // waiting for, or waking up others for, one of the C library's private locks
-    uint64_t placed_hits = 0;   // hits whose call path led to a source line of the user's own code
     std::set<std::pair<size_t, uint32_t>> threads;      // (process, thread) with a hit
     std::set<std::pair<size_t, uint32_t>> lock_threads; // (process, thread) with a lock hit
     std::map<size_t, double> seconds_by_process;        // of hits

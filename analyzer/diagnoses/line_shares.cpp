@@ -17,6 +17,13 @@ bool is_own_code(const model::SourceFrame& frame) {
     return !frame.module.empty() && frame.module != "[unknown]" && !stub && !model::is_system_module(frame.module);
 }
 
+// "lzma_code" for "lzma_code+0x177", but "gzip+0x4308" where not even the function is known.
+std::string without_offset(const model::SourceFrame& frame) {
+    const size_t offset = frame.function.rfind("+0x");
+    return offset == std::string::npos || frame.function.compare(0, offset, frame.module) == 0
+        ? frame.function : frame.function.substr(0, offset);
+}
+
 } // namespace
 
 void LineShares::add(const model::SourceFrame& frame, double weight) {
@@ -28,10 +35,13 @@ void LineShares::add(const model::SourceFrame& frame, double weight) {
         return;
     }
     // A line belongs to one place whatever the function is called there (templates); without a line the function is
-    // all there is.
-    Line& line = lines_[{frame.module, frame.file, frame.line, frame.line ? std::string() : frame.function}];
-    if (line.weight == 0)
+    // all there is, and its instructions are not told apart.
+    const std::string function = frame.line ? frame.function : without_offset(frame);
+    Line& line = lines_[{frame.module, frame.file, frame.line, frame.line ? std::string() : function}];
+    if (line.weight == 0) {
         line.frame = frame;
+        line.frame.function = function;
+    }
     line.weight += weight;
 }
 
