@@ -59,7 +59,8 @@ int run_pinned(const placement::PinOptions& options, const std::vector<std::stri
     for (const auto& [name, value] : session.environment(command))
         environment[name] = value;
     const std::string why_no_shim = preload(program, environment);
-    if (!quiet)
+    const bool first = session.local_rank() <= 0; // one table for all ranks of a node
+    if (!quiet && first)
         fmt::print(stderr, "{}", session.planned_table());
 
     record::SignalForwarder signals;
@@ -78,7 +79,7 @@ int run_pinned(const placement::PinOptions& options, const std::vector<std::stri
         throw Error(failure.text, failure.exit_status);
     }
     const int status = wait_for(signals, child.pid());
-    if (!quiet)
+    if (!quiet && (first || session.group().table().failed > 0))
         fmt::print(stderr, "{}", session.applied_table());
     return WIFSIGNALED(status) ? 128 + WTERMSIG(status) : WEXITSTATUS(status);
 }

@@ -7,6 +7,7 @@
 
 #include <plumb/environment.h>
 #include <plumb/launchers.h>
+#include <plumb/plumb.h>
 
 #include <algorithm>
 #include <cerrno>
@@ -61,15 +62,26 @@ int positions_per_process(const PinOptions& options, const std::optional<LocalRa
     return rank->count > 0 ? std::max(1, static_cast<int>(positions) / rank->count) : 1;
 }
 
+// What relative CPUs count over. In a rank the launcher may have bound us to this rank's part: the public library
+// asks the launcher's daemon, so that `mpirun plumb pin` and `plumb pin mpirun` place alike.
+std::vector<int> job_cpus(bool whole_cpuset) {
+    if (whole_cpuset || !local_rank(environment_value))
+        return platform::allowed_cpus("/", platform::affinity_mask(), whole_cpuset);
+    std::vector<int> cpus;
+    for (int n = 0; n < plumb_cpu_count(); ++n)
+        cpus.push_back(plumb_cpu_number(n));
+    return cpus;
+}
+
 } // namespace
 
 PinSession::PinSession(const PinOptions& options, const std::string& directory)
     : options_(options), wish_(options.to_wish()),
-      allowed_(platform::allowed_cpus("/", platform::affinity_mask(), options.whole_cpuset)),
+      allowed_(job_cpus(options.whole_cpuset)),
       topology_(options.topology.empty() ? platform::live_topology()
                                          : platform::topology_from_file(options.topology)),
       plan_(plan_cpus(topology_, allowed_, wish_)) {
-    const std::optional<LocalRank> rank = local_rank(environment_value);
+    const std::optional<LocalRank> rank = placement::local_rank(environment_value);
     threads_per_process_ = positions_per_process(options_, rank, plan_.first_pass);
     std::vector<int> block = plan_.cpus;
     block.resize(plan_.first_pass);
@@ -89,9 +101,7 @@ PinSession::environment(const std::vector<std::string>& command) const {
     namespace env = plumb::environment;
     std::vector<std::pair<std::string, std::string>> pairs;
     pairs.emplace_back(env::kPinList, platform::format_cpu_list(plan_.cpus));
-    // Below an MPI launcher our own mask may be this rank's part only: the library asks the launcher's daemon then.
-    if (rank_block_ < 0 || options_.whole_cpuset)
-        pairs.emplace_back(env::kAllowedCpus, platform::format_cpu_list(allowed_));
+    pairs.emplace_back(env::kAllowedCpus, platform::format_cpu_list(allowed_));
     pairs.emplace_back(env::kPinGroup, group_->path());
     if (options_.memory_binding() != MemoryBinding::none)
         pairs.emplace_back(env::kPinMemory, options_.memory_binding() == MemoryBinding::strict ? "strict" : "prefer");

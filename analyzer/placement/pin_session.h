@@ -33,6 +33,9 @@ class PinSession {
     const PinGroup& group() const { return *group_; }
     const std::vector<int>& allowed() const { return allowed_; }
 
+    // The launcher's local rank that this plumb is itself; -1: none.
+    int local_rank() const { return rank_block_; }
+
     // Who may run where, as planned; each line ends with a newline.
     std::string planned_table() const;
     // Who was given what; "" if nothing was pinned. To be called when the command has ended.

@@ -5,8 +5,7 @@
  *
  * Relative CPUs. CPU n, counted from 0, is the n-th of the CPUs that the JOB was given on this node, in the order
  * of their numbers. They are found once, when the program is loaded:
- *   1. under `plumb pin` or `plumb run --pin`: the CPUs plumb found the job was given (when plumb itself
- *      runs in the ranks of an MPI launcher, rule 2 holds);
+ *   1. under `plumb pin` or `plumb run --pin`: the CPUs plumb found the job was given;
  *   2. in a process that an MPI launcher started: the CPUs of the launcher's daemon on this node (the launcher may
  *      have bound the process itself to a part of them, which does not change the numbers), or, when that daemon
  *      cannot be found, the CPUs that the kernel's cpuset grants;

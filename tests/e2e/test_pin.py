@@ -2,6 +2,7 @@
 
 import os
 import re
+import shutil
 import signal
 import subprocess
 import time
@@ -113,6 +114,23 @@ class PinTest(PlumbTest):
         script = "".join(f"MPI_LOCALRANKID={rank} {PRINT} tag r{rank} 200 & " for rank in reversed(range(4))) + "wait"
         seen, _ = self.pin("sh", "-c", script)
         self.assertEqual(seen, {f"r{rank}": relative(rank) for rank in range(4)})
+
+    def test_real_ranks_around_and_inside_the_launcher(self):
+        mpirun = shutil.which("mpirun")
+        if not mpirun or "Open MPI" not in subprocess.run([mpirun, "--version"], capture_output=True, text=True).stdout:
+            self.skipTest("needs Open MPI")
+        launch = [mpirun, "--mca", "btl", "self,vader", "--mca", "plm", "isolated", "--oversubscribe",
+                  "--bind-to", "core" if len(ALLOWED) > 1 else "none", "-n", "2"]
+        program = ["sh", "-c", f"{PRINT} tag r$OMPI_COMM_WORLD_LOCAL_RANK"]
+        backwards = ["--list", ",".join(map(str, reversed(range(len(ALLOWED)))))]
+        expected = {"r0": relative(-1), "r1": relative(-2)}
+        root = {"OMPI_ALLOW_RUN_AS_ROOT": "1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1", "OMP_NUM_THREADS": "1"}
+        around, _ = self.pin(*launch, *program, options=backwards, environment=root)
+        self.assertEqual(around, expected)
+        inside = subprocess.run([*launch, PLUMB, "pin", *backwards, "--", *program], capture_output=True, text=True,
+                                timeout=60, env={**os.environ, **root})
+        self.assertEqual(dict(line.split(": ") for line in inside.stdout.splitlines()), expected, inside.stderr)
+        self.assertEqual(inside.stderr.count("this job may use"), 1)  # one table, not one a rank
 
     def test_processes_with_several_threads_own_blocks(self):
         script = f"{PRINT} tag a 300 & {PRINT} tag b 300 & wait"
