@@ -11,16 +11,13 @@
 #include <stddef.h>
 
 namespace plumb::shim {
+
+UnwindSlot unwind_slots[1u << kUnwindSlotBits]; // touched as code is met
+
 namespace {
 
-constexpr uint32_t kSlotBits = 16;
 constexpr uint32_t kProbes = 8;
 
-struct Slot {
-    uint64_t pc;   // 0: free
-    uint64_t rule; // UnwindRule::pack, 0: not known
-};
-Slot slots[1u << kSlotBits]; // touched as code is met
 uint32_t generation;
 
 // glibc 2.35 and later; the layout is fixed by its ABI. Declared here so that the shim builds with older headers and
@@ -82,9 +79,9 @@ void start_unwinding() {
 }
 
 UnwindRule find_unwind_rule(uint64_t pc) {
-    const uint32_t home = static_cast<uint32_t>(pc * 0x9e3779b97f4a7c15u >> (64 - kSlotBits));
+    const uint32_t home = unwind_slot_of(pc);
     for (uint32_t probe = 0; probe < kProbes; ++probe) {
-        Slot& slot = slots[(home + probe) & ((1u << kSlotBits) - 1)];
+        UnwindSlot& slot = unwind_slots[(home + probe) & ((1u << kUnwindSlotBits) - 1)];
         uint64_t owner = __atomic_load_n(&slot.pc, __ATOMIC_RELAXED);
         if (owner == 0 && __atomic_compare_exchange_n(&slot.pc, &owner, pc, false, __ATOMIC_RELAXED, __ATOMIC_RELAXED))
             owner = pc;
@@ -102,7 +99,7 @@ UnwindRule find_unwind_rule(uint64_t pc) {
 
 void forget_unwind_rules() {
     __atomic_add_fetch(&generation, 1, __ATOMIC_ACQ_REL);
-    for (Slot& slot : slots)
+    for (UnwindSlot& slot : unwind_slots)
         if (__atomic_load_n(&slot.rule, __ATOMIC_RELAXED))
             __atomic_store_n(&slot.rule, 0, __ATOMIC_RELAXED);
 }

@@ -13,6 +13,25 @@ void start_unwinding();
 // seen before, 0.2 to 1 us for a new one.
 UnwindRule find_unwind_rule(uint64_t pc);
 
+// The packed rule at `pc` where it stands in its own slot of the table; 0: ask find_unwind_rule().
+struct UnwindSlot {
+    uint64_t pc;   // 0: free
+    uint64_t rule; // UnwindRule::pack, 0: not known
+};
+inline constexpr uint32_t kUnwindSlotBits = 16;
+extern UnwindSlot unwind_slots[1u << kUnwindSlotBits];
+
+inline uint32_t unwind_slot_of(uint64_t pc) {
+    return static_cast<uint32_t>(pc * 0x9e3779b97f4a7c15u >> (64 - kUnwindSlotBits));
+}
+
+inline uint64_t known_unwind_rule(uint64_t pc) {
+    const UnwindSlot& slot = unwind_slots[unwind_slot_of(pc)];
+    return __builtin_expect(__atomic_load_n(&slot.pc, __ATOMIC_RELAXED) == pc, 1)
+               ? __atomic_load_n(&slot.rule, __ATOMIC_RELAXED)
+               : 0;
+}
+
 // Code was unmapped: other code may appear at its addresses. Thread-safe. Whoever keeps frames that were unwound by
 // earlier rules compares unwind_generation().
 void forget_unwind_rules();

@@ -39,8 +39,9 @@ CallPath CallPathCache::find(const Guard& guard, const Frame& caller) {
             bounds_ = {UINT64_MAX - 1, UINT64_MAX}; // not known: every word is read through the kernel
     }
     const uint32_t generation = unwind_generation();
-    if (generation != generation_) {
+    if (generation != generation_ || forget_next_) {
         generation_ = generation;
+        forget_next_ = false;
         count_ = 0;
     }
 
@@ -49,7 +50,7 @@ CallPath CallPathCache::find(const Guard& guard, const Frame& caller) {
         const uint32_t top = count_ - 1;
         if (pc_[top] == caller.pc && sp_[top] == caller.sp && (!needs_bp_[top] || bp_[top] == caller.bp) &&
             first_change(top) == 0)
-            return {node_[top], &mark_[top]};
+            return {key_[top], &mark_[top]};
     }
 
     StackReader stack(bounds_, caller.sp);
@@ -80,10 +81,10 @@ CallPath CallPathCache::find(const Guard& guard, const Frame& caller) {
         step.pc = frame.pc;
         step.sp = frame.sp;
         step.bp = frame.bp;
-        const Step result = step_to_caller(&frame, &stack, &step.facts);
         ++added;
-        step.caller_sp = frame.sp;
-        step.caller_bp = frame.bp;
+        if (step_fast(&frame, bounds_.high, &step.facts))
+            continue;
+        const Step result = step_to_caller(&frame, &stack, &step.facts);
         if (result == Step::caller)
             continue;
         if (result == Step::interrupted)
@@ -97,39 +98,94 @@ CallPath CallPathCache::find(const Guard& guard, const Frame& caller) {
         cut = true;
         kept = 0;
     }
-    return install(guard, kept, added, cut);
+    return install(kept, added, cut);
+}
+
+// The frame of the folded path up to `frame` that has this return address, plus 1; 0: none.
+inline uint32_t CallPathCache::find_on_path(uint32_t frame, uint64_t pc) const {
+    for (uint32_t i = frame + 1; i != 0; i = up_[i - 1])
+        if (pc_[i - 1] == pc)
+            return i;
+    return 0;
+}
+
+// Key, ancestors and fold of frame `at`, whose callers are complete.
+inline void CallPathCache::extend_path(uint32_t at) {
+    const uint64_t pc = pc_[at];
+    const uint64_t mixed = pc * 0x9e3779b97f4a7c15u;
+    const uint64_t bit = uint64_t{1} << (mixed >> 58);
+    const uint32_t word = mixed >> 57 & 1;
+    mark_[at] = nullptr;
+    node_[at] = 0;
+    if (at == 0) {
+        ancestors_[0] = {};
+        key_[0] = (mixed ^ mixed >> 32) | uint64_t{1} << 63;
+        up_[0] = 0;
+    } else if (uint32_t same; ancestors_[at - 1].bits[word] & bit && (same = find_on_path(at - 1, pc)) != 0) {
+        key_[at] = key_[same - 1];
+        ancestors_[at] = ancestors_[same - 1];
+        up_[at] = up_[same - 1];
+        node_[at] = node_[same - 1];
+        return;
+    } else {
+        const uint64_t hash = ((key_[at - 1] << 7 | key_[at - 1] >> 57) ^ pc) * 0xbf58476d1ce4e5b9u;
+        key_[at] = (hash ^ hash >> 31) | uint64_t{1} << 63;
+        ancestors_[at] = ancestors_[at - 1];
+        up_[at] = static_cast<uint16_t>(at);
+    }
+    ancestors_[at].bits[word] |= bit;
 }
 
 // Puts the new frames on top of the `kept` remembered ones.
-CallPath CallPathCache::install(const Guard& guard, uint32_t kept, uint32_t added, bool cut) {
+CallPath CallPathCache::install(uint32_t kept, uint32_t added, bool cut) {
     uint32_t at = kept;
-    trace::NodeId node = kept ? node_[kept - 1] : cut ? kCutPath : 0;
     bool needs_outer_bp = kept ? needs_bp_[kept - 1] : false;
     uint32_t checks = kept ? checks_through_[kept - 1] : 0;
     bool remembered = true;
+    if (kept == 0)
+        cut_ = cut;
     for (uint32_t i = added; i-- > 0; ++at) {
         const NewFrame& step = new_[i];
-        node = call_path_child(guard, node, step.pc);
         pc_[at] = step.pc;
         sp_[at] = step.sp;
         bp_[at] = step.bp;
-        node_[at] = node;
-        mark_[at] = 0;
+        extend_path(at);
         checks_before_[at] = static_cast<uint16_t>(checks);
         if (checks + 2 > kMaxChecks) {
             remembered = false;
         } else {
             if (step.facts.sp_address)
-                checks_[checks++] = {step.facts.sp_address, step.caller_sp};
+                checks_[checks++] = {step.facts.sp_address, sp_[at - 1]};
             if (needs_outer_bp && !step.facts.keeps_bp && step.facts.bp_address)
-                checks_[checks++] = {step.facts.bp_address, step.caller_bp};
+                checks_[checks++] = {step.facts.bp_address, bp_[at - 1]};
         }
         checks_through_[at] = static_cast<uint16_t>(checks);
         needs_outer_bp = step.facts.uses_bp || (step.facts.keeps_bp && needs_outer_bp);
         needs_bp_[at] = needs_outer_bp;
     }
-    count_ = remembered ? at : 0;
-    return {node == kCutPath ? 0 : node, &mark_[at - 1]};
+    count_ = at;
+    forget_next_ = !remembered;
+    uncached_ = false;
+    return {key_[at - 1], &mark_[at - 1]};
+}
+
+trace::NodeId CallPathCache::node(const Guard& guard) {
+    if (uncached_)
+        return last_node_;
+    // Down to a frame whose node is known, then up again.
+    uint16_t unknown[kMaxFrames];
+    uint32_t count = 0;
+    uint32_t at = count_;
+    while (at != 0 && node_[at - 1] == 0) {
+        unknown[count++] = static_cast<uint16_t>(at - 1);
+        at = up_[at - 1];
+    }
+    trace::NodeId node = at ? node_[at - 1] : cut_ ? kCutPath : 0;
+    while (count-- > 0) {
+        node = call_path_child(guard, node, pc_[unknown[count]]);
+        node_[unknown[count]] = node;
+    }
+    return node == kCutPath ? 0 : node;
 }
 
 // Across signals and on foreign stacks: `done` frames are in new_, the rest is walked and nothing is remembered.
@@ -143,12 +199,18 @@ CallPath CallPathCache::walk_uncached(const Guard& guard, Frame frame, StackRead
         if (result == Step::outermost || result == Step::broken)
             break;
     }
-    trace::NodeId node = result == Step::outermost ? 0 : kCutPath;
-    for (uint32_t i = done; i-- > 0;)
-        node = call_path_child(guard, node, new_[i].pc);
+    cut_ = result != Step::outermost;
+    for (uint32_t at = 0; at < done; ++at) {
+        pc_[at] = new_[done - 1 - at].pc;
+        extend_path(at);
+    }
+    count_ = done;
+    uncached_ = false;
+    last_node_ = node(guard);
+    uncached_ = true;
     count_ = 0;
-    scratch_mark_ = 0;
-    return {node == kCutPath ? 0 : node, &scratch_mark_};
+    last_mark_ = nullptr;
+    return {last_node_, &last_mark_};
 }
 
 } // namespace plumb::shim

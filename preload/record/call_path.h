@@ -5,6 +5,13 @@
 // (return addresses, and saved frame pointers where a frame is addressed through them) is compared with what is
 // stored there now. All equal: a new walk would read the same words and arrive at the same frames, so the old result
 // stands. Not equal: stepping goes on. The result is always that of a full walk; usually it costs one load a frame.
+//
+// Recursion is folded: a frame whose return address already stands on its own path continues from there, so that a
+// path never holds an address twice and a recursive program has finitely many paths. Each edge that is recorded was
+// really taken; the depth of the recursion is not kept.
+//
+// A path has a key, a hash that is kept up while walking; its node in the process's tree is looked up (and written to
+// the trace) only on request, which is the first time a thread meets the path.
 #pragma once
 
 #include "platform/unwind_step.h"
@@ -19,14 +26,17 @@ namespace plumb::shim {
                           *static_cast<const uint64_t*>(__builtin_frame_address(0)), false})
 
 struct CallPath {
-    trace::NodeId node; // 0: nothing is known
-    uint32_t* mark;     // a word that stays with the path as long as the thread remembers it; 0 at first
+    uint64_t key;   // equal for equal paths of one thread; at least 2^63, or the node if that was looked up already
+    void** mark;    // a word that stays with the path as long as the thread remembers it; null at first
 };
 
 class CallPathCache {
   public:
     // Belongs to one thread. Zeroed memory is a valid empty cache. Signal-safe after the first call.
     CallPath find(const Guard&, const Frame& caller);
+
+    // The node of the path that find() returned last. 0: nothing is known.
+    trace::NodeId node(const Guard&);
 
     // Another thread takes the cache over: forgets frames, marks and the stack's bounds.
     void begin_thread() {
@@ -42,14 +52,19 @@ class CallPathCache {
     struct NewFrame {
         uint64_t pc, sp, bp;
         StepFacts facts;
-        uint64_t caller_sp, caller_bp;
     };
     struct Check {
         uint64_t address, value;
     };
 
+    struct Ancestors { // which addresses may stand on a path
+        uint64_t bits[2];
+    };
+
     uint32_t first_change(uint32_t frame) const;
-    CallPath install(const Guard&, uint32_t kept, uint32_t added, bool cut);
+    uint32_t find_on_path(uint32_t frame, uint64_t pc) const;
+    void extend_path(uint32_t at);
+    CallPath install(uint32_t kept, uint32_t added, bool cut);
     CallPath walk_uncached(const Guard&, Frame frame, StackReader* stack, uint32_t done);
 
     // Frame 0 is the outermost; frame i was called by frame i - 1. Separate arrays: a check touches two of them.
@@ -59,14 +74,21 @@ class CallPathCache {
     uint64_t sp_[kMaxFrames];
     uint64_t pc_[kMaxFrames];
     uint64_t bp_[kMaxFrames];
-    trace::NodeId node_[kMaxFrames];
-    uint32_t mark_[kMaxFrames];
+    uint64_t key_[kMaxFrames];
+    Ancestors ancestors_[kMaxFrames];
+    uint16_t up_[kMaxFrames];           // the frame before it on its folded path, plus 1; 0: none
+    trace::NodeId node_[kMaxFrames];    // 0: not looked up yet
+    void* mark_[kMaxFrames];
     bool needs_bp_[kMaxFrames];           // its callers were found through its rbp
     uint16_t checks_before_[kMaxFrames];  // checks of the frames outside it
     uint16_t checks_through_[kMaxFrames]; // and with its own
     Check checks_[kMaxChecks];
     NewFrame new_[kMaxWalk];
-    uint32_t scratch_mark_;
+    bool cut_;                // frame 0 has callers that are not known
+    bool forget_next_;        // there were more words to check than are kept: the next walk starts afresh
+    bool uncached_;           // the last path is not remembered, this is all that is known of it:
+    trace::NodeId last_node_;
+    void* last_mark_;
 };
 
 } // namespace plumb::shim

@@ -1,8 +1,4 @@
 // The process's tree of call paths: equal paths have one node, whoever walks them.
-//
-// Recursion is folded: a frame whose return address already stands on its own path continues from there, so that a
-// path never holds an address twice and a recursive program has finitely many paths. Each edge that is recorded was
-// really taken; the depth of the recursion is not kept.
 #pragma once
 
 #include "record/trace_writer.h"
@@ -14,7 +10,8 @@ inline constexpr trace::NodeId kCutPath = UINT32_MAX;
 
 // The node reached from `parent` (0: outermost, kCutPath: callers unknown) through `address`; new nodes are appended
 // to the trace. When memory or the file has no room for another node, the path ends at `parent` (0 for a new root).
-// Thread-safe and signal-safe without locks; 5 to 10 ns for a node that exists.
+// Thread-safe and signal-safe without locks. Two threads that make the same node at the same moment may make two:
+// readers add up what stands at equal paths.
 trace::NodeId call_path_child(const Guard&, trace::NodeId parent, uint64_t address);
 
 // How many nodes found no room.

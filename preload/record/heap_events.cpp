@@ -99,17 +99,17 @@ void note_full(const Guard& guard, ThreadHeap* heap, const PendingAllocation& pe
     const uint64_t bytes = pending.bytes;
     const uint32_t magnitude = 63 - static_cast<uint32_t>(__builtin_clzll(bytes | 1));
     add_to(heap->totals->size_histogram[magnitude < 31 ? magnitude : 31], 1);
-    const ThreadHeap::Place place = heap->place_of(guard, caller);
-    heap->count_allocation(place.site, 1, bytes, heap->recent_ns());
-    if (!shadow_store(reinterpret_cast<uint64_t>(block), place.path, bytes)) {
-        heap->count_free(place.site, 1, bytes); // or it would seem to live for ever
+    trace::HeapSite* const site = heap->site_at(guard, caller);
+    heap->count_allocation(site, 1, bytes, heap->recent_ns());
+    if (!shadow_store(reinterpret_cast<uint64_t>(block), site->path, bytes)) {
+        heap->count_free(site, 1, bytes); // or it would seem to live for ever
         __atomic_add_fetch(&live_refused, 1, __ATOMIC_RELAXED);
     }
     heap->last_block = reinterpret_cast<uint64_t>(block);
     if (__builtin_expect(pending.timer.started(), 0))
-        add_to(place.site->lock_wait_ns, pending.timer.blocked_ns() * kTimedEvery);
+        add_to(site->lock_wait_ns, pending.timer.blocked_ns() * kTimedEvery);
     if (__builtin_expect(bytes >= kLargeBytes, 0))
-        write_large_map(guard, block, bytes, kFromMalloc, place.path);
+        write_large_map(guard, block, bytes, kFromMalloc, site->path);
 }
 
 void note_sampled(const Guard& guard, ThreadHeap* heap, const PendingAllocation& pending, void* block,
@@ -120,21 +120,21 @@ void note_sampled(const Guard& guard, ThreadHeap* heap, const PendingAllocation&
     if (!sampled && bytes < kLargeBytes)
         return;
     const uint64_t blocked_ns = pending.timer.started() ? pending.timer.blocked_ns() : 0;
-    const ThreadHeap::Place place = heap->place_of(guard, caller);
+    trace::HeapSite* const site = heap->site_at(guard, caller);
     uint64_t weight = 0;
     if (sampled) {
         heap->sample_at = total + sampling_distance(&heap->random, mean_bytes);
         weight = sampling_weight(&heap->random, bytes, mean_bytes);
-        heap->count_allocation(place.site, weight, bytes, now_ns());
-        add_to(place.site->lock_wait_ns, blocked_ns * weight);
+        heap->count_allocation(site, weight, bytes, now_ns());
+        add_to(site->lock_wait_ns, blocked_ns * weight);
     }
-    if (!live_insert(reinterpret_cast<uint64_t>(block), {place.path, weight, bytes})) {
+    if (!live_insert(reinterpret_cast<uint64_t>(block), {site->path, weight, bytes})) {
         if (sampled)
-            heap->count_free(place.site, weight, bytes);
+            heap->count_free(site, weight, bytes);
         __atomic_add_fetch(&live_refused, 1, __ATOMIC_RELAXED);
     }
     if (bytes >= kLargeBytes)
-        write_large_map(guard, block, bytes, kFromMalloc, place.path);
+        write_large_map(guard, block, bytes, kFromMalloc, site->path);
 }
 
 void note_block(const Guard& guard, ThreadHeap* heap, const PendingAllocation& pending, void* block,
@@ -293,7 +293,7 @@ void record_large_map(void* address, uint64_t bytes, uint32_t kind, const Frame&
     const Guard guard;
     ThreadHeap* heap;
     if (guard && (heap = heap_of(guard)))
-        write_large_map(guard, address, bytes, kind, heap->path_of(guard, caller));
+        write_large_map(guard, address, bytes, kind, heap->path_at(guard, caller));
 }
 
 void record_large_unmap(void* address, uint64_t bytes) {

@@ -11,7 +11,6 @@ constinit HeapPeak heap_peak;
 namespace {
 
 constexpr uint32_t kFirstCapacity = 256;
-constexpr uint64_t kSiteBytes = sizeof(trace::HeapSite*) / 2 + 8; // of both tables, for each entry
 
 uint32_t site_mode;
 uint64_t refused;
@@ -24,7 +23,7 @@ CallPathCache* thread_paths(const Guard& guard) {
     return paths;
 }
 
-uint32_t hash_of(trace::NodeId path) { return path * 0x9e3779b1u >> 7; }
+uint32_t hash_of(uint64_t key) { return static_cast<uint32_t>(key * 0x9e3779b97f4a7c15u >> 32); }
 
 } // namespace
 
@@ -39,7 +38,8 @@ void ThreadHeap::begin(const Guard& guard, uint64_t seed) {
     last_site_ = nullptr;
     live_delta_ = 0;
     clock_countdown_ = 0;
-    site_count_ = 0;
+    entry_count_ = 0;
+    first_site_ = nullptr;
     if (entries_)
         memset(entries_, 0, capacity_ * sizeof(Entry));
     // A new thread has another stack, and its marks must not lead to the former thread's sites.
@@ -54,82 +54,96 @@ void ThreadHeap::begin(const Guard& guard, uint64_t seed) {
 
 bool ThreadHeap::grow() {
     const uint32_t capacity = capacity_ ? capacity_ * 2 : kFirstCapacity;
-    void* pages = allocate_pages(capacity * kSiteBytes, true);
-    if (!pages)
+    Entry* entries = static_cast<Entry*>(allocate_pages(capacity * sizeof(Entry), true));
+    if (!entries)
         return false;
-    Entry* entries = static_cast<Entry*>(pages);
-    auto** sites = reinterpret_cast<trace::HeapSite**>(entries + capacity);
     for (uint32_t i = 0; i < capacity_; ++i) {
-        if (!entries_[i].number)
+        if (!entries_[i].site)
             continue;
-        uint32_t slot = hash_of(entries_[i].path) & (capacity - 1);
-        while (entries[slot].number)
+        uint32_t slot = hash_of(entries_[i].key) & (capacity - 1);
+        while (entries[slot].site)
             slot = (slot + 1) & (capacity - 1);
         entries[slot] = entries_[i];
     }
-    if (capacity_) {
-        memcpy(sites, sites_, site_count_ * sizeof *sites);
-        release_pages(entries_, capacity_ * kSiteBytes);
-    }
+    if (capacity_)
+        release_pages(entries_, capacity_ * sizeof(Entry));
     entries_ = entries;
-    sites_ = sites;
     capacity_ = capacity;
     return true;
 }
 
-uint32_t ThreadHeap::add_site(const Guard& guard, trace::NodeId path) {
+// The place where the site of this key stands or, null yet, is to be put.
+trace::HeapSite** ThreadHeap::place_for(uint64_t key) {
+    if (entry_count_ * 2 >= capacity_ && !grow())
+        return nullptr;
+    for (uint32_t slot = hash_of(key) & (capacity_ - 1);; slot = (slot + 1) & (capacity_ - 1)) {
+        Entry& entry = entries_[slot];
+        if (!entry.site) {
+            ++entry_count_; // the caller fills it
+            entry.key = key;
+            return &entry.site;
+        }
+        if (entry.key == key)
+            return &entry.site;
+    }
+}
+
+trace::HeapSite* ThreadHeap::add_site(const Guard& guard, trace::NodeId path) {
     trace::HeapSite record{};
     record.path = path;
     record.mode = site_mode;
     record.first_ns = record.last_ns = recent_ns();
     record.peak_epoch = heap_peak.epoch();
-    trace::HeapSite* site = append(guard, trace::RecordType::HeapSite, record);
-    if (!site) {
-        __atomic_add_fetch(&refused, 1, __ATOMIC_RELAXED);
-        site = site_count_ ? sites_[0] : &nowhere_; // the first site stands for paths that found no room
-    }
-    sites_[site_count_++] = site;
-    return site_count_;
-}
-
-uint32_t ThreadHeap::number_of(const Guard& guard, trace::NodeId path) {
-    if ((site_count_ + 2) * 2 > capacity_ && !grow())
-        return 0;
-    if (site_count_ == 0 && path != 0)
-        number_of(guard, 0);
-    for (uint32_t slot = hash_of(path) & (capacity_ - 1);; slot = (slot + 1) & (capacity_ - 1)) {
-        Entry& entry = entries_[slot];
-        if (!entry.number) {
-            entry.path = path;
-            entry.number = add_site(guard, path);
-        }
-        if (entry.path == path)
-            return entry.number;
-    }
+    if (trace::HeapSite* site = append(guard, trace::RecordType::HeapSite, record))
+        return site;
+    __atomic_add_fetch(&refused, 1, __ATOMIC_RELAXED);
+    return first_site_ ? first_site_ : &nowhere_;
 }
 
 trace::HeapSite* ThreadHeap::site_of(const Guard& guard, trace::NodeId path) {
     if (path == last_path_ && last_site_)
         return last_site_;
-    const uint32_t number = number_of(guard, path);
+    if (!first_site_)
+        first_site_ = add_site(guard, 0);
+    trace::HeapSite* site = first_site_;
+    if (path != 0) {
+        trace::HeapSite** const place = place_for(path);
+        if (!place)
+            return first_site_;
+        if (!*place)
+            *place = add_site(guard, path);
+        site = *place;
+    }
     last_path_ = path;
-    last_site_ = number ? sites_[number - 1] : &nowhere_;
-    return last_site_;
+    last_site_ = site;
+    return site;
 }
 
-trace::NodeId ThreadHeap::path_of(const Guard& guard, const Frame& caller) {
+trace::HeapSite* ThreadHeap::site_at(const Guard& guard, const Frame& caller) {
+    if (__builtin_expect(!paths_, 0) && !(paths_ = thread_paths(guard)))
+        return site_of(guard, 0);
+    const CallPath path = paths_->find(guard, caller);
+    if (__builtin_expect(*path.mark != nullptr, 1))
+        return static_cast<trace::HeapSite*>(*path.mark);
+    trace::HeapSite** place = place_for(path.key);
+    if (!place)
+        return site_of(guard, 0);
+    trace::HeapSite* site = *place;
+    if (!site) {
+        // Filled before the next look-up, which may move the table.
+        *place = &nowhere_;
+        site = site_of(guard, paths_->node(guard));
+        *place_for(path.key) = site;
+    }
+    *path.mark = site;
+    return site;
+}
+
+trace::NodeId ThreadHeap::path_at(const Guard& guard, const Frame& caller) {
     if (!paths_ && !(paths_ = thread_paths(guard)))
         return 0;
-    return paths_->find(guard, caller).node;
-}
-
-ThreadHeap::Place ThreadHeap::place_of(const Guard& guard, const Frame& caller) {
-    if (__builtin_expect(!paths_, 0) && !(paths_ = thread_paths(guard)))
-        return {0, site_of(guard, 0)};
-    const CallPath path = paths_->find(guard, caller);
-    if (*path.mark == 0 && (*path.mark = number_of(guard, path.node)) == 0)
-        return {path.node, &nowhere_};
-    return {path.node, sites_[*path.mark - 1]};
+    paths_->find(guard, caller);
+    return paths_->node(guard);
 }
 
 namespace {

@@ -30,14 +30,10 @@ class ThreadHeap {
     void begin(const Guard&, uint64_t seed);
     uint32_t tid() const { return tid_; }
 
-    // The calling thread's path at `caller` and the site it belongs to. The pointer is valid as long as the thread.
-    struct Place {
-        trace::NodeId path;
-        trace::HeapSite* site;
-    };
-    Place place_of(const Guard&, const Frame& caller);
-    trace::NodeId path_of(const Guard&, const Frame& caller); // without a site
+    // The site of the calling thread's path at `caller`; HeapSite::path names the path. Valid as long as the thread.
+    trace::HeapSite* site_at(const Guard&, const Frame& caller);
     trace::HeapSite* site_of(const Guard&, trace::NodeId path);
+    trace::NodeId path_at(const Guard&, const Frame& caller);
 
     // Exact or weighted counts of one event at a site. Weight 1 counts every event.
     void count_allocation(trace::HeapSite* site, uint64_t weight, uint64_t bytes, uint64_t time_ns);
@@ -62,13 +58,14 @@ class ThreadHeap {
     }
 
   private:
+    // Sites are found by the key of their path (CallPath::key) and, for frees, by their node. Keys are at least 2^63.
     struct Entry {
-        trace::NodeId path;
-        uint32_t number; // index + 1 in sites_, 0: free
+        uint64_t key;
+        trace::HeapSite* site; // null: free
     };
 
-    uint32_t number_of(const Guard&, trace::NodeId path);
-    uint32_t add_site(const Guard&, trace::NodeId path);
+    trace::HeapSite** place_for(uint64_t key); // null: no memory
+    trace::HeapSite* add_site(const Guard&, trace::NodeId path);
     bool grow();
     void add_live(int64_t bytes) {
         live_delta_ += bytes;
@@ -78,10 +75,10 @@ class ThreadHeap {
     }
 
     CallPathCache* paths_;
-    trace::HeapSite** sites_;
     Entry* entries_;
-    uint32_t capacity_; // of entries_, a power of two; of sites_ half of it
-    uint32_t site_count_;
+    uint32_t capacity_; // a power of two
+    uint32_t entry_count_;
+    trace::HeapSite* first_site_; // stands for paths that found no room
     trace::NodeId last_path_; // of the last site looked up by its path
     trace::HeapSite* last_site_;
     int64_t live_delta_;

@@ -69,10 +69,12 @@ void take_sample(int, siginfo_t* info, void* context) {
     StepFacts facts;
     trace::NodeId parent = kCutPath;
     const Step step = step_to_caller(&frame, &stack, &facts);
-    if (step == Step::caller)
-        parent = sampling.paths.find(guard, frame).node;
-    else if (step == Step::outermost)
+    if (step == Step::caller) {
+        sampling.paths.find(guard, frame);
+        parent = sampling.paths.node(guard);
+    } else if (step == Step::outermost) {
         parent = 0;
+    }
     // Readers look one byte before an address of the tree, so the leaf is the interrupted instruction plus one.
     const trace::NodeId leaf = call_path_child(guard, parent, at.pc + 1);
     const uint64_t periods = 1 + static_cast<uint64_t>(info->si_overrun > 0 ? info->si_overrun : 0);

@@ -10,6 +10,7 @@
 #include <csignal>
 #include <cstdlib>
 #include <cstring>
+#include <map>
 #include <memory>
 #include <random>
 #include <thread>
@@ -25,6 +26,8 @@ struct Checker {
         static_cast<CallPathCache*>(calloc(1, sizeof(CallPathCache))), free};
     unsigned checked = 0, wrong = 0, remembered = 0;
     trace::NodeId last_node = 0;
+    std::map<uint64_t, trace::NodeId> keys;
+    unsigned keys_wrong = 0;
     bool compare = true;
 };
 thread_local Checker* checker;
@@ -49,9 +52,11 @@ __attribute__((noinline, optimize("no-omit-frame-pointer"))) void event() {
     {
         const Guard guard;
         const CallPath path = checker->cache->find(guard, caller);
-        node = path.node;
-        checker->remembered += *path.mark;
-        *path.mark = 1;
+        checker->remembered += *path.mark != nullptr;
+        *path.mark = checker;
+        node = checker->cache->node(guard);
+        const auto known = checker->keys.emplace(path.key, node).first;
+        checker->keys_wrong += known->second != node;
     }
     checker->last_node = node;
     if (!checker->compare)
@@ -178,6 +183,7 @@ TEST_CASE("a remembered call path equals backtrace()") {
     Prepared prepared;
     run_mix(GENERATE(1u, 2u, 3u), 2000);
     CHECK(prepared.own.checked >= 2000);
+    CHECK(prepared.own.keys_wrong == 0);
     CHECK(prepared.own.wrong == 0);
 }
 
