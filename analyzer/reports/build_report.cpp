@@ -78,6 +78,7 @@ Report build_report(model::CallPaths& paths, std::span<const DiagnosisEntry> ent
     report.hot_lines = std::move(profile.lines);
     report.libraries = std::move(profile.libraries);
     report.sampled_seconds = profile.seconds;
+    report.samples = profile.samples;
     report.heap_lines = build_heap_profile(paths, kHeapLineLimit);
     report.heap_exact = heap_is_exact(paths.run());
     report.cpu_seconds = cpu_seconds_of(paths.run());

@@ -2,6 +2,7 @@
 #include "reports/html_sections.h"
 #include "reports/line_texts.h"
 #include "reports/quantity.h"
+#include "reports/run_summary.h"
 
 #include <algorithm>
 #include <fmt/format.h>
@@ -51,9 +52,8 @@ void put_html_hot_lines(HtmlWriter& html, const Report& report, SourceFiles& sou
     if (report.hot_lines.empty())
         return;
     html.open("section", {{"id", "lines"}}).element("h2", "CPU time by source line");
-    html.element("p", fmt::format("{} of CPU time, from time samples: by the line of your own code that was running or "
-                                  "had called what was running.", format_seconds(report.sampled_seconds)),
-        {{"class", "muted"}});
+    html.element("p", "By the line of your own code that was running or had called what was running, " +
+                          profile_basis(report) + ".", {{"class", "muted"}});
     html.open("table", {{"class", "wide"}});
     put_column_heads(html, {{"Share", "share"}, {"Time", "number"}, {"Your line"}, {"Instructions", "leaf"}, {"Kernel", "number"}});
     html.open("tbody");

@@ -45,11 +45,13 @@ class Accumulator {
         libraries_[leaf.module] += ns - kernel_ns;
         libraries_["[kernel]"] += kernel_ns;
         total_ns_ += ns;
+        samples_ += site.samples;
     }
 
     Profile finish(size_t line_limit) const {
         Profile profile;
         profile.seconds = total_ns_ * 1e-9;
+        profile.samples = samples_;
         for (const auto& [key, times] : lines_)
             profile.lines.push_back(hot_line(times));
         for (const auto& [module, ns] : libraries_)
@@ -80,6 +82,7 @@ class Accumulator {
     std::map<LineKey, LineTimes> lines_;
     std::map<std::string, double> libraries_;
     double total_ns_ = 0;
+    uint64_t samples_ = 0;
 };
 
 } // namespace

@@ -12,6 +12,7 @@ struct Profile {
     std::vector<HotLine> lines;          // by time; at most `line_limit`
     std::vector<LibraryShare> libraries; // by time, all of them
     double seconds = 0;                  // CPU time that the samples stand for
+    uint64_t samples = 0;
 };
 
 // Kernel time counts for the user's line that asked for it; among the libraries it stands as "[kernel]".

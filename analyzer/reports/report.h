@@ -48,6 +48,7 @@ struct Report {
     double cpu_seconds = 0;              // of all threads of the run
     double sampled_seconds = 0;          // CPU time that the samples stand for
     std::vector<HeapLine> heap_lines;    // by allocated bytes
+    uint64_t samples = 0;                // time samples the profile rests on
     bool heap_exact = false;             // every allocation was recorded
 };
 

@@ -131,17 +131,18 @@ std::vector<std::string> run_warnings(const Report& report) {
         "is of another architecture or word size: observed from outside only.");
     add_group(warnings, run, [](const model::Process& process) { return process.is_privileged; },
         "runs with raised privileges, so the loader ignores preloads: observed from outside only.");
-    uint64_t samples = 0;
-    for (const model::Process& process : run.processes)
-        for (const model::SampleSite& site : process.samples)
-            samples += site.samples;
-    if (samples == 0)
+    if (report.samples == 0)
         warnings.push_back("No time samples were taken: nothing here says on which line the time went.");
-    else if (samples < kFewSamples)
+    else if (report.samples < kFewSamples)
         warnings.push_back(fmt::format("Only {} were taken: the profile below is a rough guide.",
-            counted(samples, "sample", "samples")));
+            counted(report.samples, "sample", "samples")));
     warnings.insert(warnings.end(), run.notes.begin(), run.notes.end());
     return warnings;
+}
+
+std::string profile_basis(const Report& report) {
+    return fmt::format("from {} that stand for {} of the {}", counted(report.samples, "sample", "samples"),
+        format_seconds(report.sampled_seconds), format_seconds(report.cpu_seconds));
 }
 
 size_t count_of(const Report& report, Severity severity) {

@@ -15,6 +15,9 @@ std::vector<std::string> run_facts(const Report& report);
 // samples, what the reader had to skip. Empty for a whole run.
 std::vector<std::string> run_warnings(const Report& report);
 
+// "from 378 samples that stand for 759 ms of the 1.18 s": what the profile rests on.
+std::string profile_basis(const Report& report);
+
 // One sentence or two: what was found, or that nothing was and what could have been.
 std::string verdict(const Report& report);
 

@@ -44,6 +44,8 @@ void put_metrics(TextCanvas& canvas, const Report& report) {
 }
 
 std::string leaf_and_kernel(const HotLine& line) {
+    if (line.kernel_fraction >= 0.1 && line.leaf_module == "[kernel]")
+        return fmt::format("{} in the kernel: {}", format_fraction(line.kernel_fraction), line.leaf_function);
     std::string text = leaf_text(line);
     if (line.kernel_fraction >= 0.1)
         text += fmt::format("{}{} in the kernel", text.empty() ? "" : ", ", format_fraction(line.kernel_fraction));
@@ -65,7 +67,7 @@ void put_hot_lines(TextCanvas& canvas, const Report& report) {
             short_frame_text(line->frame, room), leaf_and_kernel(*line)});
     if (rows.empty())
         return;
-    canvas.heading("CPU time by source line");
+    canvas.heading("CPU time by source line, " + profile_basis(report));
     canvas.table(2, {{.align = Align::right, .limit = 7}, {.align = Align::right, .limit = 9}, {.keep_end = false},
         {.limit = kLeafWidth, .ink = Ink::faint}}, rows);
 }
