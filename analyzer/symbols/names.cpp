@@ -1,5 +1,7 @@
 #include "symbols/names.h"
 
+#include "symbols/rust_names.h"
+
 #include <algorithm>
 #include <array>
 #include <cctype>
@@ -100,6 +102,8 @@ std::string describe_clone(std::string_view suffix) {
 
 std::string demangle(std::string_view symbol) {
     const std::string text(symbol);
+    if (std::string path = demangle_rust_v0(symbol); !path.empty())
+        return path;
     if (is_rust_legacy(symbol))
         if (std::string name = demangle_rust_legacy(text); !name.empty())
             return name;

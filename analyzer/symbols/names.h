@@ -8,7 +8,7 @@
 
 namespace plumb::symbols {
 
-// Any linker symbol: C++ (Itanium ABI), Rust (legacy), gfortran's module procedures, names that gcc and clang
+// Any linker symbol: C++ (Itanium ABI), Rust (legacy and v0), gfortran's module procedures, names that gcc and clang
 // derive from others (foo.constprop.0 -> "foo [clone .constprop.0]", foo._omp_fn.1 -> "foo [omp region 1]").
 // Unknown forms come back unchanged.
 std::string readable_name(std::string_view symbol);

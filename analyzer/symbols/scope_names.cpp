@@ -3,7 +3,6 @@
 #include "symbols/names.h"
 
 #include <dwarf.h>
-#include <string_view>
 #include <vector>
 
 namespace plumb::symbols {
@@ -102,8 +101,7 @@ std::string function_name(Dwarf_Die* die) {
         const char* linkage = dwarf_formstring(dwarf_attr_integrate(die, DW_AT_linkage_name, &attribute));
         if (!linkage)
             linkage = dwarf_formstring(dwarf_attr_integrate(die, DW_AT_MIPS_linkage_name, &attribute));
-        // Rust's newer mangling ("_R") says no more than its scopes in the debug info.
-        if (linkage && *linkage && !std::string_view(linkage).starts_with("_R"))
+        if (linkage && *linkage)
             return readable_name(linkage);
     }
     const char* name = dwarf_diename(die); // follows origins

@@ -59,6 +59,18 @@ TEST_CASE("linker symbols become names") {
         {"_ZN4core3fmt5Write9write_fmt17h0123456789abcdefE", "core::fmt::Write::write_fmt"},
         {"_ZN61_$LT$alloc..vec..Vec$LT$T$GT$$u20$as$u20$core..fmt..Debug$GT$3fmt17h0123456789abcdefE",
          "<alloc::vec::Vec<T> as core::fmt::Debug>::fmt"},
+        {"_RNvCs1234_7mycrate3foo", "mycrate::foo"},
+        {"_RNvMs_NtCs1_5alloc3vecINtB4_3VecpE4push", "<alloc::vec::Vec<_>>::push"},
+        {"_RNCNvCs1_7mycrate4main0", "mycrate::main::{closure#0}"},
+        {"_RNCNvCs1_7mycrate4mains_0", "mycrate::main::{closure#1}"},
+        {"_RINvCs1_7mycrate3foolhE", "mycrate::foo::<i32, u8>"},
+        {"_RNvXCs1_7mycrateNtB2_1SNtB2_1T1f", "<mycrate::S as mycrate::T>::f"},
+        {"_RINvCs1_7mycrate3fooRShKj4_E", "mycrate::foo::<&[u8], 4>"},
+        {"_RNvCs1_7mycrate3foo.llvm.123", "mycrate::foo"},
+        {"_RNvCslNYArtu3iFV_5alloc3foo", "alloc::foo"}, // the hash fills 64 bits
+        {"_RNvB0_3foo", "_RNvB0_3foo"},   // refers to itself
+        {"_RNvCs1_99x3foo", "_RNvCs1_99x3foo"}, // cut
+        {"_R", "_R"},
         {"_Z", "_Z"},
         {"_ZNotMangled", "_ZNotMangled"},
     };
