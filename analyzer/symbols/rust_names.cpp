@@ -69,8 +69,9 @@ class Reader {
         size_t length = 0;
         if (!std::isdigit(static_cast<unsigned char>(peek())))
             failed_ = true;
-        while (std::isdigit(static_cast<unsigned char>(peek())) && length < text_.size())
-            length = length * 10 + static_cast<size_t>(next() - '0');
+        if (!take('0')) // a length has no leading zeros: "00" is two empty names
+            while (std::isdigit(static_cast<unsigned char>(peek())) && length < text_.size())
+                length = length * 10 + static_cast<size_t>(next() - '0');
         take('_');
         if (failed_ || is_punycode || length > text_.size() - at_) { // names beyond ASCII stay as they are
             failed_ = true;

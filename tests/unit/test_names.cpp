@@ -63,6 +63,7 @@ TEST_CASE("linker symbols become names") {
         {"_RNvMs_NtCs1_5alloc3vecINtB4_3VecpE4push", "<alloc::vec::Vec<_>>::push"},
         {"_RNCNvCs1_7mycrate4main0", "mycrate::main::{closure#0}"},
         {"_RNCNvCs1_7mycrate4mains_0", "mycrate::main::{closure#1}"},
+        {"_RNCNCNvCs1_7mycrate4main00", "mycrate::main::{closure#0}::{closure#0}"},
         {"_RINvCs1_7mycrate3foolhE", "mycrate::foo::<i32, u8>"},
         {"_RNvXCs1_7mycrateNtB2_1SNtB2_1T1f", "<mycrate::S as mycrate::T>::f"},
         {"_RINvCs1_7mycrate3fooRShKj4_E", "mycrate::foo::<&[u8], 4>"},
