@@ -1,4 +1,5 @@
 #include "reports/heap_profile.h"
+#include "reports/profile.h"
 
 #include <algorithm>
 #include <map>
@@ -25,7 +26,7 @@ std::vector<HeapLine> build_heap_profile(model::CallPaths& paths, size_t limit) 
     const std::vector<model::Process>& processes = paths.run().processes;
     for (size_t process = 0; process < processes.size(); process++)
         for (const model::HeapSite& site : processes[process].heap.sites) {
-            const model::SourceFrame user = paths.user_frame(process, site.path);
+            const model::SourceFrame user = without_offset(paths.user_frame(process, site.path));
             HeapLine& line = by_line[{user.module, user.file, user.line, user.line ? "" : user.function}];
             line.frame = user;
             add(line, site);

@@ -69,7 +69,8 @@ void put_html_charts(HtmlWriter& html, const Timeline& timeline) {
     }
     std::string left_out;
     if (timeline.lanes_left_out > 0)
-        left_out = fmt::format(" {} threads that did less are left out.", timeline.lanes_left_out);
+        left_out = fmt::format(" {} threads that did less are left out.",
+            format_count(static_cast<double>(timeline.lanes_left_out)));
     if (!timeline.lanes.empty())
         put_figure(html, "chart-threads",
             "Which CPU each thread was on. Pale: it slept most of the time. The red foot of a lane: "

@@ -17,15 +17,6 @@ struct LineTimes {
     std::map<LeafKey, double> leaves;
 };
 
-// Without a source line, instructions stand for their function ("sin+0x12" counts for "sin"), and without a symbol for
-// their module: single addresses would scatter the time over hundreds of lines.
-model::SourceFrame without_offset(model::SourceFrame frame) {
-    if (frame.line == 0)
-        if (const size_t plus = frame.function.rfind("+0x"); plus != std::string::npos)
-            frame.function = frame.function.substr(0, plus) == frame.module ? "" : frame.function.substr(0, plus);
-    return frame;
-}
-
 class Accumulator {
   public:
     void add(model::CallPaths& paths, size_t process, const model::SampleSite& site) {
@@ -86,6 +77,13 @@ class Accumulator {
 };
 
 } // namespace
+
+model::SourceFrame without_offset(model::SourceFrame frame) {
+    if (frame.line == 0)
+        if (const size_t plus = frame.function.rfind("+0x"); plus != std::string::npos)
+            frame.function = frame.function.substr(0, plus) == frame.module ? "" : frame.function.substr(0, plus);
+    return frame;
+}
 
 Profile build_profile(model::CallPaths& paths, size_t line_limit) {
     Accumulator accumulator;

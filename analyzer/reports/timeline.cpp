@@ -84,10 +84,15 @@ void add_lanes(Timeline& timeline, const model::Run& run, const TimelineLimits& 
         for (const model::Thread& thread : run.processes[process].threads)
             if (!thread.intervals.empty())
                 threads.push_back({process, &thread});
-    const std::vector<size_t> kept = keep_outliers(threads, limits.lanes,
+    std::vector<size_t> kept = keep_outliers(threads, limits.lanes,
         [](const ThreadRef& ref) { return ref.thread->run_ns; },
         [](const ThreadRef& ref) { return ref.thread->run_delay_ns; },
         [](const ThreadRef& ref) { return ref.thread->migrations; });
+    std::stable_sort(kept.begin(), kept.end(), [&](size_t left, size_t right) {
+        const ThreadRef &one = threads[left], &other = threads[right];
+        return one.process != other.process ? one.process < other.process
+                                            : one.thread->start_ns < other.thread->start_ns;
+    });
     timeline.lanes_left_out = threads.size() - kept.size();
     const std::vector<std::string> labels = process_labels(run);
     const size_t per_lane = std::max<size_t>(8, limits.lane_spans / std::max<size_t>(1, kept.size()));
