@@ -11,11 +11,9 @@ namespace {
 
 void declare_common(CLI::App& command, PinOptions& options) {
     command
-        .add_option("--bind-memory", options.memory,
+        .add_flag("--bind-memory{prefer}", options.memory, // a flag: never takes the next word, which may be the program
                     "put each thread's memory on its CPU's node: prefer (default; a full node spills to the next "
                     "one) or strict (a full node ends the program)")
-        ->expected(0, 1)
-        ->default_str("prefer")
         ->check(CLI::IsMember({"prefer", "strict"}))
         ->group("Placement");
     command
