@@ -111,19 +111,23 @@ void RunBuilder::place_files() {
 void RunBuilder::find_processes() {
     for (size_t i = 0; i < files_.size(); ++i) {
         FileContext context = context_of(i);
-        for_each_record(files_[i], [&](const String& record, std::string_view text) {
-            context.strings.add(record.id, text);
-        });
-        bool begun = is_recorder(i);
+        std::vector<ProcessSeen> seen; // kept until the texts they name are known
+        std::vector<ProcessStart> started;
         for_each_record(files_[i], Overloaded{
-                                       [&](const ProcessSeen& record) { images_.seen(record, context); },
+                                       [&](const String& record, std::string_view text) {
+                                           context.strings.add(record.id, text);
+                                       },
+                                       [&](const ProcessSeen& record) { seen.push_back(record); },
                                        [&](const ProcessStart& record) {
-                                           if (!begun)
-                                               images_.started(record, context, i, files_[i].closed());
-                                           begun = true;
+                                           if (started.empty() && !is_recorder(i)) // a shim's file is about one image
+                                               started.push_back(record);
                                        },
                                    });
-        if (!begun) { // its first record was lost: at least the header tells who wrote it
+        for (const ProcessSeen& record : seen)
+            images_.seen(record, context);
+        for (const ProcessStart& record : started)
+            images_.started(record, context, i, files_[i].closed());
+        if (started.empty() && !is_recorder(i)) { // its first record was lost: at least the header tells who wrote it
             ProcessStart start = {};
             start.pid = static_cast<uint32_t>(files_[i].header().pid);
             start.time_ns = files_[i].header().opened_ns;

@@ -99,6 +99,12 @@ class SyntheticTrace {
         return bytes_;
     }
 
+    // Forgets chunks and records, but not which ids were given: for files written piece by piece.
+    void restart() {
+        bytes_.resize(sizeof(FileHeader));
+        chunk_ = 0;
+    }
+
     // Reads from this object, which must outlive the file.
     TraceFile open(std::string name = "synthetic") {
         end_chunk();
