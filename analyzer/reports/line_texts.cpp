@@ -35,8 +35,11 @@ std::string short_frame_text(const model::SourceFrame& frame, size_t width) {
 std::string more_places(size_t count) { return fmt::format("and {} more place{}", count, count == 1 ? "" : "s"); }
 
 bool names_first_place(const Finding& finding) {
-    return !finding.where.empty() &&
-           finding.subject.name == fmt::format("{}:{}", finding.where[0].file, finding.where[0].line);
+    if (finding.where.empty())
+        return false;
+    const Location& first = finding.where.front();
+    return finding.subject.name == fmt::format("{}:{}", first.file, first.line) ||
+           finding.subject.name == location_text(first);
 }
 
 std::string headline_of(const std::vector<std::string>& command, size_t limit) {

@@ -63,7 +63,6 @@ std::string number_with_unit(std::string& key, double value) {
         return format_bytes(value);
     if (take_suffix(key, "_ratio"))
         return three_digits(value) + "x";
-    take_suffix(key, "_count");
     return format_count(value);
 }
 

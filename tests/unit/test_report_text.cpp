@@ -42,7 +42,7 @@ TEST_CASE("evidence takes its unit from the key") {
     CHECK(format_evidence("run_delay_seconds", 5.9) == "run delay 5.90 s");
     CHECK(format_evidence("remote_fraction", 0.25) == "remote 25 %");
     CHECK(format_evidence("lock_wait_ns", int64_t{2500}) == "lock wait 2.50 us");
-    CHECK(format_evidence("crossings_line_count", int64_t{12}) == "crossings line 12");
+    CHECK(format_evidence("crossings_line_count", int64_t{12}) == "crossings line count 12");
     CHECK(format_evidence("idle_cpus", std::vector<int64_t>{1, 2, 3}, 2) == "idle cpus 1, 2 and 1 more");
     CHECK(format_evidence("exact", true) == "exact: yes");
     CHECK(format_evidence("seconds", 2.0) == "seconds 2"); // nothing but a unit is a name
