@@ -45,6 +45,7 @@ __attribute__((constructor)) void start(int, char** arguments, char** environmen
     const int error_of_program = errno;
     const uint64_t begin_ns = now_ns();
     resolve_real_functions();
+    resolve_recent_functions();
     settings.read(environment);
     const char* run = settings.text(Setting::kRunDirectory);
     const bool verbose = settings.number(Setting::kVerbose, 0) != 0;

@@ -3,7 +3,8 @@
 // (exports.map.in) and the test that compares the library's symbols with it. To add a hook: a line here and its
 // definition hook_NAME in the file of its family.
 //
-// X(family, result, name, (parameters)). Preprocessor lines only: the export list includes this file.
+// X(family, result, name, (parameters)). The function must be as old as glibc 2.26, or be named among those that are
+// looked up late in real_functions.cpp. Preprocessor lines only: the export list includes this file.
 //
 // Not here, on purpose:
 //   exit       on_exit() also sees the return from main, and runs after all destructors
@@ -74,8 +75,8 @@
     X(alloc, void*, mremap, (void* former, size_t former_bytes, size_t bytes, int flags, ...))               \
     X(alloc, void*, sbrk, (intptr_t increment))
 
-// Not the C library's: what the public interface finds of the tool (hooks/public_api.cpp).
-#define PLUMB_API_HOOKS(X)                                                                                   \
+// Not hooks, nothing stands behind them: what the public interface finds of the tool (hooks/public_api.cpp).
+#define PLUMB_API_FUNCTIONS(X)                                                                                   \
     X(api, int, plumb_tool_is_recording, (void))                                                             \
     X(api, void, plumb_tool_region, (const char* name, int begins))
 
@@ -85,5 +86,9 @@
     PLUMB_CONFINEMENT_HOOKS(X)                                                                               \
     PLUMB_DL_HOOKS(X)                                                                                        \
     PLUMB_SIGNAL_HOOKS(X)                                                                                    \
-    PLUMB_ALLOC_HOOKS(X)                                                                                     \
-    PLUMB_API_HOOKS(X)
+    PLUMB_ALLOC_HOOKS(X)
+
+// Everything that the library exports.
+#define PLUMB_EXPORTS(X)                                                                                     \
+    PLUMB_HOOKS(X)                                                                                           \
+    PLUMB_API_FUNCTIONS(X)

@@ -16,6 +16,6 @@
 extern "C" {
 #define PLUMB_X(family, result, name, parameters)                                                            \
     __attribute__((visibility("default"))) result hook_##name parameters __asm__(#name);
-PLUMB_HOOKS(PLUMB_X)
+PLUMB_EXPORTS(PLUMB_X)
 #undef PLUMB_X
 }

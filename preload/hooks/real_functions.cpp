@@ -3,6 +3,7 @@
 #include "platform/system_call.h"
 
 #include <errno.h>
+#include <string.h>
 
 namespace plumb::shim {
 namespace {
@@ -11,8 +12,18 @@ RealFunctions table;
 std::atomic<uint32_t> filling{0};
 __thread bool filled_by_this_thread = false;
 
-template <class Function> void find(Function& function, const char* name) {
-    function = reinterpret_cast<Function>(dlsym(RTLD_NEXT, name));
+constexpr const char* kRecent[] = {"_Fork", "execveat", "thrd_create"}; // later than glibc 2.26
+
+bool is_recent(const char* name) {
+    for (const char* recent : kRecent)
+        if (strcmp(recent, name) == 0)
+            return true;
+    return false;
+}
+
+template <class Function> void find(Function& function, const char* name, bool recent) {
+    if (is_recent(name) == recent)
+        function = reinterpret_cast<Function>(dlsym(RTLD_NEXT, name));
 }
 
 } // namespace
@@ -30,7 +41,7 @@ const RealFunctions* resolve_real_functions() {
     }
     if (!published_functions.load(std::memory_order_acquire)) {
         filled_by_this_thread = true;
-#define PLUMB_X(family, result, name, parameters) find(table.name, #name);
+#define PLUMB_X(family, result, name, parameters) find(table.name, #name, false);
         PLUMB_HOOKS(PLUMB_X)
 #undef PLUMB_X
         filled_by_this_thread = false;
@@ -39,6 +50,12 @@ const RealFunctions* resolve_real_functions() {
     filling.store(0, std::memory_order_release);
     errno = error_of_program;
     return &table;
+}
+
+void resolve_recent_functions() {
+#define PLUMB_X(family, result, name, parameters) find(table.name, #name, true);
+    PLUMB_HOOKS(PLUMB_X)
+#undef PLUMB_X
 }
 
 } // namespace plumb::shim

@@ -36,6 +36,10 @@ class BadDays(ShimTest):
         self.assertLess(trace.used, (8 << 20) / 8)
         self.assertIn("thread-names", [entry["source"] for entry in trace.of("Evidence")])
 
+    def test_allocator_of_the_program_sets_itself_up(self):
+        self.run_both("own_allocator")
+        self.assertEqual(len(self.trace().of("ThreadStart")), 2)
+
     def test_program_confines_itself(self):
         for way in ("prctl", "syscall"):
             for hz in ("", "250"):

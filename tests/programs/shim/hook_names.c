@@ -4,6 +4,6 @@
 
 int main(void) {
 #define PLUMB_X(family, result, name, parameters) puts(#name);
-    PLUMB_HOOKS(PLUMB_X)
+    PLUMB_EXPORTS(PLUMB_X)
     return 0;
 }
