@@ -1,0 +1,122 @@
+"""The directions of DESIGN: who may include whom in analyzer/ and preload/, and every header compiles on its own.
+
+usage: test_include_directions.py SOURCE_ROOT COMPILER...
+A header that its own .cpp includes first is proven to stand alone by the build; the others are compiled here.
+"""
+
+import pathlib
+import re
+import subprocess
+import sys
+import unittest
+
+ROOT = pathlib.Path(sys.argv[1])
+COMPILER = sys.argv[2:]
+INCLUDE = re.compile(r'^\s*#\s*include\s+(["<])([^">]+)[">]', re.MULTILINE)
+
+# Each part with what it may include beside itself and include/.
+ANALYZER = {
+    "support": set(),
+    "platform": {"support"},
+    "model": {"support", "platform"},
+    "trace": {"support", "platform", "model"},
+    "symbols": {"support", "platform", "model"},
+    "placement": {"support", "platform", "model"},
+    "unwind": {"support", "platform"},
+    "record": {"support", "platform", "placement", "unwind"}, # of the trace it knows the format, not the reader
+    "diagnoses": {"support", "model"},
+    "reports": {"support", "platform", "model", "trace", "symbols", "placement", "diagnoses"},
+    "commands": {"support", "platform", "model", "trace", "symbols", "placement", "record", "diagnoses", "reports"},
+}
+# The one part that is shared: the shim's unwinder, which the recorder runs on stack samples.
+USES_THE_SHIMS_UNWINDER = "unwind"
+PRELOAD = {"platform": set(), "record": {"platform"}, "hooks": {"platform", "record"}}
+
+# Libraries that one part alone may know.
+OWNERS = {
+    "elfutils": (re.compile(r"^(elfutils/|gelf\.h|libelf\.h|dwarf\.h)"), {"symbols"}),
+    "CLI11": (re.compile(r"^CLI/"), {"commands", "placement"}), # placement: the options that two commands share
+    "hwloc": (re.compile(r"^hwloc"), {"platform", "placement", "record"}),
+}
+
+
+def sources(folder):
+    return sorted(path for path in folder.rglob("*") if path.suffix in (".h", ".cpp", ".c", ".S"))
+
+
+def includes(path):
+    return [(kind == '"', name) for kind, name in INCLUDE.findall(path.read_text())]
+
+
+def first_own_include(path):
+    return next((name for quoted, name in includes(path) if quoted), None)
+
+
+class Directions(unittest.TestCase):
+    def check(self, folder, rules):
+        wrong = []
+        for path in sources(folder):
+            part = path.relative_to(folder).parts[0]
+            if part not in rules:
+                if len(path.relative_to(folder).parts) > 1:
+                    wrong.append(f"{path.relative_to(ROOT)}: folder {part} has no rule in this test")
+                continue
+            for quoted, name in includes(path):
+                target = name.split("/")[0]
+                if quoted and target != part and target in rules and target not in rules[part]:
+                    wrong.append(f"{path.relative_to(ROOT)} includes {name}: {part} must not know {target}")
+        self.assertEqual(wrong, [])
+
+    def test_analyzer(self):
+        self.check(ROOT / "analyzer", ANALYZER)
+
+    def test_preload(self):
+        self.check(ROOT / "preload", PRELOAD)
+
+    def test_the_shim_does_not_see_the_analyzer_nor_the_other_way_round(self):
+        wrong = [f"{path.relative_to(ROOT)} includes {name}"
+                 for side, other in (("preload", "analyzer"), ("analyzer", "preload"))
+                 for path in sources(ROOT / side) for quoted, name in includes(path)
+                 if quoted and not (ROOT / side / name).exists() and not (path.parent / name).exists()
+                 and (ROOT / other / name).exists()
+                 and not (path.parent.name == USES_THE_SHIMS_UNWINDER and name.startswith("platform/unwind"))]
+        self.assertEqual(wrong, [])
+
+    def test_the_contract_depends_on_nothing(self):
+        wrong = [f"{path.relative_to(ROOT)} includes {name}"
+                 for path in sources(ROOT / "include" / "plumb") for quoted, name in includes(path)
+                 if quoted or not re.match(r"^(plumb/\w+|std\w+)\.h$", name)]
+        self.assertEqual(wrong, [])
+
+    def test_libraries_stay_with_their_owners(self):
+        wrong = []
+        for path in sources(ROOT / "analyzer"):
+            part = path.relative_to(ROOT / "analyzer").parts[0]
+            for _, name in includes(path):
+                for library, (pattern, owners) in OWNERS.items():
+                    if pattern.match(name) and part not in owners and len(path.relative_to(ROOT).parts) > 2:
+                        wrong.append(f"{path.relative_to(ROOT)} includes {name}: {library} belongs to {sorted(owners)}")
+        self.assertEqual(wrong, [])
+
+
+class Headers(unittest.TestCase):
+    def test_each_compiles_on_its_own(self):
+        failed = []
+        for folder in (ROOT / "include", ROOT / "analyzer", ROOT / "preload"):
+            for header in sources(folder):
+                if header.suffix != ".h":
+                    continue
+                name = str(header.relative_to(folder))
+                body = header.with_suffix(".cpp")
+                if body.exists() and first_own_include(body) == name:
+                    continue
+                done = subprocess.run([*COMPILER, "-std=c++20", "-fsyntax-only", "-Wall", "-Wextra", "-Werror",
+                                       f"-I{folder}", f"-I{ROOT / 'include'}", "-x", "c++", "-"],
+                                      input=f'#include "{name}"\n', capture_output=True, text=True)
+                if done.returncode != 0:
+                    failed.append(f"{header.relative_to(ROOT)}:\n{done.stderr[:500]}")
+        self.assertEqual(failed, [])
+
+
+if __name__ == "__main__":
+    unittest.main(argv=[sys.argv[0], "-v"])
