@@ -4,13 +4,14 @@
 import json
 import os
 import pathlib
+import shutil
 import signal
 import struct
 import subprocess
 import time
 import unittest
 
-from plumb_test import PLUMB, PlumbTest
+from plumb_test import PLUMB, PROGRAMS, PlumbTest
 
 LOOP = "sum(i * i for i in range(2_000_000))"
 
@@ -111,6 +112,25 @@ class Forms(PlumbTest):
             lines = report(self.run_directory, COLUMNS=str(columns)).stdout.splitlines()
             prose = [line for line in lines if not line.strip().startswith(("plumb report", "plumb run", "/", "at /"))]
             self.assertLessEqual(max(len(line) for line in prose if " /" not in line), columns)
+
+    def test_the_hot_line_is_the_users_and_a_copied_run_still_says_so(self):
+        self.record(PROGRAMS / "burn", "0.6", check=0)
+        copy = self.scratch / "copy"
+        shutil.move(self.run_directory, copy)
+        document = self.report(copy)
+        hot = document["hot_lines"][0]
+        self.assertTrue(hot["file"].endswith("tests/programs/burn.c"), hot)
+        self.assertEqual(hot["function"], "burn_cpu")
+        lines = [line for line in document["hot_lines"] if line["function"] == "burn_cpu"]
+        self.assertGreater(sum(line["fraction"] for line in lines), 0.9)
+        page = report(copy, "--format", "html").stdout
+        self.assertIn("sink = sink * 0.999 + i;", page)  # the source itself
+
+    def test_source_maps_move_files(self):
+        self.record(PROGRAMS / "burn", "0.3", check=0)
+        folder = self.report()["hot_lines"][0]["file"].rsplit("/", 1)[0]
+        done = report(self.run_directory, "--format", "json", "--source-map", f"{folder}=/elsewhere/src")
+        self.assertEqual(json.loads(done.stdout)["hot_lines"][0]["file"], "/elsewhere/src/burn.c", done.stderr)
 
     def test_a_killed_program_is_said_at_the_top(self):
         self.record("/usr/bin/env", "python3", "-c", "import os; os.kill(os.getpid(), 9)", check=128 + signal.SIGKILL)
