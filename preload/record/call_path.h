@@ -32,16 +32,17 @@ struct CallPath {
 
 class CallPathCache {
   public:
-    // Belongs to one thread. Zeroed memory is a valid empty cache. Signal-safe after the first call.
+    // Belongs to one thread. Zeroed memory is a valid empty cache. Signal-safe once the stack's bounds are known.
     CallPath find(const Guard&, const Frame& caller);
 
     // The node of the path that find() returned last. 0: nothing is known.
     trace::NodeId node(const Guard&);
 
-    // Another thread takes the cache over: forgets frames, marks and the stack's bounds.
-    void begin_thread() {
+    // Another thread takes the cache over: forgets frames and marks. Bounds that are not known are found by the first
+    // find(), which then may allocate.
+    void begin_thread(const StackBounds& stack) {
         count_ = 0;
-        bounds_ = {};
+        bounds_ = stack;
     }
 
     static constexpr uint32_t kMaxWalk = 128;   // new frames a walk; what lies further out is cut

@@ -48,6 +48,8 @@ bool start(bool forked) {
         }
     }
     start_heap_events(mode, settings.number(Setting::kHeapSampleBytes, 0));
+    if (ThreadHeap* heap = thread_heap(guard))
+        heap->set_stack(find_stack_bounds());
     write_evidence(guard, "heap", trace::EvidenceState::ok,
                    mode == HeapMode::full ? "every allocation is attributed to its call path"
                                           : "totals are exact; call paths are sampled by bytes",
@@ -60,8 +62,11 @@ void thread_start(void*) {
     if (!guard)
         return;
     guard.thread().data<ThreadHeap>(ThreadSlot::heap_counting) = nullptr;
+    // Whatever a former thread left in this state must not be counted into.
     if (ThreadHeap* heap = guard.thread().data<ThreadHeap>(ThreadSlot::heap))
         heap->begin(guard, now_ns());
+    if (ThreadHeap* heap = thread_heap(guard))
+        heap->set_stack(find_stack_bounds());
 }
 
 void thread_end() {

@@ -288,15 +288,21 @@ void end_reallocation(const PendingReallocation& pending, void* block, const Fra
         note_block(guard, heap, pending.allocation, block, caller);
 }
 
+// These two may be called by an allocator that holds its locks (jemalloc maps memory through the hook): nothing here
+// may allocate, so neither is a thread adopted nor a stack looked for.
 void record_large_map(void* address, uint64_t bytes, uint32_t kind, const Frame& caller) {
+    if (!this_thread)
+        return;
     const KeepErrno keep;
     const Guard guard;
     ThreadHeap* heap;
     if (guard && (heap = heap_of(guard)))
-        write_large_map(guard, address, bytes, kind, heap->path_at(guard, caller));
+        write_large_map(guard, address, bytes, kind, heap->knows_stack() ? heap->path_at(guard, caller) : 0);
 }
 
 void record_large_unmap(void* address, uint64_t bytes) {
+    if (!this_thread)
+        return;
     const KeepErrno keep;
     const Guard guard;
     if (guard)

@@ -15,14 +15,6 @@ constexpr uint32_t kFirstCapacity = 256;
 uint32_t site_mode;
 uint64_t refused;
 
-// The thread's remembered call path; made when the first path is asked for.
-CallPathCache* thread_paths(const Guard& guard) {
-    CallPathCache*& paths = guard.thread().data<CallPathCache>(ThreadSlot::call_path);
-    if (!paths)
-        paths = static_cast<CallPathCache*>(allocate_pages(sizeof(CallPathCache), true));
-    return paths;
-}
-
 uint32_t hash_of(uint64_t key) { return static_cast<uint32_t>(key * 0x9e3779b97f4a7c15u >> 32); }
 
 } // namespace
@@ -42,9 +34,7 @@ void ThreadHeap::begin(const Guard& guard, uint64_t seed) {
     first_site_ = nullptr;
     if (entries_)
         memset(entries_, 0, capacity_ * sizeof(Entry));
-    // A new thread has another stack, and its marks must not lead to the former thread's sites.
-    if (CallPathCache* paths = guard.thread().data<CallPathCache>(ThreadSlot::call_path))
-        paths->begin_thread();
+    stack_ = {};
     paths_ = nullptr;
     trace::HeapTotals record{};
     totals = append(guard, trace::RecordType::HeapTotals, record);
@@ -137,6 +127,17 @@ trace::HeapSite* ThreadHeap::site_at(const Guard& guard, const Frame& caller) {
     }
     *path.mark = site;
     return site;
+}
+
+// The thread's remembered call path; made when the first path is asked for. What a former thread left there leads to
+// that thread's sites.
+CallPathCache* ThreadHeap::thread_paths(const Guard& guard) {
+    CallPathCache*& paths = guard.thread().data<CallPathCache>(ThreadSlot::call_path);
+    if (!paths)
+        paths = static_cast<CallPathCache*>(allocate_pages(sizeof(CallPathCache), true));
+    if (paths)
+        paths->begin_thread(stack_);
+    return paths;
 }
 
 trace::NodeId ThreadHeap::path_at(const Guard& guard, const Frame& caller) {

@@ -30,6 +30,11 @@ class ThreadHeap {
     void begin(const Guard&, uint64_t seed);
     uint32_t tid() const { return tid_; }
 
+    // Where the thread's stack is. Told at the thread's start: asking for it allocates, which must not happen in the
+    // middle of an allocator that called one of the hooks.
+    void set_stack(const StackBounds& stack) { stack_ = stack; }
+    bool knows_stack() const { return stack_.high != 0; }
+
     // The site of the calling thread's path at `caller`; HeapSite::path names the path. Valid as long as the thread.
     trace::HeapSite* site_at(const Guard&, const Frame& caller);
     trace::HeapSite* site_of(const Guard&, trace::NodeId path);
@@ -74,6 +79,9 @@ class ThreadHeap {
             flush_live();
     }
 
+    CallPathCache* thread_paths(const Guard&);
+
+    StackBounds stack_;
     CallPathCache* paths_;
     Entry* entries_;
     uint32_t capacity_; // a power of two
