@@ -44,7 +44,8 @@ struct Group {
     uint32_t kept;          // 20  threads whose creator had given them CPUs of its own
     uint32_t failed;        // 24  the kernel refused
     uint32_t wrapped;       // 28  threads that had to share a CPU: more threads than positions
-    uint8_t reserved[32];   // 32
+    uint32_t used;          // 32  entries from this one on were never taken
+    uint8_t reserved[28];   // 36
     GroupEntry entry[kGroupEntries];
 };
 static_assert(sizeof(Group) == 64 + 64 * kGroupEntries);

@@ -349,7 +349,7 @@ void pin_thread_named(uint32_t tid, const char* name) {
     if (!pinning.cpus || !is_helper_name(name, settings.text(Setting::kPinSkip)))
         return;
     const uint64_t owner = pin::owner(process_id(), tid);
-    for (uint32_t entry = 0; entry < pin::kGroupEntries; ++entry) {
+    for (uint32_t entry = 0; entry < pinning.table.group().used && entry < pin::kGroupEntries; ++entry) {
         if (std::atomic_ref<uint64_t>(pinning.table.at(entry).owner).load(std::memory_order_relaxed) != owner)
             continue;
         pin_to_cpus(tid, pinning.cpus, pinning.positions);

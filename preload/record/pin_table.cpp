@@ -12,12 +12,18 @@ bool PinTable::hand_over(uint32_t entry, uint64_t from, uint64_t to) const {
 bool PinTable::take_entry(uint32_t entry, uint64_t owner, bool over_reservations) const {
     const uint64_t holder = std::atomic_ref<uint64_t>(at(entry).owner).load(std::memory_order_acquire);
     const bool free = holder == 0 || (over_reservations && is_reservation(holder)) || !alive_(holder);
-    return free && hand_over(entry, holder, owner);
+    if (!free || !hand_over(entry, holder, owner))
+        return false;
+    std::atomic_ref<uint32_t> used(group_->used);
+    uint32_t seen = used.load(std::memory_order_relaxed);
+    while (seen <= entry && !used.compare_exchange_weak(seen, entry + 1, std::memory_order_relaxed)) {}
+    return true;
 }
 
 uint32_t PinTable::find_process(uint32_t pid) const {
     uint32_t reserved = kNoEntry;
-    for (uint32_t entry = 0; entry < pin::kGroupEntries; ++entry) {
+    const uint32_t used = std::atomic_ref<uint32_t>(group_->used).load(std::memory_order_relaxed);
+    for (uint32_t entry = 0; entry < used && entry < pin::kGroupEntries; ++entry) {
         const uint64_t holder = std::atomic_ref<uint64_t>(at(entry).owner).load(std::memory_order_acquire);
         if (holder == pin::owner(pid, pid))
             return entry;

@@ -32,7 +32,7 @@ class Settings {
 
   private:
     const char* texts_[static_cast<uint32_t>(Setting::count)] = {};
-    char copies_[16 * 1024] = {};
+    char copies_[64 * 1024] = {};
 };
 
 extern Settings settings; // of this process; filled before anything else runs
