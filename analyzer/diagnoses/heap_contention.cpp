@@ -34,6 +34,18 @@ double slept_s(model::CallPaths& paths, LineShares& lines) {
     return sum_s;
 }
 
+// Seconds that the threads which use the heap slept at all: blocked calls on a busy machine also wait for a CPU.
+double asleep_s(const model::Run& run, const HeapProfile& profile) {
+    double sum_s = 0;
+    for (const auto& [process, index] : profile.threads) {
+        const model::Thread& thread = run.processes[process].threads[index];
+        const uint64_t life_ns = thread.end_ns - std::min(thread.end_ns, thread.start_ns);
+        const uint64_t awake_ns = thread.run_ns + thread.run_delay_ns;
+        sum_s += life_ns > awake_ns ? static_cast<double>(life_ns - awake_ns) * 1e-9 : 0;
+    }
+    return sum_s;
+}
+
 class HeapContention : public Diagnosis {
   public:
     const char* id() const override { return "heap-contention"; }
@@ -42,7 +54,8 @@ class HeapContention : public Diagnosis {
         const RunTotals totals = totals_of(input.run);
         const HeapProfile profile = heap_profile_of(input.paths);
         LineShares waiting_lines;
-        const double waiting_s = slept_s(input.paths, waiting_lines);
+        const double waiting_s =
+            std::min(slept_s(input.paths, waiting_lines), asleep_s(input.run, profile));
         const size_t threads = std::max(profile.lock_threads.size(), profile.threads.size());
         if (totals.wall_s <= 0 || threads < 2 || profile.samples < kLeastSamples ||
             profile.share() < kLeastHeapShare ||

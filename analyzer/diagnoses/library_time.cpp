@@ -44,11 +44,12 @@ class LibraryTimeDiagnosis : public Diagnosis {
     std::vector<Finding> diagnose(const DiagnosisInput& input) const override {
         uint64_t samples = 0;
         std::map<std::string, LibraryTime> libraries;
+        AllocatorCode allocator(input.paths);
         const std::vector<model::Process>& processes = input.run.processes;
         for (size_t process = 0; process < processes.size(); process++)
             for (const model::SampleSite& site : processes[process].samples) {
                 samples += site.samples;
-                add(input.paths, process, site, libraries);
+                add(input.paths, allocator, process, site, libraries);
             }
         const RunTotals totals = totals_of(input.run);
         std::vector<Finding> findings;
@@ -61,10 +62,10 @@ class LibraryTimeDiagnosis : public Diagnosis {
     }
 
   private:
-    // Time in user mode with the instruction in a shared object that is not the program, nor the C library's
+    // Time in user mode with the instruction in a shared object that is not the program, nor in an
     // allocator (heap-bound tells that).
-    static void add(model::CallPaths& paths, size_t process, const model::SampleSite& site,
-                    std::map<std::string, LibraryTime>& libraries) {
+    static void add(model::CallPaths& paths, AllocatorCode& allocator, size_t process,
+                    const model::SampleSite& site, std::map<std::string, LibraryTime>& libraries) {
         const uint64_t user_hits = site.samples - std::min(site.kernel_samples, site.samples);
         const std::vector<model::PathNode>& nodes = paths.run().processes[process].paths;
         if (user_hits == 0 || site.path >= nodes.size() || nodes[site.path].kernel)
@@ -72,8 +73,7 @@ class LibraryTimeDiagnosis : public Diagnosis {
         const model::Module* module = paths.module_of(process, nodes[site.path].address);
         if (!module || module->kind != model::Module::Kind::library)
             return;
-        const model::SourceFrame& leaf = paths.frames_of(process, site.path).front();
-        if (is_allocator_module(module->path) || is_allocator_function(leaf.function))
+        if (allocator.contains(process, site.path))
             return;
         const size_t slash = module->path.rfind('/');
         LibraryTime& library =

@@ -141,11 +141,22 @@ TEST_CASE("contention needs threads that sleep in the allocator") {
     SECTION("each slept for 1.5 of 4 s") {
         add_heap_site(made, made.add_path({kMain, kBuild}, false), 900, 9000, 9000, 0, 4);
         made.run.processes[0].heap.sites[0].lock_wait_ns = SyntheticRun::ns(3);
+        for (model::Thread& thread : made.run.processes[0].threads)
+            thread.run_ns = SyntheticRun::ns(2);
         const auto findings = made.diagnose("heap-contention");
         REQUIRE(findings.size() == 1);
         CHECK(findings[0].severity == Severity::high);
         CHECK(findings[0].cost.seconds == Approx(1.5));
         CHECK(findings[0].where[0].line == 20);
+    }
+    SECTION("what was blocked cannot be longer than the threads slept") {
+        add_heap_site(made, made.add_path({kMain, kBuild}, false), 900, 9000, 9000, 0, 4);
+        made.run.processes[0].heap.sites[0].lock_wait_ns = SyntheticRun::ns(3);
+        for (model::Thread& thread : made.run.processes[0].threads)
+            thread.run_ns = SyntheticRun::ns(3.5);
+        const auto findings = made.diagnose("heap-contention");
+        REQUIRE(findings.size() == 1);
+        CHECK(findings[0].cost.seconds == Approx(0.5));
     }
     SECTION("samples in the locks are a witness of their own") {
         for (uint32_t thread : {0, 1})
