@@ -40,7 +40,7 @@ class HeapBound : public Diagnosis {
         Finding finding;
         finding.id = id();
         finding.confidence = confidence;
-        finding.cost.seconds = profile.share() * totals.cpu_s / totals.concurrency;
+        finding.cost.seconds = totals.wall_of_share(profile.share() * profile.program_part());
         finding.cost.fraction = finding.cost.seconds / totals.wall_s;
         finding.cost.how = "measured";
         finding.severity = severity_of_cost(finding.cost.fraction);
@@ -91,7 +91,7 @@ class HeapBound : public Diagnosis {
         finding.evidence["allocations_per_second"] = static_cast<double>(counts.allocations) / totals.wall_s;
         finding.evidence["mean_request_bytes"] =
             static_cast<double>(counts.allocated_bytes) / static_cast<double>(counts.allocations);
-        finding.evidence["time_per_call_ns"] = profile.share() * totals.cpu_s * 1e9 / calls;
+        finding.evidence["time_per_call_ns"] = profile.share() * profile.program_part() * totals.cpu_s * 1e9 / calls;
     }
 
     static void add_advice(const DiagnosisInput& input, const HeapProfile& profile, const std::string& module,

@@ -67,7 +67,7 @@ class HeapContention : public Diagnosis {
         const double slept_fraction = waiting_s / static_cast<double>(threads) / totals.wall_s;
         if (by_locks < kLeastConfidence && slept_fraction < kLeastSleep)
             return {};
-        const double locking_s = profile.lock_share() * totals.cpu_s;
+        const double locking_s = profile.lock_share() * profile.program_part() * totals.cpu_s;
         Finding finding;
         finding.id = id();
         // Two witnesses that agree are better than one; stdio takes locks of the same kind.

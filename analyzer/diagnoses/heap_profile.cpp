@@ -42,6 +42,10 @@ HeapProfile heap_profile_of(model::CallPaths& paths) {
     const std::vector<model::Process>& processes = paths.run().processes;
     for (size_t process = 0; process < processes.size(); process++)
         for (const model::SampleSite& site : processes[process].samples) {
+            if (is_shim(paths.frames_of(process, site.path).front().module)) {
+                profile.shim_samples += site.samples;
+                continue;
+            }
             profile.samples += site.samples;
             const bool lock = on_private_lock(paths, process, site.path);
             const uint32_t node = allocator.innermost(process, site.path);
@@ -52,7 +56,7 @@ HeapProfile heap_profile_of(model::CallPaths& paths) {
                 profile.lock_threads.insert({process, site.thread});
                 profile.lock_lines.add(paths.user_frame(process, site.path), static_cast<double>(site.time_ns));
             }
-            if (node == 0 || is_shim(paths.frames_of(process, site.path).front().module))
+            if (node == 0)
                 continue;
             profile.hits += site.samples;
             profile.kernel_hits += std::min(site.kernel_samples, site.samples);

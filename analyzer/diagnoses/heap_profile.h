@@ -12,7 +12,8 @@
 namespace plumb {
 
 struct HeapProfile {
-    uint64_t samples = 0;       // of the whole run
+    uint64_t samples = 0;       // of the whole run, without those in the shim: they are the tool's cost
+    uint64_t shim_samples = 0;
     uint64_t hits = 0;          // with the allocator anywhere on the call path
     uint64_t kernel_hits = 0;   // of these: in the kernel on its behalf
     uint64_t lock_hits = 0;     // waiting for, or waking up others for, one of the C library's private locks
@@ -23,6 +24,10 @@ struct HeapProfile {
     LineShares sampled_lines;                           // the user's lines on the sampled call paths
     LineShares lock_lines;
     double share() const { return samples ? static_cast<double>(hits) / static_cast<double>(samples) : 0; }
+    // The program's own part of all CPU time, the rest being the shim's.
+    double program_part() const {
+        return samples ? static_cast<double>(samples) / static_cast<double>(samples + shim_samples) : 1;
+    }
     double lock_share() const { return samples ? static_cast<double>(lock_hits) / static_cast<double>(samples) : 0; }
 };
 

@@ -100,7 +100,7 @@ class KernelTime : public Diagnosis {
         Finding finding;
         finding.id = id();
         finding.confidence = confidence_above(entry.hits, profile.samples, kLeastCauseShare);
-        finding.cost.seconds = share * totals.cpu_s / totals.concurrency;
+        finding.cost.seconds = totals.wall_of_share(share);
         finding.cost.fraction = finding.cost.seconds / totals.wall_s;
         finding.cost.how = "measured";
         finding.severity = severity_of_cost(finding.cost.fraction);
@@ -138,7 +138,7 @@ class KernelTime : public Diagnosis {
         Finding finding;
         finding.id = id();
         finding.confidence = 0.7;
-        finding.cost.seconds = totals.system_s / totals.concurrency;
+        finding.cost.seconds = totals.wall_of_share(share);
         finding.cost.fraction = finding.cost.seconds / totals.wall_s;
         finding.cost.how = "measured";
         finding.severity = severity_of_cost(finding.cost.fraction);

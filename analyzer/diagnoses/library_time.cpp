@@ -89,7 +89,7 @@ class LibraryTimeDiagnosis : public Diagnosis {
         Finding finding;
         finding.id = id();
         finding.confidence = confidence_above(library.hits, samples, kLeastShare);
-        finding.cost.seconds = share * totals.cpu_s / totals.concurrency;
+        finding.cost.seconds = totals.wall_of_share(share);
         finding.cost.fraction = finding.cost.seconds / totals.wall_s;
         finding.cost.how = "measured";
         finding.where = library.lines.heaviest(5);

@@ -44,7 +44,7 @@ RunTotals totals_of(const model::Run& run) {
     if (totals.cpu_s <= 0)
         totals.cpu_s = std::max(totals.user_s + totals.system_s, totals.sampled_s);
     if (totals.wall_s > 0)
-        totals.concurrency = std::max(1.0, totals.cpu_s / totals.wall_s);
+        totals.concurrency = std::max(1.0, (totals.cpu_s + totals.run_delay_s) / totals.wall_s);
     return totals;
 }
 

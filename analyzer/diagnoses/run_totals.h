@@ -19,9 +19,12 @@ struct RunTotals {
     double sampled_s = 0; // CPU time that the samples stand for
     size_t threads = 0, processes = 0;
     size_t usable_cpus = 0; // of all hosts
-    // CPU seconds that pass in one second of wall time, at least 1: what divides CPU time into wall time when
-    // all threads carry the same share.
+    // Threads that run, or would if they had a CPU, on average over the run; at least 1.
     double concurrency = 1;
+
+    // Wall seconds that `share` of all CPU time stands for, where all threads carry the same share: a thread that has
+    // to wait for CPUs waits that much longer for them.
+    double wall_of_share(double share) const { return share * (cpu_s + run_delay_s) / concurrency; }
 };
 
 RunTotals totals_of(const model::Run& run);
