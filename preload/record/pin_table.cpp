@@ -9,9 +9,12 @@ bool PinTable::hand_over(uint32_t entry, uint64_t from, uint64_t to) const {
     return owner.compare_exchange_strong(from, to, std::memory_order_acq_rel);
 }
 
-bool PinTable::take_entry(uint32_t entry, uint64_t owner, bool over_reservations) const {
+// Asking whether an owner is alive is a system call. It is asked for the positions themselves; where threads have
+// begun to share CPUs, thousands may be alive, and the dead among them are looked for only when the table is full.
+bool PinTable::take_entry(uint32_t entry, uint64_t owner, Look look) const {
     const uint64_t holder = std::atomic_ref<uint64_t>(at(entry).owner).load(std::memory_order_acquire);
-    const bool free = holder == 0 || (over_reservations && is_reservation(holder)) || !alive_(holder);
+    const bool free = holder == 0 || (look == Look::also_reserved && is_reservation(holder)) ||
+                      (look != Look::free_only && !alive_(holder));
     if (!free || !hand_over(entry, holder, owner))
         return false;
     std::atomic_ref<uint32_t> used(group_->used);
@@ -35,23 +38,27 @@ uint32_t PinTable::find_process(uint32_t pid) const {
 
 uint32_t PinTable::take(uint64_t owner) const {
     for (uint32_t entry = 0; entry < pin::kGroupEntries; ++entry)
-        if (take_entry(entry, owner, false))
+        if (take_entry(entry, owner, wrapped(entry) ? Look::free_only : Look::also_dead))
+            return entry;
+    for (uint32_t entry = positions_; entry < pin::kGroupEntries; ++entry)
+        if (take_entry(entry, owner, Look::also_dead))
             return entry;
     return kNoEntry;
 }
 
 uint32_t PinTable::take_block(uint64_t owner, uint32_t stride) const {
     for (uint32_t entry = 0; entry < pin::kGroupEntries; entry += stride)
-        if (take_entry(entry, owner, false))
+        if (take_entry(entry, owner, Look::also_dead))
             return entry;
     return kNoEntry;
 }
 
 uint32_t PinTable::take_in_block(uint64_t owner, uint32_t first, uint32_t stride) const {
-    for (uint64_t round = first; round < pin::kGroupEntries; round += positions_)
-        for (uint64_t entry = round; entry < round + stride && entry < pin::kGroupEntries; ++entry)
-            if (take_entry(static_cast<uint32_t>(entry), owner, true))
-                return static_cast<uint32_t>(entry);
+    for (const Look later_rounds : {Look::free_only, Look::also_reserved})
+        for (uint64_t round = first; round < pin::kGroupEntries; round += positions_)
+            for (uint64_t entry = round; entry < round + stride && entry < pin::kGroupEntries; ++entry)
+                if (take_entry(static_cast<uint32_t>(entry), owner, round == first ? Look::also_reserved : later_rounds))
+                    return static_cast<uint32_t>(entry);
     return kNoEntry;
 }
 

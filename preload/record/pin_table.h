@@ -50,7 +50,8 @@ class PinTable {
     void release(uint32_t entry, uint64_t owner) const { hand_over(entry, owner, 0); }
 
   private:
-    bool take_entry(uint32_t entry, uint64_t owner, bool over_reservations) const;
+    enum class Look { free_only, also_dead, also_reserved }; // each includes the one before
+    bool take_entry(uint32_t entry, uint64_t owner, Look look) const;
 
     pin::Group* group_ = nullptr;
     uint32_t positions_ = 1;
