@@ -35,11 +35,14 @@ CommandAction declare_report(CLI::App& subcommand) {
     subcommand.add_option("--format", arguments->report.format, "text, json or html")
         ->check(CLI::IsMember({"text", "json", "html"}))
         ->capture_default_str();
-    subcommand.add_option("-o,--output", arguments->report.output, "write to this file instead of the terminal");
-    subcommand.add_option("--only", arguments->report.only, "ids of diagnoses to run, separated by commas")->delimiter(',');
+    subcommand.add_option("-o,--output", arguments->report.output,
+                          "write to this file instead of the terminal");
+    subcommand.add_option("--only", arguments->report.only, "ids of diagnoses to run, separated by commas")
+        ->delimiter(',');
     subcommand.add_option("--source-map", arguments->source_maps,
-        "OLD=NEW: source files the debug information has below OLD are below NEW here");
-    subcommand.add_option("--sysroot", arguments->report.sysroot, "directory with the recorded machine's programs and libraries");
+                          "OLD=NEW: source files the debug information has below OLD are below NEW here");
+    subcommand.add_option("--sysroot", arguments->report.sysroot,
+                          "directory with the recorded machine's programs and libraries");
     subcommand.footer(diagnosis_list());
     return [arguments] {
         for (const std::string& text : arguments->source_maps)

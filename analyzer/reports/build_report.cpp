@@ -27,7 +27,9 @@ void check_ids(std::span<const DiagnosisEntry> entries, const std::vector<std::s
     }
 }
 
-double finite(double value) { return std::isfinite(value) ? value : 0; }
+double finite(double value) {
+    return std::isfinite(value) ? value : 0;
+}
 
 // What diagnoses computed from odd records (a run of no length, clocks that jump) must not break a reader.
 void make_presentable(Finding& finding) {
@@ -52,8 +54,8 @@ void run_diagnosis(const DiagnosisEntry& entry, const DiagnosisInput& input, Rep
         report.looked_for.push_back(entry.id);
     } catch (const std::exception& error) {
         report.evidence.push_back({entry.id, model::Evidence::State::missing,
-            fmt::format("this diagnosis failed: {}", error.what()),
-            "please report it together with the run directory"});
+                                   fmt::format("this diagnosis failed: {}", error.what()),
+                                   "please report it together with the run directory"});
     }
 }
 
@@ -70,10 +72,11 @@ Report build_report(model::CallPaths& paths, std::span<const DiagnosisEntry> ent
     for (const DiagnosisEntry& entry : entries)
         if (only.empty() || std::find(only.begin(), only.end(), entry.id) != only.end())
             run_diagnosis(entry, input, report);
-    std::stable_sort(report.findings.begin(), report.findings.end(), [](const Finding& left, const Finding& right) {
-        return left.severity != right.severity ? left.severity > right.severity
-                                               : left.cost.fraction > right.cost.fraction;
-    });
+    std::stable_sort(report.findings.begin(), report.findings.end(),
+                     [](const Finding& left, const Finding& right) {
+                         return left.severity != right.severity ? left.severity > right.severity
+                                                                : left.cost.fraction > right.cost.fraction;
+                     });
     Profile profile = build_profile(paths, kHotLineLimit);
     report.hot_lines = std::move(profile.lines);
     report.libraries = std::move(profile.libraries);

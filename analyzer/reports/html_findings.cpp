@@ -36,7 +36,8 @@ void put_where(HtmlWriter& html, const Finding& finding, SourceFiles& sources) {
         if (!location.inlined_from.empty())
             html.element("span", " · inlined from " + location.inlined_from, {{"class", "muted"}});
         if (index == 0)
-            put_html_excerpt(html, sources.excerpt(location.file, location.line, kExcerptContext), location.line);
+            put_html_excerpt(html, sources.excerpt(location.file, location.line, kExcerptContext),
+                             location.line);
         html.close();
     }
     if (finding.where.size() > kWhereLimit)
@@ -75,14 +76,18 @@ void put_advice(HtmlWriter& html, const Finding& finding) {
     if (finding.gain.fraction > 0)
         html.open("p", {{"class", "gain"}})
             .text(fmt::format("Expected gain: about {} of the run", format_fraction(finding.gain.fraction)))
-            .element("span", finding.gain.how.empty() ? "" : " (" + finding.gain.how + ")", {{"class", "muted"}})
+            .element("span", finding.gain.how.empty() ? "" : " (" + finding.gain.how + ")",
+                     {{"class", "muted"}})
             .close();
 }
 
 void put_finding(HtmlWriter& html, const Finding& finding, SourceFiles& sources) {
     const std::string severity = to_string(finding.severity);
     html.open("article", {{"class", "finding " + severity}, {"data-id", finding.id}});
-    html.open("header").element("span", severity, {{"class", "severity"}}).element("h3", finding.title).close();
+    html.open("header")
+        .element("span", severity, {{"class", "severity"}})
+        .element("h3", finding.title)
+        .close();
     put_cost(html, finding);
     put_where(html, finding, sources);
     put_evidence(html, finding);

@@ -16,7 +16,9 @@ constexpr size_t kExcerptContext = 3;
 
 void put_share(HtmlWriter& html, double fraction) {
     html.open("td", {{"class", "share"}})
-        .element("span", "", {{"class", "bar"}, {"style", fmt::format("width:{:.1f}%", std::clamp(fraction, 0.0, 1.0) * 100)}})
+        .element(
+            "span", "",
+            {{"class", "bar"}, {"style", fmt::format("width:{:.1f}%", std::clamp(fraction, 0.0, 1.0) * 100)}})
         .element("span", format_fraction(fraction), {{"class", "value"}})
         .close();
 }
@@ -39,7 +41,10 @@ void put_place(HtmlWriter& html, const HotLine& line, SourceFiles& sources, bool
     if (excerpt.lines.empty()) {
         html.element("code", frame_text(line.frame));
     } else {
-        (unfolded ? html.open("details", {{"open", ""}}) : html.open("details")).open("summary").element("code", frame_text(line.frame)).close();
+        (unfolded ? html.open("details", {{"open", ""}}) : html.open("details"))
+            .open("summary")
+            .element("code", frame_text(line.frame))
+            .close();
         put_html_excerpt(html, excerpt, line.frame.line);
         html.close();
     }
@@ -52,10 +57,16 @@ void put_html_hot_lines(HtmlWriter& html, const Report& report, SourceFiles& sou
     if (report.hot_lines.empty())
         return;
     html.open("section", {{"id", "lines"}}).element("h2", "CPU time by source line");
-    html.element("p", "By the line of your own code that was running or had called what was running, " +
-                          profile_basis(report) + ".", {{"class", "muted"}});
+    html.element("p",
+                 "By the line of your own code that was running or had called what was running, " +
+                     profile_basis(report) + ".",
+                 {{"class", "muted"}});
     html.open("table", {{"class", "wide"}});
-    put_column_heads(html, {{"Share", "share"}, {"Time", "number"}, {"Your line"}, {"Instructions", "leaf"}, {"Kernel", "number"}});
+    put_column_heads(html, {{"Share", "share"},
+                            {"Time", "number"},
+                            {"Your line"},
+                            {"Instructions", "leaf"},
+                            {"Kernel", "number"}});
     html.open("tbody");
     for (const HotLine& line : report.hot_lines) {
         if (line.fraction < kSmallestShare)
@@ -65,7 +76,8 @@ void put_html_hot_lines(HtmlWriter& html, const Report& report, SourceFiles& sou
         html.element("td", format_seconds(line.seconds), {{"class", "number"}});
         put_place(html, line, sources, &line == &report.hot_lines.front());
         html.element("td", leaf_text(line), {{"class", "muted leaf"}});
-        html.element("td", line.kernel_fraction >= 0.005 ? format_fraction(line.kernel_fraction) : "", {{"class", "number"}});
+        html.element("td", line.kernel_fraction >= 0.005 ? format_fraction(line.kernel_fraction) : "",
+                     {{"class", "number"}});
         html.close();
     }
     html.close().close().close();
@@ -74,7 +86,9 @@ void put_html_hot_lines(HtmlWriter& html, const Report& report, SourceFiles& sou
 void put_html_libraries(HtmlWriter& html, const Report& report) {
     if (report.libraries.empty())
         return;
-    html.open("section", {{"id", "libraries"}}).element("h2", "CPU time by program and library").open("table");
+    html.open("section", {{"id", "libraries"}})
+        .element("h2", "CPU time by program and library")
+        .open("table");
     put_column_heads(html, {{"Share", "share"}, {"Time", "number"}, {"Program or library"}});
     html.open("tbody");
     for (const LibraryShare& share : report.libraries) {
@@ -92,12 +106,17 @@ void put_html_heap(HtmlWriter& html, const Report& report) {
     if (report.heap_lines.empty())
         return;
     html.open("section", {{"id", "heap"}}).element("h2", "Allocations by source line");
-    html.element("p", report.heap_exact ? "Every allocation was recorded."
-                                        : "Estimated from sampled allocations; the totals in the metrics are exact.",
-        {{"class", "muted"}});
+    html.element("p",
+                 report.heap_exact
+                     ? "Every allocation was recorded."
+                     : "Estimated from sampled allocations; the totals in the metrics are exact.",
+                 {{"class", "muted"}});
     html.open("table", {{"class", "wide"}});
-    put_column_heads(html, {{"Allocated", "number"}, {"Allocations", "number"}, {"Live at peak", "number"},
-                               {"Not freed", "number"}, {"Your line"}});
+    put_column_heads(html, {{"Allocated", "number"},
+                            {"Allocations", "number"},
+                            {"Live at peak", "number"},
+                            {"Not freed", "number"},
+                            {"Your line"}});
     html.open("tbody");
     for (const HeapLine& line : report.heap_lines)
         html.open("tr")

@@ -16,13 +16,14 @@ std::string content_policy() {
     const std::string scripts = kPageScript.empty() ? "'none'" : fmt::format("'{}'", kPageScriptHash);
     return fmt::format("default-src 'none'; style-src 'unsafe-inline'; script-src {}; img-src data:; "
                        "base-uri 'none'; form-action 'none'",
-        scripts);
+                       scripts);
 }
 
 void put_document_head(HtmlWriter& html, const Report& report) {
     html.open("head");
     html.trusted("<meta charset=\"utf-8\">\n");
-    html.trusted(fmt::format("<meta http-equiv=\"Content-Security-Policy\" content=\"{}\">\n", content_policy()));
+    html.trusted(
+        fmt::format("<meta http-equiv=\"Content-Security-Policy\" content=\"{}\">\n", content_policy()));
     html.trusted("<meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n"
                  "<meta name=\"color-scheme\" content=\"light dark\">\n");
     html.element("title", "plumb: " + headline_of(report.run->command, 120)).trusted("\n");

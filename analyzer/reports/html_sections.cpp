@@ -17,15 +17,20 @@ bool is_clean(const Report& report) {
 
 const char* to_string(model::Evidence::State state) {
     switch (state) {
-    case model::Evidence::State::ok: return "ok";
-    case model::Evidence::State::limited: return "limited";
-    case model::Evidence::State::missing: return "missing";
+    case model::Evidence::State::ok:
+        return "ok";
+    case model::Evidence::State::limited:
+        return "limited";
+    case model::Evidence::State::missing:
+        return "missing";
     }
     return "";
 }
 
 void put_figure(HtmlWriter& html, const char* id, const std::string& caption) {
-    html.open("figure").open("div", {{"id", id}, {"class", "chart"}, {"role", "img"}, {"aria-label", caption}}).close();
+    html.open("figure")
+        .open("div", {{"id", id}, {"class", "chart"}, {"role", "img"}, {"aria-label", caption}})
+        .close();
     html.element("figcaption", caption).close();
 }
 
@@ -39,7 +44,8 @@ void put_html_head(HtmlWriter& html, const Report& report) {
     html.close();
     for (const std::string& warning : run_warnings(report))
         html.element("p", warning, {{"class", "warning"}, {"role", "note"}});
-    html.element("p", verdict(report), {{"class", is_clean(report) ? "verdict clean" : "verdict"}, {"id", "verdict"}});
+    html.element("p", verdict(report),
+                 {{"class", is_clean(report) ? "verdict clean" : "verdict"}, {"id", "verdict"}});
     html.close();
 }
 
@@ -61,20 +67,23 @@ void put_html_charts(HtmlWriter& html, const Timeline& timeline) {
         return;
     html.open("section", {{"id", "timeline"}}).element("h2", "Timeline");
     if (kPageScript.empty()) {
-        html.element("p", "This build of plumb has no charts: npm was missing or unreachable when it was built, or they were "
-                          "switched off. Everything else is here.",
-            {{"class", "muted"}});
+        html.element("p",
+                     "This build of plumb has no charts: npm was missing or unreachable when it was built, "
+                     "or they were "
+                     "switched off. Everything else is here.",
+                     {{"class", "muted"}});
         html.close();
         return;
     }
     std::string left_out;
     if (timeline.lanes_left_out > 0)
         left_out = fmt::format(" {} threads that did less are left out.",
-            format_count(static_cast<double>(timeline.lanes_left_out)));
+                               format_count(static_cast<double>(timeline.lanes_left_out)));
     if (!timeline.lanes.empty())
         put_figure(html, "chart-threads",
-            "Which CPU each thread was on. Pale: it slept most of the time. The red foot of a lane: "
-            "the thread was ready to run but had to wait for a CPU." + left_out);
+                   "Which CPU each thread was on. Pale: it slept most of the time. The red foot of a lane: "
+                   "the thread was ready to run but had to wait for a CPU." +
+                       left_out);
     left_out.clear();
     if (timeline.cpus_left_out > 0)
         left_out = fmt::format(" {} CPUs that did less are left out.", timeline.cpus_left_out);
@@ -88,7 +97,10 @@ void put_html_placement(HtmlWriter& html, const Report& report) {
     const std::vector<PlacementRow> rows = placement_table(*report.run);
     if (rows.empty())
         return;
-    html.open("section", {{"id", "placement"}}).element("h2", "Who may run where").open("table").open("tbody");
+    html.open("section", {{"id", "placement"}})
+        .element("h2", "Who may run where")
+        .open("table")
+        .open("tbody");
     for (const PlacementRow& row : rows)
         html.open("tr")
             .element("th", row.process, {{"scope", "row"}})
@@ -105,7 +117,8 @@ void put_html_evidence(HtmlWriter& html, const Report& report) {
     html.open("section", {{"id", "evidence"}}).element("h2", "Evidence").open("table").open("tbody");
     for (const model::Evidence& evidence : report.evidence) {
         html.open("tr").element("th", evidence.source, {{"scope", "row"}});
-        html.element("td", to_string(evidence.state), {{"class", std::string("state ") + to_string(evidence.state)}});
+        html.element("td", to_string(evidence.state),
+                     {{"class", std::string("state ") + to_string(evidence.state)}});
         html.open("td").text(evidence.why);
         if (!evidence.enable.empty())
             html.element("div", "To enable: " + evidence.enable, {{"class", "muted"}});
@@ -118,7 +131,8 @@ void put_html_foot(HtmlWriter& html, const Report& report) {
     const OwnCost& cost = report.own_cost;
     html.open("section", {{"id", "own-cost"}}).element("h2", "Cost of recording").open("p");
     html.element("strong", format_fraction(cost.fraction) + " of the run's CPU time");
-    html.text(fmt::format(" ({}), {} on disk. ", format_seconds(cost.seconds), format_bytes(static_cast<double>(cost.bytes))));
+    html.text(fmt::format(" ({}), {} on disk. ", format_seconds(cost.seconds),
+                          format_bytes(static_cast<double>(cost.bytes))));
     html.element("span", cost.how, {{"class", "muted"}}).close().close();
     html.open("footer").text("Recorded in ").element("code", report.run->directory);
     html.text(" by plumb " + report.run->plumb_version + ".").close();
@@ -131,7 +145,7 @@ void put_html_excerpt(HtmlWriter& html, const SourceExcerpt& excerpt, uint32_t l
     for (size_t index = 0; index < excerpt.lines.size(); index++) {
         const size_t number = excerpt.first_line + index;
         html.element("span", fmt::format("{:>5}  {}", number, excerpt.lines[index]),
-            {{"class", number == line ? "hit" : "line"}});
+                     {{"class", number == line ? "hit" : "line"}});
         html.trusted("\n"); // text() would make it a blank
     }
     html.close();

@@ -9,7 +9,8 @@
 
 namespace plumb {
 
-// Sanitised (reports/utf8.h), with & < > " ' as character references: safe as text and as an attribute's value.
+// Sanitised (reports/utf8.h), with & < > " ' as character references: safe as text and as an attribute's
+// value.
 std::string html_escaped(std::string_view text);
 
 class HtmlWriter {

@@ -11,7 +11,9 @@ namespace plumb {
 
 namespace {
 
-Json number(double value) { return std::isfinite(value) ? Json(value) : Json(0); }
+Json number(double value) {
+    return std::isfinite(value) ? Json(value) : Json(0);
+}
 
 Json value_of(const Value& value) {
     return std::visit(
@@ -39,7 +41,10 @@ std::string key_of(std::string name) {
 }
 
 Json own_cost(const OwnCost& cost) {
-    return {{"fraction", number(cost.fraction)}, {"seconds", number(cost.seconds)}, {"bytes", cost.bytes}, {"how", cost.how}};
+    return {{"fraction", number(cost.fraction)},
+            {"seconds", number(cost.seconds)},
+            {"bytes", cost.bytes},
+            {"how", cost.how}};
 }
 
 // By the libraries that were loaded; null without MPI. Open MPI and the MPICH family both have a libmpi.so.
@@ -64,13 +69,21 @@ Json run_object(const Report& report) {
     Json hosts = Json::array();
     for (const model::Host& host : run.hosts)
         hosts.push_back({{"name", host.name}, {"cpus", host.cpu_count}, {"allowed_cpus", host.allowed_cpus}});
-    return {{"command", run.command}, {"start", utc_time(run.start_unix_ns)},
-        {"seconds", number(static_cast<double>(run.wall_ns()) * 1e-9)}, {"cpu_seconds", number(report.cpu_seconds)},
-        {"hosts", hosts}, {"processes", run.processes.size()}, {"threads", threads}, {"ranks", ranks},
-        {"mpi", mpi_of(run)}, {"complete", run.complete},
-        {"exit_status", run.exit_status ? Json(*run.exit_status) : Json(nullptr)},
-        {"plumb_version", run.plumb_version}, {"directory", run.directory}, {"notes", run.notes},
-        {"own_cost", own_cost(report.own_cost)}};
+    return {{"command", run.command},
+            {"start", utc_time(run.start_unix_ns)},
+            {"seconds", number(static_cast<double>(run.wall_ns()) * 1e-9)},
+            {"cpu_seconds", number(report.cpu_seconds)},
+            {"hosts", hosts},
+            {"processes", run.processes.size()},
+            {"threads", threads},
+            {"ranks", ranks},
+            {"mpi", mpi_of(run)},
+            {"complete", run.complete},
+            {"exit_status", run.exit_status ? Json(*run.exit_status) : Json(nullptr)},
+            {"plumb_version", run.plumb_version},
+            {"directory", run.directory},
+            {"notes", run.notes},
+            {"own_cost", own_cost(report.own_cost)}};
 }
 
 Json evidence_list(const Report& report) {
@@ -79,7 +92,10 @@ Json evidence_list(const Report& report) {
         const char* state = evidence.state == model::Evidence::State::ok        ? "ok"
                             : evidence.state == model::Evidence::State::limited ? "limited"
                                                                                 : "missing";
-        list.push_back({{"source", evidence.source}, {"state", state}, {"why", evidence.why}, {"enable", evidence.enable}});
+        list.push_back({{"source", evidence.source},
+                        {"state", state},
+                        {"why", evidence.why},
+                        {"enable", evidence.enable}});
     }
     return list;
 }
@@ -94,8 +110,11 @@ Json subject_name(const Subject& subject) {
 }
 
 Json location_object(const Location& location) {
-    Json object = {{"file", location.file}, {"line", location.line}, {"function", location.function},
-        {"module", location.module}, {"share", number(location.share)}};
+    Json object = {{"file", location.file},
+                   {"line", location.line},
+                   {"function", location.function},
+                   {"module", location.module},
+                   {"share", number(location.share)}};
     if (!location.inlined_from.empty())
         object["inlined_from"] = location.inlined_from;
     return object;
@@ -119,18 +138,31 @@ Json finding_object(const Finding& finding) {
         for (const auto& [key, value] : finding.subject.details)
             subject.emplace(key, value_of(value));
     }
-    return {{"id", finding.id}, {"severity", to_string(finding.severity)}, {"confidence", number(finding.confidence)},
-        {"title", finding.title},
-        {"cost", {{"seconds", number(finding.cost.seconds)}, {"fraction", number(finding.cost.fraction)}, {"how", finding.cost.how}}},
-        {"gain", {{"fraction", number(finding.gain.fraction)}, {"how", finding.gain.how}}}, {"where", where},
-        {"subject", subject}, {"evidence", evidence}, {"advice", advice}};
+    return {{"id", finding.id},
+            {"severity", to_string(finding.severity)},
+            {"confidence", number(finding.confidence)},
+            {"title", finding.title},
+            {"cost",
+             {{"seconds", number(finding.cost.seconds)},
+              {"fraction", number(finding.cost.fraction)},
+              {"how", finding.cost.how}}},
+            {"gain", {{"fraction", number(finding.gain.fraction)}, {"how", finding.gain.how}}},
+            {"where", where},
+            {"subject", subject},
+            {"evidence", evidence},
+            {"advice", advice}};
 }
 
 Json hot_line_object(const HotLine& line) {
-    return {{"file", line.frame.file}, {"line", line.frame.line}, {"function", line.frame.function},
-        {"module", line.frame.module}, {"leaf_function", line.leaf_function}, {"leaf_module", line.leaf_module},
-        {"seconds", number(line.seconds)}, {"fraction", number(line.fraction)},
-        {"kernel_fraction", number(line.kernel_fraction)}};
+    return {{"file", line.frame.file},
+            {"line", line.frame.line},
+            {"function", line.frame.function},
+            {"module", line.frame.module},
+            {"leaf_function", line.leaf_function},
+            {"leaf_module", line.leaf_module},
+            {"seconds", number(line.seconds)},
+            {"fraction", number(line.fraction)},
+            {"kernel_fraction", number(line.kernel_fraction)}};
 }
 
 } // namespace
@@ -139,22 +171,27 @@ Json json_document(const Report& report) {
     Json metrics = Json::object(), findings = Json::array(), lines = Json::array(), libraries = Json::array();
     for (const Metric& metric : report.metrics)
         if (std::isfinite(metric.value))
-            metrics[key_of(metric.name)] = {{"value", metric.value}, {"unit", metric.unit}, {"how", metric.how}};
+            metrics[key_of(metric.name)] = {
+                {"value", metric.value}, {"unit", metric.unit}, {"how", metric.how}};
     for (const Finding& finding : report.findings)
         findings.push_back(finding_object(finding));
     for (const HotLine& line : report.hot_lines)
         lines.push_back(hot_line_object(line));
     for (const LibraryShare& share : report.libraries)
-        libraries.push_back({{"module", share.module}, {"seconds", number(share.seconds)}, {"fraction", number(share.fraction)}});
+        libraries.push_back({{"module", share.module},
+                             {"seconds", number(share.seconds)},
+                             {"fraction", number(share.fraction)}});
     return {{"schema", kReportSchema}, {"run", run_object(report)}, {"evidence", evidence_list(report)},
-        {"metrics", metrics}, {"findings", findings}, {"looked_for", report.looked_for}, {"hot_lines", lines},
-        {"libraries", libraries}};
+            {"metrics", metrics},      {"findings", findings},      {"looked_for", report.looked_for},
+            {"hot_lines", lines},      {"libraries", libraries}};
 }
 
 std::string json_text(const Json& document, int indent) {
     return document.dump(indent, ' ', false, Json::error_handler_t::replace);
 }
 
-std::string json_report(const Report& report, int indent) { return json_text(json_document(report), indent) + "\n"; }
+std::string json_report(const Report& report, int indent) {
+    return json_text(json_document(report), indent) + "\n";
+}
 
 } // namespace plumb

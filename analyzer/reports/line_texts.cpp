@@ -32,7 +32,9 @@ std::string short_frame_text(const model::SourceFrame& frame, size_t width) {
     return text;
 }
 
-std::string more_places(size_t count) { return fmt::format("and {} more place{}", count, count == 1 ? "" : "s"); }
+std::string more_places(size_t count) {
+    return fmt::format("and {} more place{}", count, count == 1 ? "" : "s");
+}
 
 bool names_first_place(const Finding& finding) {
     if (finding.where.empty())

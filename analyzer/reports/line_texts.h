@@ -14,7 +14,8 @@ std::string location_text(const Location& location);
 // The same for the user's line of a profile.
 std::string frame_text(const model::SourceFrame& frame);
 
-// The same in at most `width` columns if dropping leading folders of the path can do that: "…/src/app.c:12 in f".
+// The same in at most `width` columns if dropping leading folders of the path can do that: "…/src/app.c:12 in
+// f".
 std::string short_frame_text(const model::SourceFrame& frame, size_t width);
 
 // Where its instructions were: "in sin of libm.so.6". Empty when that is the user's line itself.
@@ -26,7 +27,8 @@ std::string more_places(size_t count);
 // True when the subject only repeats where the finding is (an allocation or call site).
 bool names_first_place(const Finding& finding);
 
-// Programs are given on the command line too (python3 -c ...): what heads a report is cut to `limit` code points.
+// Programs are given on the command line too (python3 -c ...): what heads a report is cut to `limit` code
+// points.
 std::string headline_of(const std::vector<std::string>& command, size_t limit);
 
 } // namespace plumb

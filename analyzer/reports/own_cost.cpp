@@ -27,11 +27,13 @@ OwnCost own_cost_of(const model::Run& run, double cpu_seconds) {
     cost.seconds = recorder + sampling + shim;
     cost.fraction = cpu_seconds > 0 ? cost.seconds / cpu_seconds : 0;
     cost.bytes = run.recorded_bytes;
-    cost.how = fmt::format("Recorder {} (its own CPU clock), {} samples {}, inside the program {} (estimated per "
-                           "event); as a fraction of the run's CPU time of {}.",
-        format_seconds(recorder), format_count(static_cast<double>(samples)),
-        samples > 0 && sampling == 0 ? "of unknown cost" : format_seconds(sampling) + " (estimated per sample)",
-        format_seconds(shim), format_seconds(cpu_seconds));
+    cost.how =
+        fmt::format("Recorder {} (its own CPU clock), {} samples {}, inside the program {} (estimated per "
+                    "event); as a fraction of the run's CPU time of {}.",
+                    format_seconds(recorder), format_count(static_cast<double>(samples)),
+                    samples > 0 && sampling == 0 ? "of unknown cost"
+                                                 : format_seconds(sampling) + " (estimated per sample)",
+                    format_seconds(shim), format_seconds(cpu_seconds));
     return cost;
 }
 

@@ -6,8 +6,8 @@
 
 namespace plumb {
 
-// CPU time of all threads of the run, in seconds: the scheduler's account where it was read, user + system time
-// otherwise.
+// CPU time of all threads of the run, in seconds: the scheduler's account where it was read, user + system
+// time otherwise.
 double cpu_seconds_of(const model::Run& run);
 
 OwnCost own_cost_of(const model::Run& run, double cpu_seconds);

@@ -22,8 +22,9 @@ constexpr size_t kSymbolNoteLimit = 5;
 model::Run read_run(const std::string& directory) {
     model::Run run = trace::build_run(directory);
     if (run.processes.empty())
-        throw Error(fmt::format("{} holds no recorded process: the program may not have started, or every process was "
-                                "left out by --include/--exclude; plumb dump {} shows what is there",
+        throw Error(fmt::format(
+            "{} holds no recorded process: the program may not have started, or every process was "
+            "left out by --include/--exclude; plumb dump {} shows what is there",
             directory, directory));
     return run;
 }
@@ -42,7 +43,8 @@ void add_symbol_evidence(Report& report, const std::vector<std::string>& notes) 
         report.evidence.push_back({"symbols", model::Evidence::State::limited, notes[index], ""});
     if (notes.size() > kSymbolNoteLimit)
         report.evidence.push_back({"symbols", model::Evidence::State::limited,
-            fmt::format("{} more files like these", notes.size() - kSymbolNoteLimit), ""});
+                                   fmt::format("{} more files like these", notes.size() - kSymbolNoteLimit),
+                                   ""});
 }
 
 std::string rendered(const Report& report, const ReportOptions& options, std::FILE* stream) {
@@ -61,8 +63,8 @@ void write_all(const std::string& text, std::FILE* stream, const std::string& na
         throw Error(fmt::format("cannot write the report to {}: {}", name, std::strerror(errno)));
 }
 
-// Into a file beside it first: a report is replaced whole or not at all. What is no regular file (a device, a pipe) is
-// written as it is.
+// Into a file beside it first: a report is replaced whole or not at all. What is no regular file (a device, a
+// pipe) is written as it is.
 void write_file(const Report& report, const ReportOptions& options) {
     const std::string part = fmt::format("{}.part-{}", options.output, getpid());
     const bool special = access(options.output.c_str(), F_OK) == 0 && options.output.starts_with("/dev/");
@@ -90,7 +92,8 @@ void write_file(const Report& report, const ReportOptions& options) {
 
 void print_report(const std::string& run_directory, const ReportOptions& options, std::FILE* stream) {
     const model::Run run = read_run(run_directory);
-    const std::unique_ptr<model::SourceResolver> resolver = symbols::make_resolver(symbol_options(run, options));
+    const std::unique_ptr<model::SourceResolver> resolver =
+        symbols::make_resolver(symbol_options(run, options));
     model::CallPaths paths(run, *resolver);
     Report report = build_report(paths, diagnosis_registry(), options.only);
     add_symbol_evidence(report, resolver->notes());

@@ -23,8 +23,8 @@ class Accumulator {
         if (site.samples == 0)
             return;
         const double ns = static_cast<double>(site.time_ns);
-        const double kernel_ns =
-            ns * static_cast<double>(std::min(site.kernel_samples, site.samples)) / static_cast<double>(site.samples);
+        const double kernel_ns = ns * static_cast<double>(std::min(site.kernel_samples, site.samples)) /
+                                 static_cast<double>(site.samples);
         const model::SourceFrame leaf = without_offset(paths.frames_of(process, site.path).front());
         const model::SourceFrame user = without_offset(paths.user_frame(process, site.path));
         LineTimes& line = lines_[{user.module, user.file, user.line, user.line ? "" : user.function}];
@@ -58,8 +58,9 @@ class Accumulator {
 
   private:
     HotLine hot_line(const LineTimes& times) const {
-        const auto hottest = std::max_element(times.leaves.begin(), times.leaves.end(),
-            [](const auto& left, const auto& right) { return left.second < right.second; });
+        const auto hottest =
+            std::max_element(times.leaves.begin(), times.leaves.end(),
+                             [](const auto& left, const auto& right) { return left.second < right.second; });
         HotLine line;
         line.frame = times.frame;
         line.leaf_function = hottest->first.first;
@@ -81,7 +82,8 @@ class Accumulator {
 model::SourceFrame without_offset(model::SourceFrame frame) {
     if (frame.line == 0)
         if (const size_t plus = frame.function.rfind("+0x"); plus != std::string::npos)
-            frame.function = frame.function.substr(0, plus) == frame.module ? "" : frame.function.substr(0, plus);
+            frame.function =
+                frame.function.substr(0, plus) == frame.module ? "" : frame.function.substr(0, plus);
     return frame;
 }
 

@@ -18,8 +18,8 @@ struct Profile {
 // Kernel time counts for the user's line that asked for it; among the libraries it stands as "[kernel]".
 Profile build_profile(model::CallPaths& paths, size_t line_limit);
 
-// Without a source line, instructions stand for their function ("sin+0x12" counts for "sin"), and without a symbol for
-// their module: single addresses would scatter the time over hundreds of lines.
+// Without a source line, instructions stand for their function ("sin+0x12" counts for "sin"), and without a
+// symbol for their module: single addresses would scatter the time over hundreds of lines.
 model::SourceFrame without_offset(model::SourceFrame frame);
 
 } // namespace plumb

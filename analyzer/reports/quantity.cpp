@@ -124,7 +124,8 @@ std::string format_bytes(double bytes) {
         bytes /= 1024;
         unit++;
     }
-    return unit == 0 ? fmt::format("{:.0f} B", bytes) : fmt::format("{} {}", three_digits(bytes), units[unit]);
+    return unit == 0 ? fmt::format("{:.0f} B", bytes)
+                     : fmt::format("{} {}", three_digits(bytes), units[unit]);
 }
 
 std::string format_fraction(double fraction) {

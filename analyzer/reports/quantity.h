@@ -8,11 +8,12 @@
 
 namespace plumb {
 
-std::string format_seconds(double seconds);     // "12.3 s", "820 ms", "3.4 us", "1 h 02 min"
-std::string format_bytes(double bytes);         // "1.50 GiB"
-std::string format_fraction(double fraction);   // 0.483 -> "48 %", 0.0321 -> "3.2 %"
-std::string format_count(double count);         // "1,234" below a million, "12.3 M" above
-std::string format_metric(double value, std::string_view unit); // unit: fraction, seconds, bytes, count, or free
+std::string format_seconds(double seconds);   // "12.3 s", "820 ms", "3.4 us", "1 h 02 min"
+std::string format_bytes(double bytes);       // "1.50 GiB"
+std::string format_fraction(double fraction); // 0.483 -> "48 %", 0.0321 -> "3.2 %"
+std::string format_count(double count);       // "1,234" below a million, "12.3 M" above
+std::string format_metric(double value,
+                          std::string_view unit); // unit: fraction, seconds, bytes, count, or free
 
 // An evidence entry as a phrase. The unit is the last word of the key: "run_delay_seconds", 5.9 ->
 // "run delay 5.9 s". Keys without a known unit show the bare value. Lists show at most `list_limit` items.

@@ -17,11 +17,11 @@ struct OwnCost {
     std::string how;
 };
 
-struct HotLine { // one line of the profile
-    model::SourceFrame frame; // the user's line (model::CallPaths::user_frame)
+struct HotLine {                            // one line of the profile
+    model::SourceFrame frame;               // the user's line (model::CallPaths::user_frame)
     std::string leaf_function, leaf_module; // where the instruction was
-    double seconds = 0, fraction = 0; // CPU time
-    double kernel_fraction = 0;       // of this line
+    double seconds = 0, fraction = 0;       // CPU time
+    double kernel_fraction = 0;             // of this line
 };
 
 struct LibraryShare {
@@ -40,8 +40,8 @@ struct Report {
     const model::Run* run = nullptr;
     OwnCost own_cost;
     std::vector<Metric> metrics;
-    std::vector<Finding> findings; // by severity, then cost
-    std::vector<HotLine> hot_lines; // by time
+    std::vector<Finding> findings;       // by severity, then cost
+    std::vector<HotLine> hot_lines;      // by time
     std::vector<LibraryShare> libraries; // by time
     std::vector<model::Evidence> evidence;
     std::vector<std::string> looked_for; // ids of the diagnoses that ran

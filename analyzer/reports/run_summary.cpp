@@ -18,7 +18,9 @@ std::string counted(size_t count, const char* one, const char* many) {
     return format_count(static_cast<double>(count)) + " " + (count == 1 ? one : many);
 }
 
-std::string base_name(const std::string& path) { return path.substr(path.rfind('/') + 1); }
+std::string base_name(const std::string& path) {
+    return path.substr(path.rfind('/') + 1);
+}
 
 std::string program_of(const model::Process& process) {
     const std::string name = base_name(process.executable.empty() ? process.name : process.executable);
@@ -67,7 +69,8 @@ void add_group(std::vector<std::string>& warnings, const model::Run& run, Condit
             list += fmt::format(" and {} others", names.size() - 4);
             break;
         }
-        list += fmt::format("{}{}{}", list.empty() ? "" : ", ", name, count > 1 ? fmt::format(" ({}×)", count) : "");
+        list += fmt::format("{}{}{}", list.empty() ? "" : ", ", name,
+                            count > 1 ? fmt::format(" ({}×)", count) : "");
     }
     if (!names.empty())
         warnings.push_back(list + " " + what);
@@ -77,11 +80,11 @@ void add_killed(std::vector<std::string>& warnings, const model::Run& run) {
     std::map<std::pair<std::string, int>, size_t> killed;
     for (const model::Process& process : run.processes)
         if (process.wait_status && WIFSIGNALED(*process.wait_status))
-            killed[{program_of(process),
-                WTERMSIG(*process.wait_status)}]++;
+            killed[{program_of(process), WTERMSIG(*process.wait_status)}]++;
     for (const auto& [who, count] : killed)
-        warnings.push_back(fmt::format("{}{} was killed by {}: what was recorded until then is shown.", who.first,
-            count > 1 ? fmt::format(" ({}×)", count) : "", signal_text(who.second)));
+        warnings.push_back(fmt::format("{}{} was killed by {}: what was recorded until then is shown.",
+                                       who.first, count > 1 ? fmt::format(" ({}×)", count) : "",
+                                       signal_text(who.second)));
 }
 
 std::string list_of_sources(const Report& report, model::Evidence::State state) {
@@ -115,39 +118,46 @@ std::vector<std::string> run_warnings(const Report& report) {
     const model::Run& run = *report.run;
     std::vector<std::string> warnings;
     if (!run.complete)
-        warnings.push_back(fmt::format("The recording was cut short after {}: plumb was stopped before the program "
-                                       "ended. What was recorded until then is shown.",
-            format_seconds(static_cast<double>(run.wall_ns()) * 1e-9)));
+        warnings.push_back(
+            fmt::format("The recording was cut short after {}: plumb was stopped before the program "
+                        "ended. What was recorded until then is shown.",
+                        format_seconds(static_cast<double>(run.wall_ns()) * 1e-9)));
     add_killed(warnings, run);
-    add_group(warnings, run,
+    add_group(
+        warnings, run,
         [](const model::Process& process) {
             return process.has_shim && !process.shim_closed &&
                    !(process.wait_status && WIFSIGNALED(*process.wait_status));
         },
-        "did not close its record (killed, or still running when recording ended): what it had recorded is shown.");
-    add_group(warnings, run, [](const model::Process& process) { return process.is_static; },
+        "did not close its record (killed, or still running when recording ended): what it had recorded is "
+        "shown.");
+    add_group(
+        warnings, run, [](const model::Process& process) { return process.is_static; },
         "is statically linked: observed from outside only (no allocations, no creation sites of threads).");
-    add_group(warnings, run, [](const model::Process& process) { return process.is_foreign; },
+    add_group(
+        warnings, run, [](const model::Process& process) { return process.is_foreign; },
         "is of another architecture or word size: observed from outside only.");
-    add_group(warnings, run, [](const model::Process& process) { return process.is_privileged; },
+    add_group(
+        warnings, run, [](const model::Process& process) { return process.is_privileged; },
         "runs with raised privileges, so the loader ignores preloads: observed from outside only.");
     if (report.samples == 0)
         warnings.push_back("No time samples were taken: nothing here says on which line the time went.");
     else if (report.samples < kFewSamples)
         warnings.push_back(fmt::format("Only {} were taken: the profile below is a rough guide.",
-            counted(report.samples, "sample", "samples")));
+                                       counted(report.samples, "sample", "samples")));
     warnings.insert(warnings.end(), run.notes.begin(), run.notes.end());
     return warnings;
 }
 
 std::string profile_basis(const Report& report) {
     return fmt::format("from {} that stand for {} of the {}", counted(report.samples, "sample", "samples"),
-        format_seconds(report.sampled_seconds), format_seconds(report.cpu_seconds));
+                       format_seconds(report.sampled_seconds), format_seconds(report.cpu_seconds));
 }
 
 size_t count_of(const Report& report, Severity severity) {
-    return static_cast<size_t>(std::count_if(report.findings.begin(), report.findings.end(),
-        [&](const Finding& finding) { return finding.severity == severity; }));
+    return static_cast<size_t>(
+        std::count_if(report.findings.begin(), report.findings.end(),
+                      [&](const Finding& finding) { return finding.severity == severity; }));
 }
 
 std::string verdict(const Report& report) {
@@ -161,9 +171,9 @@ std::string verdict(const Report& report) {
     if (total > 0)
         return fmt::format("{}: {}.", counted(total, "finding", "findings"), counts);
     const std::string seen = list_of_sources(report, model::Evidence::State::ok);
-    std::string text = fmt::format("Nothing out of plumb found{}: {} looked at {}.",
-        report.run->complete ? "" : " in what was recorded", counted(report.looked_for.size(), "diagnosis", "diagnoses"),
-        seen.empty() ? "what there is" : seen);
+    std::string text = fmt::format(
+        "Nothing out of plumb found{}: {} looked at {}.", report.run->complete ? "" : " in what was recorded",
+        counted(report.looked_for.size(), "diagnosis", "diagnoses"), seen.empty() ? "what there is" : seen);
     const std::string missing = list_of_sources(report, model::Evidence::State::missing);
     if (!missing.empty())
         text += fmt::format(" Not looked at, for lack of evidence: {}.", missing);
@@ -198,11 +208,12 @@ std::vector<PlacementRow> placement_table(const model::Run& run) {
         });
         for (const model::Thread* thread : placed) {
             const model::Placement& placement = *thread->placement;
-            rows.push_back({labels[index],
-                fmt::format("{} ({})", thread->name.empty() ? "thread" : thread->name, thread->tid),
-                placement.cpu >= 0 ? fmt::format("CPU {}", placement.cpu)
-                                   : fmt::format("refused: {}", std::strerror(placement.error)),
-                placement.memory_node >= 0 ? fmt::format("memory on node {}", placement.memory_node) : ""});
+            rows.push_back(
+                {labels[index],
+                 fmt::format("{} ({})", thread->name.empty() ? "thread" : thread->name, thread->tid),
+                 placement.cpu >= 0 ? fmt::format("CPU {}", placement.cpu)
+                                    : fmt::format("refused: {}", std::strerror(placement.error)),
+                 placement.memory_node >= 0 ? fmt::format("memory on node {}", placement.memory_node) : ""});
         }
     }
     return rows;

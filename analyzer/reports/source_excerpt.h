@@ -15,9 +15,9 @@ struct SourceExcerpt {
 
 class SourceFiles {
   public:
-    // Lines line-context to line+context of `file`, fewer at its ends. Empty when it is not at hand, not a regular
-    // file, larger than 16 MiB, or shorter than `line`. Keeps the files it read. Relative paths are not tried: they
-    // are relative to where the program was compiled.
+    // Lines line-context to line+context of `file`, fewer at its ends. Empty when it is not at hand, not a
+    // regular file, larger than 16 MiB, or shorter than `line`. Keeps the files it read. Relative paths are
+    // not tried: they are relative to where the program was compiled.
     SourceExcerpt excerpt(const std::string& file, uint32_t line, uint32_t context);
 
   private:

@@ -11,7 +11,9 @@ namespace plumb {
 
 namespace {
 
-bool is_set(const char* value) { return value && *value; }
+bool is_set(const char* value) {
+    return value && *value;
+}
 
 bool names_utf8(const EnvironmentLookup& environment) {
     for (const char* name : {"LC_ALL", "LC_CTYPE", "LANG"}) {
@@ -45,8 +47,8 @@ TextStyle detect_style(std::FILE* stream, const EnvironmentLookup& environment) 
     const bool terminal = descriptor >= 0 && isatty(descriptor);
     const char* kind = environment("TERM");
     TextStyle style;
-    style.colour = terminal && !is_set(environment("NO_COLOR")) && is_set(kind) &&
-                   std::string_view(kind) != "dumb";
+    style.colour =
+        terminal && !is_set(environment("NO_COLOR")) && is_set(kind) && std::string_view(kind) != "dumb";
     style.unicode = names_utf8(environment);
     style.width = std::clamp(columns_of(descriptor, terminal, environment), 80, 120);
     return style;

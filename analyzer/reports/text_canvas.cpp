@@ -12,13 +12,20 @@ constexpr size_t kColumnGap = 2;
 
 const char* escape_of(Ink ink) {
     switch (ink) {
-    case Ink::plain: return "";
-    case Ink::strong: return "\033[1m";
-    case Ink::faint: return "\033[2m";
-    case Ink::high: return "\033[1;31m";
-    case Ink::medium: return "\033[1;33m";
-    case Ink::low: return "\033[1;36m";
-    case Ink::good: return "\033[1;32m";
+    case Ink::plain:
+        return "";
+    case Ink::strong:
+        return "\033[1m";
+    case Ink::faint:
+        return "\033[2m";
+    case Ink::high:
+        return "\033[1;31m";
+    case Ink::medium:
+        return "\033[1;33m";
+    case Ink::low:
+        return "\033[1;36m";
+    case Ink::good:
+        return "\033[1;32m";
     }
     return "";
 }
@@ -85,7 +92,8 @@ void TextCanvas::heading(const std::string& text) {
     text_ += inked(harmless(text), Ink::strong) + '\n';
 }
 
-void TextCanvas::paragraph(const std::string& label, size_t indent, const std::vector<Piece>& pieces, Ink label_ink) {
+void TextCanvas::paragraph(const std::string& label, size_t indent, const std::vector<Piece>& pieces,
+                           Ink label_ink) {
     std::string line = inked(harmless(label), label_ink), stretch; // stretch: words of one piece on one line
     size_t at = plumb::columns(label);
     line.append(indent > at ? indent - at : 0, ' ');
@@ -125,7 +133,8 @@ void TextCanvas::paragraph(const std::string& label, size_t indent, const std::v
 }
 
 void TextCanvas::verbatim(size_t indent, const std::string& text) {
-    for (size_t begin = 0; begin < text.size();) { // an argument may hold newlines: they must survive the paste
+    for (size_t begin = 0;
+         begin < text.size();) { // an argument may hold newlines: they must survive the paste
         const size_t end = std::min(text.find('\n', begin), text.size());
         const std::string line = inked(harmless(text.substr(begin, end - begin)), Ink::strong);
         text_ += std::string(begin == 0 ? indent : 0, ' ') + line + '\n';

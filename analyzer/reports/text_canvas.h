@@ -1,5 +1,5 @@
-// Lines of text for a terminal: wrapping, columns, colours. Everything that is put on it is made harmless first
-// (reports/utf8.h), so callers pass names as they were recorded.
+// Lines of text for a terminal: wrapping, columns, colours. Everything that is put on it is made harmless
+// first (reports/utf8.h), so callers pass names as they were recorded.
 #pragma once
 
 #include "reports/terminal.h"
@@ -31,15 +31,16 @@ class TextCanvas {
     void blank();
     void heading(const std::string& text);
 
-    // Words flow over as many lines as they need. The first line starts with `label` padded to `indent`, later
-    // ones with blanks. Words longer than a line are kept whole: a path or command must stay usable.
+    // Words flow over as many lines as they need. The first line starts with `label` padded to `indent`,
+    // later ones with blanks. Words longer than a line are kept whole: a path or command must stay usable.
     void paragraph(const std::string& label, size_t indent, const std::vector<Piece>& pieces,
                    Ink label_ink = Ink::faint);
 
     // As it stands, never wrapped or cut: a command to paste. Only newlines of `text` itself break lines.
     void verbatim(size_t indent, const std::string& text);
 
-    void table(size_t indent, const std::vector<Column>& columns, const std::vector<std::vector<std::string>>& rows);
+    void table(size_t indent, const std::vector<Column>& columns,
+               const std::vector<std::vector<std::string>>& rows);
 
     const TextStyle& style() const { return style_; }
     std::string take() { return std::move(text_); }

@@ -14,17 +14,21 @@ constexpr size_t kFindingLimit = 12, kInfoLimit = 6, kWhereLimit = 4, kEvidenceL
 
 Ink ink_of(Severity severity) {
     switch (severity) {
-    case Severity::high: return Ink::high;
-    case Severity::medium: return Ink::medium;
-    case Severity::low: return Ink::low;
-    case Severity::info: return Ink::faint;
+    case Severity::high:
+        return Ink::high;
+    case Severity::medium:
+        return Ink::medium;
+    case Severity::low:
+        return Ink::low;
+    case Severity::info:
+        return Ink::faint;
     }
     return Ink::plain;
 }
 
 std::string cost_text(const Finding& finding) {
     std::string text = fmt::format("{} = {} of the run, {}", format_seconds(finding.cost.seconds),
-        format_fraction(finding.cost.fraction), finding.cost.how);
+                                   format_fraction(finding.cost.fraction), finding.cost.how);
     if (finding.confidence < 0.8)
         text += fmt::format("; confidence {}", format_fraction(finding.confidence));
     return text;
@@ -36,7 +40,8 @@ void put_where(TextCanvas& canvas, const Finding& finding) {
         std::string share = location.share > 0 ? " · " + format_fraction(location.share) : "";
         if (!location.inlined_from.empty())
             share += " · inlined from " + location.inlined_from;
-        canvas.paragraph(index == 0 ? "    where" : "", kIndent,
+        canvas.paragraph(
+            index == 0 ? "    where" : "", kIndent,
             {{location_text(location), index == 0 ? Ink::strong : Ink::plain}, {share, Ink::faint}});
     }
     if (finding.where.size() > kWhereLimit)
@@ -68,14 +73,15 @@ void put_advice(TextCanvas& canvas, const Finding& finding) {
     }
     if (finding.gain.fraction > 0)
         canvas.paragraph("    gain", kIndent,
-            {{fmt::format("about {} of the run", format_fraction(finding.gain.fraction))},
-                {finding.gain.how.empty() ? "" : " (" + finding.gain.how + ")", Ink::faint}});
+                         {{fmt::format("about {} of the run", format_fraction(finding.gain.fraction))},
+                          {finding.gain.how.empty() ? "" : " (" + finding.gain.how + ")", Ink::faint}});
 }
 
 void put_finding(TextCanvas& canvas, const Finding& finding) {
     canvas.blank();
     std::string severity = to_string(finding.severity);
-    std::transform(severity.begin(), severity.end(), severity.begin(), [](char letter) { return letter - 'a' + 'A'; });
+    std::transform(severity.begin(), severity.end(), severity.begin(),
+                   [](char letter) { return letter - 'a' + 'A'; });
     canvas.paragraph(severity, kIndent, {{finding.title, Ink::strong}}, ink_of(finding.severity));
     canvas.paragraph("    cost", kIndent, {{cost_text(finding)}, {"  [" + finding.id + "]", Ink::faint}});
     put_where(canvas, finding);
@@ -103,7 +109,9 @@ void put_findings(TextCanvas& canvas, const Report& report) {
             put_finding(canvas, finding);
     if (serious > kFindingLimit) {
         canvas.blank();
-        canvas.paragraph("", 0, {{fmt::format("{} more findings are in the JSON and HTML reports.", serious - kFindingLimit)}});
+        canvas.paragraph(
+            "", 0,
+            {{fmt::format("{} more findings are in the JSON and HTML reports.", serious - kFindingLimit)}});
     }
     for (const Finding& finding : report.findings) {
         if (finding.severity != Severity::info)
@@ -114,7 +122,9 @@ void put_findings(TextCanvas& canvas, const Report& report) {
             put_noted(canvas, finding);
     }
     if (noted > kInfoLimit)
-        canvas.paragraph("", 4, {{fmt::format("and {} more in the JSON and HTML reports", noted - kInfoLimit), Ink::faint}});
+        canvas.paragraph(
+            "", 4,
+            {{fmt::format("and {} more in the JSON and HTML reports", noted - kInfoLimit), Ink::faint}});
 }
 
 } // namespace plumb

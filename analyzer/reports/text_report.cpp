@@ -48,7 +48,8 @@ std::string leaf_and_kernel(const HotLine& line) {
         return fmt::format("{} in the kernel: {}", format_fraction(line.kernel_fraction), line.leaf_function);
     std::string text = leaf_text(line);
     if (line.kernel_fraction >= 0.1)
-        text += fmt::format("{}{} in the kernel", text.empty() ? "" : ", ", format_fraction(line.kernel_fraction));
+        text += fmt::format("{}{} in the kernel", text.empty() ? "" : ", ",
+                            format_fraction(line.kernel_fraction));
     return text;
 }
 
@@ -60,16 +61,21 @@ void put_hot_lines(TextCanvas& canvas, const Report& report) {
             lines.push_back(&line);
             leaf_width = std::max(leaf_width, std::min(columns(leaf_and_kernel(line)), kLeafWidth));
         }
-    const size_t room = static_cast<size_t>(canvas.style().width) - 24 - leaf_width; // share, time and the gaps
+    const size_t room =
+        static_cast<size_t>(canvas.style().width) - 24 - leaf_width; // share, time and the gaps
     Rows rows;
     for (const HotLine* line : lines)
         rows.push_back({format_fraction(line->fraction), format_seconds(line->seconds),
-            short_frame_text(line->frame, room), leaf_and_kernel(*line)});
+                        short_frame_text(line->frame, room), leaf_and_kernel(*line)});
     if (rows.empty())
         return;
     canvas.heading("CPU time by source line, " + profile_basis(report));
-    canvas.table(2, {{.align = Align::right, .limit = 7}, {.align = Align::right, .limit = 9}, {.keep_end = false},
-        {.limit = kLeafWidth, .ink = Ink::faint}}, rows);
+    canvas.table(2,
+                 {{.align = Align::right, .limit = 7},
+                  {.align = Align::right, .limit = 9},
+                  {.keep_end = false},
+                  {.limit = kLeafWidth, .ink = Ink::faint}},
+                 rows);
 }
 
 void put_libraries(TextCanvas& canvas, const Report& report) {
@@ -80,7 +86,9 @@ void put_libraries(TextCanvas& canvas, const Report& report) {
     if (rows.empty())
         return;
     canvas.heading("CPU time by program and library");
-    canvas.table(2, {{.align = Align::right, .limit = 7}, {.align = Align::right, .limit = 9}, {.keep_end = true}}, rows);
+    canvas.table(
+        2, {{.align = Align::right, .limit = 7}, {.align = Align::right, .limit = 9}, {.keep_end = true}},
+        rows);
 }
 
 void put_placement(TextCanvas& canvas, const Report& report) {
@@ -94,7 +102,8 @@ void put_placement(TextCanvas& canvas, const Report& report) {
             rows.push_back({row.process, row.thread, row.cpu, row.memory_node});
     canvas.table(2, {{.limit = 28}, {.limit = 28}, {.limit = 40}, {}}, rows);
     if (placements.size() > kPlacementLimit)
-        canvas.paragraph("", 2, {{fmt::format("and {} more threads", placements.size() - kPlacementLimit), Ink::faint}});
+        canvas.paragraph(
+            "", 2, {{fmt::format("and {} more threads", placements.size() - kPlacementLimit), Ink::faint}});
 }
 
 void put_evidence(TextCanvas& canvas, const Report& report) {
@@ -106,8 +115,10 @@ void put_evidence(TextCanvas& canvas, const Report& report) {
             canvas.heading("Evidence that was missing or limited");
         first = false;
         const bool missing = evidence.state == model::Evidence::State::missing;
-        canvas.paragraph("  " + evidence.source, 18, {{missing ? "missing: " : "limited: ", missing ? Ink::medium : Ink::plain},
-            {evidence.why.empty() ? "no reason was recorded" : evidence.why}}, Ink::plain);
+        canvas.paragraph("  " + evidence.source, 18,
+                         {{missing ? "missing: " : "limited: ", missing ? Ink::medium : Ink::plain},
+                          {evidence.why.empty() ? "no reason was recorded" : evidence.why}},
+                         Ink::plain);
         if (!evidence.enable.empty())
             canvas.paragraph("", 18, {{"to enable: " + evidence.enable, Ink::faint}});
     }
@@ -116,12 +127,16 @@ void put_evidence(TextCanvas& canvas, const Report& report) {
 void put_foot(TextCanvas& canvas, const Report& report) {
     canvas.heading("Cost of recording");
     const OwnCost& cost = report.own_cost;
-    canvas.paragraph("", 2, {{fmt::format("{} of the run's CPU time ({}), {} on disk.", format_fraction(cost.fraction),
-        format_seconds(cost.seconds), format_bytes(static_cast<double>(cost.bytes)))}, {" " + cost.how, Ink::faint}});
+    canvas.paragraph(
+        "", 2,
+        {{fmt::format("{} of the run's CPU time ({}), {} on disk.", format_fraction(cost.fraction),
+                      format_seconds(cost.seconds), format_bytes(static_cast<double>(cost.bytes)))},
+         {" " + cost.how, Ink::faint}});
     canvas.blank();
-    canvas.paragraph("", 0, {{"Recorded in " + report.run->directory + ". The same with charts:", Ink::faint}});
-    canvas.verbatim(2, fmt::format("plumb report {} --format html -o report.html",
-        shell_line({report.run->directory})));
+    canvas.paragraph("", 0,
+                     {{"Recorded in " + report.run->directory + ". The same with charts:", Ink::faint}});
+    canvas.verbatim(
+        2, fmt::format("plumb report {} --format html -o report.html", shell_line({report.run->directory})));
 }
 
 } // namespace

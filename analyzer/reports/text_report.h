@@ -8,7 +8,8 @@
 
 namespace plumb {
 
-// Findings first, each to be understood without scrolling; then metrics, profile, placement, evidence, own cost.
+// Findings first, each to be understood without scrolling; then metrics, profile, placement, evidence, own
+// cost.
 std::string text_report(const Report& report, const TextStyle& style);
 
 } // namespace plumb

@@ -32,8 +32,9 @@ std::vector<size_t> keep_outliers(const std::vector<T>& items, size_t limit, Mea
         return all;
     std::vector<size_t> kept;
     const auto take_best = [&](auto measure) {
-        std::stable_sort(all.begin(), all.end(),
-            [&](size_t left, size_t right) { return measure(items[left]) > measure(items[right]); });
+        std::stable_sort(all.begin(), all.end(), [&](size_t left, size_t right) {
+            return measure(items[left]) > measure(items[right]);
+        });
         for (size_t rank = 0; rank < std::max<size_t>(1, limit / sizeof...(Measures)); rank++)
             if (kept.size() < limit && std::find(kept.begin(), kept.end(), all[rank]) == kept.end())
                 kept.push_back(all[rank]);
@@ -44,7 +45,8 @@ std::vector<size_t> keep_outliers(const std::vector<T>& items, size_t limit, Mea
 }
 
 // The span of intervals [first, last): on the CPU with most run time among them.
-LaneSpan joined(const std::vector<model::ThreadInterval>& intervals, size_t first, size_t last, uint64_t origin_ns) {
+LaneSpan joined(const std::vector<model::ThreadInterval>& intervals, size_t first, size_t last,
+                uint64_t origin_ns) {
     std::map<int, uint64_t> run_by_cpu;
     uint64_t run_ns = 0, delay_ns = 0;
     double covered = 0;
@@ -59,9 +61,10 @@ LaneSpan joined(const std::vector<model::ThreadInterval>& intervals, size_t firs
     }
     span.begin = seconds_between(origin_ns, intervals[first].begin_ns);
     span.end = seconds_between(origin_ns, intervals[last - 1].end_ns);
-    span.cpu = std::max_element(run_by_cpu.begin(), run_by_cpu.end(), [](const auto& left, const auto& right) {
-        return left.second < right.second;
-    })->first;
+    span.cpu =
+        std::max_element(run_by_cpu.begin(), run_by_cpu.end(), [](const auto& left, const auto& right) {
+            return left.second < right.second;
+        })->first;
     span.running = fraction(run_ns, covered);
     span.waiting = fraction(delay_ns, covered);
     return span;
@@ -70,11 +73,13 @@ LaneSpan joined(const std::vector<model::ThreadInterval>& intervals, size_t firs
 Lane lane_of(const ThreadRef& ref, const std::string& process, uint64_t origin_ns, size_t span_limit) {
     Lane lane;
     lane.process = process;
-    lane.thread = fmt::format("{} ({})", ref.thread->name.empty() ? "thread" : ref.thread->name, ref.thread->tid);
+    lane.thread =
+        fmt::format("{} ({})", ref.thread->name.empty() ? "thread" : ref.thread->name, ref.thread->tid);
     const std::vector<model::ThreadInterval>& intervals = ref.thread->intervals;
     const size_t group = (intervals.size() + span_limit - 1) / std::max<size_t>(1, span_limit);
     for (size_t first = 0; first < intervals.size(); first += std::max<size_t>(1, group))
-        lane.spans.push_back(joined(intervals, first, std::min(intervals.size(), first + std::max<size_t>(1, group)), origin_ns));
+        lane.spans.push_back(joined(
+            intervals, first, std::min(intervals.size(), first + std::max<size_t>(1, group)), origin_ns));
     return lane;
 }
 
@@ -84,8 +89,8 @@ void add_lanes(Timeline& timeline, const model::Run& run, const TimelineLimits& 
         for (const model::Thread& thread : run.processes[process].threads)
             if (!thread.intervals.empty())
                 threads.push_back({process, &thread});
-    std::vector<size_t> kept = keep_outliers(threads, limits.lanes,
-        [](const ThreadRef& ref) { return ref.thread->run_ns; },
+    std::vector<size_t> kept = keep_outliers(
+        threads, limits.lanes, [](const ThreadRef& ref) { return ref.thread->run_ns; },
         [](const ThreadRef& ref) { return ref.thread->run_delay_ns; },
         [](const ThreadRef& ref) { return ref.thread->migrations; });
     std::stable_sort(kept.begin(), kept.end(), [&](size_t left, size_t right) {
@@ -97,7 +102,8 @@ void add_lanes(Timeline& timeline, const model::Run& run, const TimelineLimits& 
     const std::vector<std::string> labels = process_labels(run);
     const size_t per_lane = std::max<size_t>(8, limits.lane_spans / std::max<size_t>(1, kept.size()));
     for (size_t index : kept)
-        timeline.lanes.push_back(lane_of(threads[index], labels[threads[index].process], run.begin_ns, per_lane));
+        timeline.lanes.push_back(
+            lane_of(threads[index], labels[threads[index].process], run.begin_ns, per_lane));
 }
 
 struct CpuRef {
@@ -139,14 +145,18 @@ CpuSpan joined(const CpuRef& cpu, size_t first, size_t last, uint64_t origin_ns)
         covered += seconds_between(interval.begin_ns, interval.end_ns);
     }
     return {seconds_between(origin_ns, cpu.intervals[first]->begin_ns),
-        seconds_between(origin_ns, cpu.intervals[last - 1]->end_ns), fraction(own_ns, covered),
-        fraction(other_ns, covered), fraction(interrupt_ns, covered), fraction(steal_ns, covered)};
+            seconds_between(origin_ns, cpu.intervals[last - 1]->end_ns),
+            fraction(own_ns, covered),
+            fraction(other_ns, covered),
+            fraction(interrupt_ns, covered),
+            fraction(steal_ns, covered)};
 }
 
 void add_cpus(Timeline& timeline, const model::Run& run, const TimelineLimits& limits) {
     const std::vector<CpuRef> cpus = cpus_of(run);
-    const std::vector<size_t> kept = keep_outliers(cpus, limits.cpus,
-        [](const CpuRef& cpu) { return cpu.busy_ns; }, [](const CpuRef& cpu) { return cpu.other_ns; });
+    const std::vector<size_t> kept = keep_outliers(
+        cpus, limits.cpus, [](const CpuRef& cpu) { return cpu.busy_ns; },
+        [](const CpuRef& cpu) { return cpu.other_ns; });
     timeline.cpus_left_out = cpus.size() - kept.size();
     const size_t per_cpu = std::max<size_t>(8, limits.cpu_spans / std::max<size_t>(1, kept.size()));
     for (size_t index : kept) {
@@ -154,7 +164,8 @@ void add_cpus(Timeline& timeline, const model::Run& run, const TimelineLimits& l
         CpuRow row{run.hosts.size() > 1 ? cpu.host->name : "", cpu.cpu, cpu.intervals.back()->allowed, {}};
         const size_t group = std::max<size_t>(1, (cpu.intervals.size() + per_cpu - 1) / per_cpu);
         for (size_t first = 0; first < cpu.intervals.size(); first += group)
-            row.spans.push_back(joined(cpu, first, std::min(cpu.intervals.size(), first + group), run.begin_ns));
+            row.spans.push_back(
+                joined(cpu, first, std::min(cpu.intervals.size(), first + group), run.begin_ns));
         timeline.cpus.push_back(std::move(row));
     }
 }

@@ -1,5 +1,5 @@
-// What the charts show: which CPU each thread was on, and how busy each CPU was. Bounded however long and wide the
-// run was: the page stays a few hundred KiB.
+// What the charts show: which CPU each thread was on, and how busy each CPU was. Bounded however long and
+// wide the run was: the page stays a few hundred KiB.
 #pragma once
 
 #include "model/run.h"
@@ -46,8 +46,9 @@ struct TimelineLimits {
     size_t cpus = 256, cpu_spans = 10000;
 };
 
-// Threads with most CPU time, waiting and migrations are kept, in the order of processes and their start. Where there
-// are more spans than the limit, neighbours are joined: on the CPU where most of their time was spent.
+// Threads with most CPU time, waiting and migrations are kept, in the order of processes and their start.
+// Where there are more spans than the limit, neighbours are joined: on the CPU where most of their time was
+// spent.
 Timeline build_timeline(const model::Run& run, const TimelineLimits& limits = {});
 
 } // namespace plumb

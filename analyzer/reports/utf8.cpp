@@ -12,9 +12,11 @@ constexpr uint32_t kInvalid = 0xffffffff;
 uint32_t next_code_point(std::string_view text, size_t& at) {
     const auto byte = [&](size_t index) { return static_cast<uint8_t>(text[index]); };
     const uint8_t lead = byte(at);
-    const size_t extra = lead < 0x80 ? 0 : lead >= 0xc2 && lead < 0xe0 ? 1 : lead >= 0xe0 && lead < 0xf0 ? 2
-                                       : lead >= 0xf0 && lead < 0xf5   ? 3
-                                                                       : 4;
+    const size_t extra = lead < 0x80                   ? 0
+                         : lead >= 0xc2 && lead < 0xe0 ? 1
+                         : lead >= 0xe0 && lead < 0xf0 ? 2
+                         : lead >= 0xf0 && lead < 0xf5 ? 3
+                                                       : 4;
     if (extra == 4 || at + extra >= text.size()) {
         at++;
         return kInvalid;

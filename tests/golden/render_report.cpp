@@ -25,8 +25,8 @@ int main(int argc, char** argv) {
         plumb::model::CallPaths paths(run, *resolver);
         plumb::Report report = plumb::build_report(paths, plumb::synthetic::diagnoses_of(kind), {});
         report.metrics = {{"parallel efficiency", 0.503, "fraction", "CPU time / (wall time x CPUs used)"},
-            {"load balance", 0.981, "fraction", "mean / maximum CPU time of threads"},
-            {"allocated", 448'000'000, "bytes", "exact, all processes"}};
+                          {"load balance", 0.981, "fraction", "mean / maximum CPU time of threads"},
+                          {"allocated", 448'000'000, "bytes", "exact, all processes"}};
         const std::map<std::string, plumb::TextStyle> styles = {
             {"text", {100, false, true}}, {"ascii", {80, false, false}}, {"colour", {120, true, true}}};
         std::string text;

@@ -9,7 +9,8 @@ namespace plumb::synthetic {
 namespace {
 
 constexpr uint64_t kSecond = 1'000'000'000, kTenth = kSecond / 10;
-const std::string hostile = "</script><img src=x onerror=\"document.title='owned'\">'&\033[31m\xff\xfe\xe2\x80\xae";
+const std::string hostile =
+    "</script><img src=x onerror=\"document.title='owned'\">'&\033[31m\xff\xfe\xe2\x80\xae";
 
 model::Module module_at(uint64_t start, const std::string& path, model::Module::Kind kind) {
     model::Module module;
@@ -23,14 +24,17 @@ model::Module module_at(uint64_t start, const std::string& path, model::Module::
 // main -> compute -> sin in libm; the same leaf without the library; a system call.
 void add_paths(model::Process& process) {
     process.modules = {module_at(0x10000, "/home/user/app", model::Module::Kind::program),
-        module_at(0x40000, "/lib/x86_64-linux-gnu/libm.so.6", model::Module::Kind::library)};
-    process.paths = {{}, {0, 0x10000 + 50, false, false, false}, {1, 0x10000 + 12, false, false, false},
-        {2, 0x40000 + 7, true, false, false}, {1, 0x10000 + 13, true, false, false},
-        {1, 0x10000 + 21, true, false, false}};
+                       module_at(0x40000, "/lib/x86_64-linux-gnu/libm.so.6", model::Module::Kind::library)};
+    process.paths = {{},
+                     {0, 0x10000 + 50, false, false, false},
+                     {1, 0x10000 + 12, false, false, false},
+                     {2, 0x40000 + 7, true, false, false},
+                     {1, 0x10000 + 13, true, false, false},
+                     {1, 0x10000 + 21, true, false, false}};
 }
 
-model::Thread make_thread(uint32_t tid, const std::string& name, uint64_t begin_ns, int tenths, int cpu, double busy,
-                          double waiting) {
+model::Thread make_thread(uint32_t tid, const std::string& name, uint64_t begin_ns, int tenths, int cpu,
+                          double busy, double waiting) {
     model::Thread thread;
     thread.tid = tid;
     thread.name = name;
@@ -97,10 +101,11 @@ model::Run make_base(int tenths) {
     run.exit_status = 0;
     run.recorded_bytes = 300'000;
     run.evidence = {{"perf-sampling", model::Evidence::State::ok, "cpu-clock at 100 Hz", ""},
-        {"procfs", model::Evidence::State::ok, "every 100 ms", ""},
-        {"pmu", model::Evidence::State::missing, "this machine shows no hardware counters to its guests",
-            "run on bare metal, or pass the counters through to the virtual machine"},
-        {"heap", model::Evidence::State::limited, "sampled every 512 KiB", "--heap=full"}};
+                    {"procfs", model::Evidence::State::ok, "every 100 ms", ""},
+                    {"pmu", model::Evidence::State::missing,
+                     "this machine shows no hardware counters to its guests",
+                     "run on bare metal, or pass the counters through to the virtual machine"},
+                    {"heap", model::Evidence::State::limited, "sampled every 512 KiB", "--heap=full"}};
     return run;
 }
 
@@ -116,7 +121,7 @@ model::Process make_process(uint32_t pid, const std::string& executable, const m
     add_paths(process);
     process.heap.recorded = true;
     process.heap.sites = {{3, 1'000'000, 64'000'000, 1'000'000, 64'000'000, 900'000, 64, 120, 0},
-        {4, 12, 48'000'000, 10, 40'000'000, 0, 8'000'000, 12, 0}};
+                          {4, 12, 48'000'000, 10, 40'000'000, 0, 8'000'000, 12, 0}};
     return process;
 }
 
@@ -128,7 +133,8 @@ model::Run make_stacked() {
     process.threads.push_back(make_thread(4242, "app", run.begin_ns, tenths, 1, 0.01, 0));
     for (uint32_t worker = 0; worker < 4; worker++) {
         process.threads.push_back(make_thread(4243 + worker, "worker", run.begin_ns, tenths, 0, 0.24, 0.74));
-        process.threads.back().placement = model::Placement{worker, worker == 3 ? -1 : 0, -1, worker == 3 ? 22 : 0};
+        process.threads.back().placement =
+            model::Placement{worker, worker == 3 ? -1 : 0, -1, worker == 3 ? 22 : 0};
         add_samples(process, worker + 1, 280);
     }
     run.processes = {process};
@@ -178,8 +184,9 @@ model::Run make_wide() {
     run.hosts = {make_host(run.begin_ns, tenths, cpus, 200)};
     model::Process process = make_process(9, "/home/user/app", run);
     for (uint32_t index = 0; index < threads; index++) {
-        process.threads.push_back(make_thread(10 + index, "worker", run.begin_ns, tenths, static_cast<int>(index % cpus),
-            0.001 * (index % 150), index % 100 == 0 ? 0.8 : 0.01));
+        process.threads.push_back(make_thread(10 + index, "worker", run.begin_ns, tenths,
+                                              static_cast<int>(index % cpus), 0.001 * (index % 150),
+                                              index % 100 == 0 ? 0.8 : 0.01));
         add_samples(process, index, 20);
     }
     run.processes = {process};
@@ -197,7 +204,7 @@ class LineResolver : public model::SourceResolver {
             return {{kind_ == "hostile" ? hostile : "sin", "", 0, name, false}};
         const std::string function = offset > 40 ? "main" : "compute(double*, int)";
         return {{kind_ == "hostile" ? hostile + function : function, kind_ == "hostile" ? hostile : file_,
-            static_cast<uint32_t>(offset % 100), name, false}};
+                 static_cast<uint32_t>(offset % 100), name, false}};
     }
 
   private:
@@ -216,13 +223,18 @@ class Oversubscribed : public Diagnosis {
         finding.gain = {0.48, "the four spread evenly over the 2 allowed CPUs"};
         const model::SourceFrame frame = input.paths.user_frame(0, 4);
         finding.where = {{frame.file, frame.function, frame.module, frame.line, 0.97, ""},
-            {frame.file, frame.function, frame.module, frame.line + 8, 0.03, "app.c:50"}};
+                         {frame.file, frame.function, frame.module, frame.line + 8, 0.03, "app.c:50"}};
         finding.subject = {"cpu", "0", {{"host", std::string("node042")}}};
-        finding.evidence = {{"run_delay_seconds", 35.1}, {"idle_fraction", 0.93}, {"runnable_tasks_count", int64_t{4}},
-            {"idle_cpus", std::vector<int64_t>{1}}, {"broken", std::numeric_limits<double>::quiet_NaN()},
-            {"threads", std::vector<std::string>{"worker (4243)", "worker (4244)", "worker (4245)", "worker (4246)"}}};
-        finding.advice = {{"Spread the threads over the allowed CPUs.", "One thread a CPU, cores before SMT siblings.",
-            "launch", "plumb run --pin=scatter -- ./app -n 4 'two words'"}};
+        finding.evidence = {{"run_delay_seconds", 35.1},
+                            {"idle_fraction", 0.93},
+                            {"runnable_tasks_count", int64_t{4}},
+                            {"idle_cpus", std::vector<int64_t>{1}},
+                            {"broken", std::numeric_limits<double>::quiet_NaN()},
+                            {"threads", std::vector<std::string>{"worker (4243)", "worker (4244)",
+                                                                 "worker (4245)", "worker (4246)"}}};
+        finding.advice = {{"Spread the threads over the allowed CPUs.",
+                           "One thread a CPU, cores before SMT siblings.", "launch",
+                           "plumb run --pin=scatter -- ./app -n 4 'two words'"}};
         return {finding};
     }
 };
@@ -239,7 +251,8 @@ class HeapBound : public Diagnosis {
         small.cost = {0.2, 0.017, "estimated"};
         small.where = {{"/home/user/src/list.c", "push", "app", 31, 1, ""}};
         small.subject = {"allocation", "/home/user/src/list.c:31", {}};
-        small.evidence = {{"allocations_per_second", 84745.0}, {"mean_request_bytes", 64.0}, {"temporary_fraction", 0.9}};
+        small.evidence = {
+            {"allocations_per_second", 84745.0}, {"mean_request_bytes", 64.0}, {"temporary_fraction", 0.9}};
         small.advice = {{"Keep the nodes in a pool.", "", "code", ""}};
         Finding note;
         note.id = "heap-leak";
@@ -257,7 +270,8 @@ class Hostile : public Diagnosis {
         finding.id = id();
         finding.severity = Severity::medium;
         finding.title = hostile;
-        finding.cost = {std::numeric_limits<double>::infinity(), std::numeric_limits<double>::quiet_NaN(), "bound"};
+        finding.cost = {std::numeric_limits<double>::infinity(), std::numeric_limits<double>::quiet_NaN(),
+                        "bound"};
         finding.where = {{hostile, hostile, hostile, 1, 7.0, hostile}};
         finding.subject = {"variable", hostile, {{"note", hostile}}};
         finding.evidence = {{"name", hostile}, {"names", std::vector<std::string>{hostile}}};
@@ -274,12 +288,15 @@ class Failing : public Diagnosis {
     }
 };
 
-template <typename T> std::unique_ptr<Diagnosis> make() { return std::make_unique<T>(); }
+template <typename T> std::unique_ptr<Diagnosis> make() {
+    return std::make_unique<T>();
+}
 
 constexpr DiagnosisEntry heap_bound{"heap-bound", "CPU time in the allocator", make<HeapBound>};
-const DiagnosisEntry troubled[] = {heap_bound, {"cpu-oversubscribed", "threads share CPUs", make<Oversubscribed>}};
+const DiagnosisEntry troubled[] = {heap_bound,
+                                   {"cpu-oversubscribed", "threads share CPUs", make<Oversubscribed>}};
 const DiagnosisEntry hostile_entries[] = {{"cpu-oversubscribed", "threads share CPUs", make<Hostile>},
-    {"thread-migration", "threads wander", make<Failing>}};
+                                          {"thread-migration", "threads wander", make<Failing>}};
 
 } // namespace
 
@@ -304,7 +321,8 @@ std::span<const DiagnosisEntry> diagnoses_of(const std::string& kind) {
                                                : std::span<const DiagnosisEntry>();
 }
 
-std::unique_ptr<model::SourceResolver> make_resolver(const std::string& kind, const std::string& source_file) {
+std::unique_ptr<model::SourceResolver> make_resolver(const std::string& kind,
+                                                     const std::string& source_file) {
     return std::make_unique<LineResolver>(kind, source_file);
 }
 

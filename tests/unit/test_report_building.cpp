@@ -1,4 +1,5 @@
-// How a run becomes a report: the profile by the user's lines, sorting, the tool's own cost, bounded charts, escaping.
+// How a run becomes a report: the profile by the user's lines, sorting, the tool's own cost, bounded charts,
+// escaping.
 #include "reports/build_report.h"
 #include "reports/html_report.h"
 #include "reports/html_writer.h"
@@ -41,11 +42,15 @@ model::Run small_run() {
     libm.start = 0x8000;
     libm.end = 0x9000;
     process.modules = {app, libm};
-    process.paths = {{}, {0, 0x1006, false, false, false}, {1, 0x8001, true, false, false},
-        {1, 0x8002, true, false, false}, {0, 0x1007, true, false, false}};
+    process.paths = {{},
+                     {0, 0x1006, false, false, false},
+                     {1, 0x8001, true, false, false},
+                     {1, 0x8002, true, false, false},
+                     {0, 0x1007, true, false, false}};
     process.threads.resize(1);
     process.threads[0].run_ns = 8'000'000'000;
-    process.samples = {{0, 2, 30, 3'000'000'000, 0}, {0, 3, 20, 2'000'000'000, 0}, {0, 4, 30, 3'000'000'000, 15}};
+    process.samples = {
+        {0, 2, 30, 3'000'000'000, 0}, {0, 3, 20, 2'000'000'000, 0}, {0, 4, 30, 3'000'000'000, 15}};
     process.own_cost_ns = 1'000'000;
     run.processes = {process};
     model::Host host;
@@ -71,13 +76,20 @@ template <int cents> class Costs : public Diagnosis {
 class Fails : public Diagnosis {
   public:
     const char* id() const override { return "fails"; }
-    std::vector<Finding> diagnose(const DiagnosisInput&) const override { throw std::runtime_error("no reason"); }
+    std::vector<Finding> diagnose(const DiagnosisInput&) const override {
+        throw std::runtime_error("no reason");
+    }
 };
 
-template <typename T> std::unique_ptr<Diagnosis> make() { return std::make_unique<T>(); }
+template <typename T> std::unique_ptr<Diagnosis> make() {
+    return std::make_unique<T>();
+}
 
-const DiagnosisEntry entries[] = {{"small", "", make<Costs<1>>}, {"middle", "", make<Costs<5>>},
-    {"fails", "", make<Fails>}, {"large", "", make<Costs<40>>}, {"larger", "", make<Costs<60>>}};
+const DiagnosisEntry entries[] = {{"small", "", make<Costs<1>>},
+                                  {"middle", "", make<Costs<5>>},
+                                  {"fails", "", make<Fails>},
+                                  {"large", "", make<Costs<40>>},
+                                  {"larger", "", make<Costs<60>>}};
 
 } // namespace
 
@@ -139,7 +151,8 @@ TEST_CASE("the timeline is bounded and keeps the threads that stand out") {
     for (size_t index = 0; index < threads.size(); index++) {
         threads[index].tid = static_cast<uint32_t>(index);
         for (uint64_t at = 0; at < 1'000; at++)
-            threads[index].intervals.push_back({at * 1'000'000, (at + 1) * 1'000'000, at < 900 ? 3 : 4, 500'000, 250'000, 1, 'R'});
+            threads[index].intervals.push_back(
+                {at * 1'000'000, (at + 1) * 1'000'000, at < 900 ? 3 : 4, 500'000, 250'000, 1, 'R'});
         threads[index].run_ns = index == 200 ? 1'000 : index;
         threads[index].run_delay_ns = index == 200 ? 999'999 : 0;
     }

@@ -109,7 +109,9 @@ TEST_CASE("colours only where the terminal has them") {
 
 TEST_CASE("the style follows the environment") {
     std::map<std::string, const char*> variables = {{"LANG", "de_DE.UTF-8"}, {"COLUMNS", "200"}};
-    const auto look_up = [&](const char* name) { return variables.contains(name) ? variables[name] : nullptr; };
+    const auto look_up = [&](const char* name) {
+        return variables.contains(name) ? variables[name] : nullptr;
+    };
     std::FILE* file = std::tmpfile();
     TextStyle style = detect_style(file, look_up);
     CHECK(style.width == 120);

@@ -1,7 +1,21 @@
 // The numbers behind the charts; reports/page_data.cpp writes them. Times are seconds from the run's begin, shares
 // are 0..1 of the span.
-export type LaneSpan = [begin: number, end: number, cpu: number, running: number, waiting: number, migrations: number];
-export type CpuSpan = [begin: number, end: number, own: number, other: number, interrupt: number, steal: number];
+export type LaneSpan = [
+  begin: number,
+  end: number,
+  cpu: number,
+  running: number,
+  waiting: number,
+  migrations: number,
+];
+export type CpuSpan = [
+  begin: number,
+  end: number,
+  own: number,
+  other: number,
+  interrupt: number,
+  steal: number,
+];
 
 export interface Lane {
   process: string;

@@ -24,7 +24,8 @@ function laneNames(data: PageData): string[] {
   const threads = new Map<string, number>();
   for (const { process } of data.lanes) threads.set(process, (threads.get(process) ?? 0) + 1);
   return data.lanes.map(({ process, thread }, index) => {
-    const name = threads.size === 1 ? thread : threads.get(process) === 1 ? process : `${process} · ${thread}`;
+    const name =
+      threads.size === 1 ? thread : threads.get(process) === 1 ? process : `${process} · ${thread}`;
     return `${name}\u0000${index}`;
   });
 }
@@ -37,7 +38,15 @@ function shown(lane: string): string {
 export function threadChart(data: PageData, width: number): HTMLElement {
   const names = laneNames(data);
   const bars: Bar[] = data.lanes.flatMap((lane, index) =>
-    lane.spans.map(([begin, end, cpu, running, waiting, migrations]) => ({ lane: names[index]!, begin, end, cpu, running, waiting, migrations })),
+    lane.spans.map(([begin, end, cpu, running, waiting, migrations]) => ({
+      lane: names[index]!,
+      begin,
+      end,
+      cpu,
+      running,
+      waiting,
+      migrations,
+    })),
   );
   const scale = cpuScale(bars.map((bar) => bar.cpu).filter((cpu) => cpu >= 0));
   const marginLeft = Math.min(230, 24 + 6.2 * Math.max(...names.map((name) => shown(name).length)));
@@ -53,26 +62,52 @@ export function threadChart(data: PageData, width: number): HTMLElement {
     color: { ...scale },
     marks: [
       Plot.barX(bars, {
-        x1: "begin", x2: "end", y: "lane", fill: "cpu",
+        x1: "begin",
+        x2: "end",
+        y: "lane",
+        fill: "cpu",
         fillOpacity: (bar: Bar) => 0.12 + 0.88 * Math.min(1, bar.running + bar.waiting),
       }),
-      Plot.barX(bars.filter((bar) => bar.waiting >= 0.02), {
-        x1: "begin", x2: "end", y: "lane", fill: "var(--steal)", insetTop: laneHeight * 0.56,
-        fillOpacity: (bar: Bar) => 0.25 + 0.75 * Math.min(1, bar.waiting),
-      }),
-      Plot.tip(bars, Plot.pointer({
-        x1: "begin", x2: "end", y: "lane", maxRadius: 20,
-        title: (bar: Bar) => [shown(bar.lane), `${bar.begin.toFixed(3)} to ${bar.end.toFixed(3)} s on CPU ${bar.cpu}`,
-          `running ${percent(bar.running)}, waiting for a CPU ${percent(bar.waiting)}`, `migrations ${bar.migrations}`].join("\n"),
-      })),
+      Plot.barX(
+        bars.filter((bar) => bar.waiting >= 0.02),
+        {
+          x1: "begin",
+          x2: "end",
+          y: "lane",
+          fill: "var(--steal)",
+          insetTop: laneHeight * 0.56,
+          fillOpacity: (bar: Bar) => 0.25 + 0.75 * Math.min(1, bar.waiting),
+        },
+      ),
+      Plot.tip(
+        bars,
+        Plot.pointer({
+          x1: "begin",
+          x2: "end",
+          y: "lane",
+          maxRadius: 20,
+          title: (bar: Bar) =>
+            [
+              shown(bar.lane),
+              `${bar.begin.toFixed(3)} to ${bar.end.toFixed(3)} s on CPU ${bar.cpu}`,
+              `running ${percent(bar.running)}, waiting for a CPU ${percent(bar.waiting)}`,
+              `migrations ${bar.migrations}`,
+            ].join("\n"),
+        }),
+      ),
     ],
   });
   const block = document.createElement("div");
   const range = scale.range;
-  if (range) block.append(swatches([
-    ...scale.domain.map((cpu, index) => ({ name: `CPU ${cpu}`, colour: range[index]! })),
-    ...(bars.some((bar) => bar.waiting >= 0.02) ? [{ name: "waiting for a CPU", colour: "var(--steal)" }] : []),
-  ]));
+  if (range)
+    block.append(
+      swatches([
+        ...scale.domain.map((cpu, index) => ({ name: `CPU ${cpu}`, colour: range[index]! })),
+        ...(bars.some((bar) => bar.waiting >= 0.02)
+          ? [{ name: "waiting for a CPU", colour: "var(--steal)" }]
+          : []),
+      ]),
+    );
   else block.append(Plot.legend({ color: { ...scale, label: "CPU" }, width: 260 }));
   block.append(chart);
   return block;
