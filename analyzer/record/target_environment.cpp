@@ -75,6 +75,10 @@ TargetEnvironment target_environment(const Options& options, const Executable& e
     } else {
         const char* others = getenv("LD_PRELOAD");
         variables["LD_PRELOAD"] = others && *others ? shim + ":" + others : shim;
+        // A program built with AddressSanitizer refuses to start with any preload unless it is told not to look.
+        const char* sanitizer = getenv("ASAN_OPTIONS");
+        variables["ASAN_OPTIONS"] = (sanitizer && *sanitizer ? std::string(sanitizer) + ":" : std::string()) +
+                                    "verify_asan_link_order=0";
         if (executable.is_privileged)
             result.why_no_shim = executable.description;
     }

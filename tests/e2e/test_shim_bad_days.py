@@ -6,7 +6,8 @@ import subprocess
 import tempfile
 import unittest
 
-from shim_test import ShimTest
+from plumb_test import PlumbTest
+from shim_test import SHIM_PROGRAMS, ShimTest
 
 
 class BadDays(ShimTest):
@@ -116,6 +117,13 @@ class BadDays(ShimTest):
         trace = self.trace()
         self.assertGreater(trace.dropped, 0)
         self.assertEqual(trace.end, ("exit", 0))
+
+
+class Sanitizers(PlumbTest):
+    @unittest.skipUnless((SHIM_PROGRAMS / "sanitized").exists(), "the compiler has no AddressSanitizer")
+    def test_address_sanitizer(self):
+        done = self.record(SHIM_PROGRAMS / "sanitized", 10, options=["--no-report"], check=0)
+        self.assertEqual(done.stdout, "named 10 times\n")
 
 
 if __name__ == "__main__":
