@@ -69,8 +69,9 @@ void HostBuilder::take(const RecorderCost& record, FileContext&) {
 }
 
 void HostBuilder::take(const Topology& record, FileContext& context) {
-    if (host_.cpu_count != 0)
+    if (has_topology_)
         return; // every recorder of a node says the same
+    has_topology_ = true;
     host_.cpu_count = static_cast<int>(std::min<uint32_t>(record.cpu_count, INT32_MAX));
     host_.allowed_cpus = context.cpus(record.allowed_cpus);
     std::string xml;

@@ -26,6 +26,7 @@ class HostBuilder {
     uint64_t alive(uint64_t time_ns);
 
     model::Host& host_;
+    bool has_topology_ = false;
     uint64_t last_ns_ = 0;
 };
 

@@ -2,6 +2,8 @@
 // beyond their number (damaged or hostile files) go to a hash table instead of costing memory.
 #pragma once
 
+#include "trace/mixed_hash.h"
+
 #include <cstdint>
 #include <unordered_map>
 #include <vector>
@@ -38,7 +40,7 @@ class IdIndex {
     static constexpr uint64_t kSlack = 1 << 16;
     uint64_t count_ = 0;
     std::vector<uint32_t> dense_;
-    std::unordered_map<uint32_t, uint32_t> sparse_;
+    std::unordered_map<uint32_t, uint32_t, MixedHash> sparse_;
 };
 
 } // namespace plumb::trace

@@ -1,11 +1,12 @@
 #include "trace/path_merger.h"
 
+#include "trace/mixed_hash.h"
+
 namespace plumb::trace {
 
 size_t PathTree::KeyHash::operator()(const Key& key) const {
-    uint64_t hash = key.address ^ (static_cast<uint64_t>(key.parent) << 2 | key.flags) * 0x9e3779b97f4a7c15;
-    hash = (hash ^ hash >> 32) * 0xd6e8feb86659fd93;
-    return hash ^ hash >> 32;
+    const MixedHash mixed;
+    return mixed(key.address ^ mixed(static_cast<uint64_t>(key.parent) << 2 | key.flags));
 }
 
 uint32_t PathTree::child(std::vector<model::PathNode>& paths, const model::PathNode& node, Allowance& allowance) {

@@ -66,7 +66,7 @@ class FileNodes {
 
     IdIndex index_;
     std::vector<Node> nodes_;
-    std::unordered_map<uint64_t, Placed> elsewhere_; // slot and process, where the node's own place is taken
+    std::unordered_map<uint64_t, Placed, MixedHash> elsewhere_; // slot and process, where the node's own place is taken
     std::vector<uint32_t> path_; // scratch: slots from a node up to its first placed ancestor
     uint32_t climbs_ = 0;
 };

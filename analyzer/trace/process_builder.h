@@ -3,6 +3,7 @@
 
 #include "model/run.h"
 #include "trace/file_context.h"
+#include "trace/mixed_hash.h"
 #include "trace/path_merger.h"
 
 #include <plumb/trace_format.h>
@@ -74,10 +75,10 @@ class ProcessBuilder {
     model::Process& process_;
     PathTree tree_;
     std::vector<ThreadFacts> thread_facts_;
-    std::unordered_map<uint32_t, std::vector<uint32_t>> threads_of_tid_;
-    std::unordered_map<uint64_t, uint32_t> module_at_; // by start, the latest
-    std::unordered_map<uint32_t, uint32_t> module_ids_;
-    std::unordered_map<uint64_t, uint32_t> samples_; // by thread and path
+    std::unordered_map<uint32_t, std::vector<uint32_t>, MixedHash> threads_of_tid_;
+    std::unordered_map<uint64_t, uint32_t, MixedHash> module_at_; // by start, the latest
+    std::unordered_map<uint32_t, uint32_t, MixedHash> module_ids_;
+    std::unordered_map<uint64_t, uint32_t, MixedHash> samples_; // by thread and path
     std::vector<uint32_t> heap_sites_;               // by path, index + 1
     uint64_t last_ns_ = 0;
     uint64_t shim_last_ns_ = 0;
