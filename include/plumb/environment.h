@@ -9,7 +9,7 @@
     X(kHeapSampleBytes, "PLUMB_HEAP_SAMPLE_BYTES", "mean bytes between two sampled allocations (524288)")    \
     X(kInclude, "PLUMB_INCLUDE", "colon-separated globs of executables to record (default: all)")            \
     X(kExclude, "PLUMB_EXCLUDE", "colon-separated globs of executables to leave alone")                      \
-    X(kFileLimit, "PLUMB_FILE_LIMIT", "bytes a process may record at most (8388608)")                        \
+    X(kFileLimit, "PLUMB_FILE_LIMIT", "bytes a process may record at most (8388608; 134217728 with every allocation)")                        \
     X(kTimerRate, "PLUMB_TIMER_HZ", "sample inside the process at this rate: perf events are forbidden")     \
     X(kPinList, "PLUMB_PIN", "list of CPU numbers (0,2,4-7) in the order threads are to take them")            \
     X(kAllowedCpus, "PLUMB_ALLOWED", "list of the CPUs the job was given: what relative numbers count over")  \

@@ -24,6 +24,17 @@ bool malloc_is_hooked() {
            (found.dli_fbase == own.dli_fbase || (symbol && symbol->st_shndx == SHN_UNDEF));
 }
 
+// The library of the program's allocator if it defines operator new itself (tcmalloc, jemalloc, mimalloc do): then what
+// C++ code allocates never passes through malloc. Null otherwise.
+const char* allocator_with_operator_new() {
+    Dl_info allocator{}, operator_new{};
+    void* const real_malloc = dlsym(RTLD_NEXT, "malloc");
+    void* const real_new = dlsym(RTLD_DEFAULT, "_Znwm");
+    const bool same = real_malloc && real_new && dladdr(real_malloc, &allocator) && dladdr(real_new, &operator_new) &&
+                      allocator.dli_fbase == operator_new.dli_fbase;
+    return same ? allocator.dli_fname : nullptr;
+}
+
 HeapMode asked_mode() {
     const char* text = settings.text(Setting::kHeapMode);
     if (!text || strcmp(text, "sample") == 0)
@@ -50,6 +61,14 @@ bool start(bool forked) {
     start_heap_events(mode, settings.number(Setting::kHeapSampleBytes, 0));
     if (ThreadHeap* heap = thread_heap(guard))
         heap->set_stack(find_stack_bounds());
+    if (const char* library = allocator_with_operator_new()) {
+        Text<512> why;
+        why << "malloc and its kin are recorded, but C++ allocations are not: " << library
+            << " has an operator new of its own";
+        write_evidence(guard, "heap", trace::EvidenceState::limited, why.c_str(),
+                       "run without that allocator to see all allocations");
+        return true;
+    }
     write_evidence(guard, "heap", trace::EvidenceState::ok,
                    mode == HeapMode::full ? "every allocation is attributed to its call path"
                                           : "totals are exact; call paths are sampled by bytes",

@@ -97,7 +97,9 @@ ShadowEntry shadow_take(uint64_t address) {
     const trace::NodeId path = (owner >> 6) - 1;
     if (owner & 1)
         return {true, path, owner >> 1 & 31};
+    // The size goes too: that word is where a later block may begin.
     const uint32_t size = __atomic_load_n(word + 1, __ATOMIC_RELAXED);
+    __atomic_store_n(word + 1, 0, __ATOMIC_RELAXED);
     return {true, path, size & kCoarse ? uint64_t{size & ~kCoarse} << 16 : size};
 }
 

@@ -9,18 +9,26 @@
 
 #include <errno.h>
 #include <stdlib.h>
+#include <string.h>
 
 namespace plumb::shim {
 namespace {
 
 constexpr uint64_t kFileLimitBytes = 8 * 1024 * 1024;
+constexpr uint64_t kFullHeapFileLimitBytes = 128 * 1024 * 1024; // large programs have 100,000 allocating call paths
+
+uint64_t file_limit() {
+    const char* heap = settings.text(Setting::kHeapMode);
+    const bool full = heap && strcmp(heap, "full") == 0;
+    return settings.number(Setting::kFileLimit, full ? kFullHeapFileLimitBytes : kFileLimitBytes);
+}
 
 LaunchFacts launch_facts;
 std::atomic<int> quick_exit_status{0};
 
 int record(bool forked) {
     return begin_recording(settings.text(Setting::kRunDirectory),
-                           settings.number(Setting::kFileLimit, kFileLimitBytes), launch_facts, forked);
+                           file_limit(), launch_facts, forked);
 }
 
 // Registered before the loader's own finaliser, therefore called after it: after all destructors of the program
