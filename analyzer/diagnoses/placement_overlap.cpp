@@ -8,6 +8,7 @@
 #include <algorithm>
 #include <fmt/format.h>
 #include <map>
+#include <set>
 
 namespace plumb {
 
@@ -62,15 +63,17 @@ class PlacementOverlap : public Diagnosis {
 
     // Threads that ran one after the other do not meet.
     static bool overlap(const Schedule& schedule, const std::vector<Task>& tasks) {
+        std::set<std::pair<size_t, size_t>> members;
+        for (const Task& task : tasks)
+            members.insert({task.process, task.thread});
         double together_s = 0;
         for (const Slot& slot : schedule.slots) {
             size_t active = 0;
-            for (const Activity& activity : slot.activities)
-                for (const Task& task : tasks) {
-                    const Task& other = schedule.tasks[activity.task];
-                    active += task.process == other.process && task.thread == other.thread &&
-                              activity.active_s() >= kLeastDemand * slot.length_s;
-                }
+            for (const Activity& activity : slot.activities) {
+                const Task& task = schedule.tasks[activity.task];
+                active += activity.active_s() >= kLeastDemand * slot.length_s &&
+                          members.count({task.process, task.thread});
+            }
             together_s += active > 1 ? slot.length_s : 0;
         }
         return together_s >= kLeastDemand * schedule.length_s();

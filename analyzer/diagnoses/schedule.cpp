@@ -89,9 +89,11 @@ void add_cpus(Schedule& schedule, const Grid& grid, const model::Host& host, con
             continue;
         grid.spread(interval.begin_ns, interval.end_ns, [&](size_t slot, double share) {
             CpuLoad& load = schedule.slots[slot].cpus[index];
-            const uint64_t busy_ns =
-                interval.user_ns + interval.system_ns + interval.interrupt_ns + interval.steal_ns;
-            load.idle_s -= static_cast<double>(busy_ns) * 1e-9 * share;
+            // Idle time as the kernel counted it, not what busy time leaves over: a recorder that itself had to
+            // wait for a CPU reads the counters later than its clock says.
+            const double length_s = static_cast<double>(interval.end_ns - interval.begin_ns) * 1e-9;
+            const double idle_s = std::min(length_s, static_cast<double>(interval.idle_ns) * 1e-9);
+            load.idle_s -= (length_s - idle_s) * share;
         });
     }
     for (Slot& slot : schedule.slots) {

@@ -1,6 +1,7 @@
 #include "diagnoses/task_names.h"
 
 #include <fmt/format.h>
+#include <map>
 #include <set>
 
 namespace plumb {
@@ -42,11 +43,14 @@ std::string count_of(const std::vector<Task>& tasks) {
 }
 
 LineShares lines_of(model::CallPaths& paths, const std::vector<Task>& tasks) {
-    LineShares lines;
+    std::map<size_t, std::set<size_t>> threads; // by process
     for (const Task& task : tasks)
-        for (const model::SampleSite& site : paths.run().processes[task.process].samples)
-            if (site.thread == task.thread)
-                lines.add(paths.user_frame(task.process, site.path), static_cast<double>(site.time_ns));
+        threads[task.process].insert(task.thread);
+    LineShares lines;
+    for (const auto& [process, wanted] : threads)
+        for (const model::SampleSite& site : paths.run().processes[process].samples)
+            if (wanted.count(site.thread))
+                lines.add(paths.user_frame(process, site.path), static_cast<double>(site.time_ns));
     return lines;
 }
 

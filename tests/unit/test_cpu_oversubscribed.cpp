@@ -185,6 +185,20 @@ TEST_CASE("pinned threads would win their share of a CPU that another program us
     CHECK(findings[1].title.find("cc1plus") != std::string::npos);
 }
 
+TEST_CASE("a CPU whose busy time was read too late was not idle") {
+    SyntheticRun made(8, 2);
+    for (int worker = 0; worker < 4; worker++)
+        made.add_thread(worker % 2, 0.5, 0.5);
+    made.finish();
+    for (model::CpuInterval& interval : made.run.hosts[0].cpu_intervals) {
+        CHECK(interval.idle_ns == 0);
+        interval.user_ns /= 4; // the rest turns up in another interval
+    }
+    const auto findings = made.diagnose("cpu-oversubscribed");
+    REQUIRE(findings.size() == 1);
+    CHECK(findings[0].severity == Severity::info);
+}
+
 TEST_CASE("copies in processes of their own are called processes") {
     SyntheticRun made(8, 4);
     made.add_thread(2, 0.5, 0.5).allowed_cpus = {2};
