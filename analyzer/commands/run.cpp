@@ -17,7 +17,9 @@ namespace {
 
 // On stderr, after the program. A report that fails does not change the program's exit status.
 void show(const record::Outcome& outcome, const record::Options& options) {
-    if (!options.report)
+    if (!outcome.problem.empty())
+        fmt::print(stderr, "plumb: the recording is not whole: {}\n", outcome.problem);
+    if (!options.report || !outcome.last)
         return;
     try {
         print_report(outcome.run_directory, ReportOptions{}, stderr);
@@ -77,7 +79,7 @@ CommandAction declare_run(CLI::App& subcommand) {
         if (placement::wants_pinning(*pinning))
             placement = apply_pinning(*pinning, *options);
         const record::Outcome outcome = record::record(*options);
-        if (outcome.last && !options->quiet)
+        if (!options->quiet)
             show(outcome, *options);
         return outcome.exit_status;
     };

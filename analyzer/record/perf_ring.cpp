@@ -47,6 +47,20 @@ int PerfRing::open(const perf_event_attr& attributes, int pid, int cpu, size_t p
     return error;
 }
 
+int PerfRing::open_into(const perf_event_attr& attributes, int pid, const PerfRing& other) {
+    perf_event_attr copy = attributes;
+    fd_ = static_cast<int>(syscall(SYS_perf_event_open, &copy, pid, other.cpu_, -1, PERF_FLAG_FD_CLOEXEC));
+    if (fd_ < 0)
+        return errno;
+    cpu_ = other.cpu_;
+    if (ioctl(fd_, PERF_EVENT_IOC_SET_OUTPUT, other.fd_) == 0)
+        return 0;
+    const int error = errno;
+    close(fd_);
+    fd_ = -1;
+    return error;
+}
+
 void PerfRing::drain(const std::function<void(const perf_event_header&)>& take) {
     auto* control = reinterpret_cast<perf_event_mmap_page*>(base_);
     const char* data = base_ + page_bytes;

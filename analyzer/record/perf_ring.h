@@ -20,6 +20,9 @@ class PerfRing {
     // allows no more locked memory. Returns 0 or an errno.
     int open(const perf_event_attr& attributes, int pid, int cpu, size_t pages);
 
+    // Opens `attributes` without a ring of its own: its records go into `other`'s, which must be of the same CPU.
+    int open_into(const perf_event_attr& attributes, int pid, const PerfRing& other);
+
     int fd() const { return fd_; }
     int cpu() const { return cpu_; }
     size_t pages() const { return pages_; }

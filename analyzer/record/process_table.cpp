@@ -9,6 +9,7 @@
 #include <sys/stat.h>
 #include <sys/xattr.h>
 #include <unistd.h>
+#include <utility>
 
 namespace plumb::record {
 
@@ -340,7 +341,10 @@ void ProcessTable::gone(uint32_t pid, uint64_t time_ns, int wait_status, uint64_
     record.max_rss_bytes = max_rss_bytes;
     file_.append(trace::RecordType::ProcessGone, 0, record);
     processes_.erase(pid);
+    gone_.push_back(pid);
 }
+
+std::vector<uint32_t> ProcessTable::take_gone() { return std::exchange(gone_, {}); }
 
 std::vector<uint32_t> ProcessTable::living() const {
     std::vector<uint32_t> pids;

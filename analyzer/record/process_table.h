@@ -62,6 +62,7 @@ class ProcessTable {
     void gone(uint32_t pid, uint64_t time_ns, int wait_status, uint64_t user_ns, uint64_t system_ns,
               uint64_t max_rss_bytes);
 
+    std::vector<uint32_t> take_gone(); // processes that ended since the last call
     std::vector<uint32_t> living() const;
     bool was_seen(uint32_t pid) const { return seen_.contains(pid); } // living or ended
     const std::vector<std::string>& blind_spots() const { return blind_spots_; } // executables the shim cannot enter
@@ -81,6 +82,7 @@ class ProcessTable {
     uint64_t most_bytes_each_;
     uint32_t modules_ = 0; // ids given
     uint64_t generations_ = 0;
+    std::vector<uint32_t> gone_;
     std::unordered_map<uint32_t, std::unique_ptr<Process>> processes_; // living
     std::unordered_set<uint32_t> seen_;
     std::map<uint32_t, uint64_t> strangers_; // pid, start: looked at by discover()

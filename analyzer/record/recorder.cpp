@@ -3,6 +3,7 @@
 #include "platform/cpu_list.h"
 #include "platform/task_stat.h"
 #include "platform/topology.h"
+#include "record/budget.h"
 #include "record/child.h"
 #include "record/executable.h"
 #include "record/node_monitor.h"
@@ -34,7 +35,8 @@ constexpr uint64_t kMillisecond = 1'000'000;
 constexpr uint64_t kMostBytesEach = 8u << 20; // of the recorder's file, for one process of the target
 constexpr uint64_t kReservedBytes = 1u << 30;
 constexpr uint64_t kShortestTick = 100 * kMillisecond, kLongestTick = 1000 * kMillisecond;
-constexpr uint64_t kTickCostFactor = 100; // a tick may take 1/100 of one CPU's time
+constexpr double kTickShare = 0.25; // of the budget: the rest is for samples
+constexpr uint64_t kCalibrationAge = 1'000'000'000; // shorter runs are not worth measuring the cost of a sample
 
 uint64_t to_ns(const timeval& time) {
     return static_cast<uint64_t>(time.tv_sec) * 1'000'000'000 + static_cast<uint64_t>(time.tv_usec) * 1000;
@@ -50,7 +52,8 @@ std::string trace_path(const std::string& directory) {
 class Recorder {
   public:
     Recorder(const Options& options, const JobIdentity& job)
-        : options_(options), inheritance_(Inheritance::now()), directory_(options, job) {}
+        : options_(options), inheritance_(Inheritance::now()), directory_(options, job),
+          budget_(options.budget_percent / 100) {}
 
     Outcome run();
 
@@ -62,12 +65,14 @@ class Recorder {
     void drain(bool final);
     uint64_t tick(bool last);
     bool is_withheld();
+    void keep_budget(uint64_t now_ns);
     void finish();
     void say_what_is_left();
 
     const Options& options_;
     const Inheritance inheritance_;
     RunDirectory directory_;
+    Budget budget_;
     std::optional<TraceFile> file_;
     std::optional<ProcessTable> processes_;
     std::optional<Profile> profile_;
@@ -77,7 +82,9 @@ class Recorder {
     std::optional<Sampler> sampler_;
     std::optional<SignalForwarder> signals_;
     trace::RecorderCost* cost_ = nullptr;
-    uint64_t begin_ns_ = 0, start_up_ns_ = 0, lost_ = 0;
+    uint64_t begin_ns_ = 0, start_up_ns_ = 0, lost_ = 0, sample_cost_ns_ = 0, last_look_ns_ = 0;
+    bool calibrated_ = false;
+    pid_t stop_watcher_ = 0;
     bool withheld_ = false;
     int wait_status_ = 0;
     rusage usage_{};
@@ -152,11 +159,31 @@ void Recorder::drain(bool final) {
         lost_ += sampler_->drain(
             [&](const PerfRecord& record) {
                 processes_->take(record);
-                threads_->take(record, sampler_->period_ns());
+                const uint64_t weight_ns = sampler_->period_ns() * budget_.weight();
+                threads_->take(record, weight_ns);
                 if (record.kind == PerfKind::sample)
-                    profile_->take(record, sampler_->period_ns());
+                    profile_->take(record, weight_ns);
             },
             final);
+    for (const uint32_t pid : processes_->take_gone())
+        profile_->forget(pid);
+}
+
+void Recorder::keep_budget(uint64_t now_ns) {
+    constexpr uint64_t kLookEvery = 1'000'000'000;
+    if (!sampler_ || !sampler_->works() || now_ns - begin_ns_ < kCalibrationAge || now_ns - last_look_ns_ < kLookEvery)
+        return;
+    last_look_ns_ = now_ns;
+    if (!calibrated_) {
+        calibrated_ = true;
+        sample_cost_ns_ = sampler_->measure_cost_ns();
+    }
+    if (!sampler_->can_pause())
+        return;
+    const bool was_throttling = budget_.is_throttling();
+    budget_.look(now_ns, own_cpu_ns() + profile_->samples() * sample_cost_ns_, threads_->total_run_ns());
+    if (was_throttling && !budget_.is_throttling())
+        sampler_->enable(true);
 }
 
 // A program that we may execute but not read, or that runs with more privileges than we have, takes the events off
@@ -186,7 +213,10 @@ uint64_t Recorder::tick(bool last) {
     threads_->read(now, !has_perf);
     if (node_)
         node_->read(now, threads_->take_run_by_cpu(), last);
+    keep_budget(now);
     if (cost_) {
+        update(cost_->sample_cost_ns, sample_cost_ns_);
+        update(cost_->throttled_ns, sampler_ && sampler_->can_pause() ? budget_.throttled_ns() : 0);
         update(cost_->cpu_ns, own_cpu_ns());
         update(cost_->samples, profile_->samples());
         update(cost_->lost_samples, lost_);
@@ -195,7 +225,8 @@ uint64_t Recorder::tick(bool last) {
             update(cost_->sample_period_ns, sampler_->period_ns());
     }
     const uint64_t wanted = std::clamp((now - begin_ns_) / 64, kShortestTick, kLongestTick);
-    return now + std::max(wanted, (own_cpu_ns() - cpu_before) * kTickCostFactor);
+    const double factor = 100 / (options_.budget_percent * kTickShare);
+    return now + std::max(wanted, static_cast<uint64_t>(static_cast<double>(own_cpu_ns() - cpu_before) * factor));
 }
 
 // True when the target has ended.
@@ -213,7 +244,7 @@ bool Recorder::reap() {
             // Whoever started plumb sees it stop as it would see the program stop. Continuing plumb continues the
             // program: the signal is read and sent on.
             drain(false);
-            raise(SIGSTOP);
+            stop_watcher_ = stop_with(child_->pid());
         } else if (!WIFCONTINUED(status)) {
             wait_status_ = status;
             return true;
@@ -231,10 +262,12 @@ void Recorder::watch() {
     uint64_t next_tick = begin_ns_ + kShortestTick / 4;
     while (true) {
         const uint64_t now = monotonic_ns();
-        const uint64_t left = next_tick > now ? next_tick - now : 0;
+        uint64_t left = next_tick > now ? next_tick - now : 0;
+        if (budget_.is_throttling() && sampler_->enable(budget_.wants_slice()))
+            left = std::min(left, Budget::kSlice_ns);
         const timespec timeout{static_cast<time_t>(left / 1'000'000'000), static_cast<long>(left % 1'000'000'000)};
         const int ready = ppoll(polled.data(), polled.size(), &timeout, nullptr);
-        if (ready > 0 && (polled[0].revents & POLLIN) && signals_->forward_to(child_->pid()) && reap())
+        if (ready > 0 && (polled[0].revents & POLLIN) && signals_->forward_to(child_->pid(), stop_watcher_) && reap())
             return;
         // A ring whose last task has ended reports a hang-up for ever.
         for (size_t i = 1; i < polled.size(); ++i)
@@ -284,12 +317,25 @@ Outcome Recorder::run() {
         directory_.discard();
         throw;
     }
-    watch();
     Outcome outcome;
+    try {
+        watch();
+    } catch (const std::exception& error) {
+        outcome.problem = error.what();
+        while (!reap()) { // the program goes on, unrecorded
+            pollfd polled{signals_->fd(), POLLIN, 0};
+            poll(&polled, 1, -1);
+            signals_->forward_to(child_->pid());
+        }
+    }
     outcome.exit_status = WIFSIGNALED(wait_status_) ? 128 + WTERMSIG(wait_status_) : WEXITSTATUS(wait_status_);
     outcome.run_directory = directory_.path();
-    finish();
-    outcome.last = directory_.end(monotonic_ns(), outcome.exit_status);
+    try {
+        finish();
+        outcome.last = directory_.end(monotonic_ns(), outcome.exit_status);
+    } catch (const std::exception& error) {
+        outcome.problem = error.what();
+    }
     return outcome;
 }
 

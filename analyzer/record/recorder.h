@@ -10,6 +10,7 @@ namespace plumb::record {
 struct Outcome {
     int exit_status = 0;       // of plumb run: the program's, 128+N for signal N
     std::string run_directory;
+    std::string problem;       // what kept the recording from being whole; empty: nothing
     bool last = true;          // no other recorder of this run goes on: the report is due
 };
 

@@ -253,7 +253,9 @@ std::set<uint32_t> RunDirectory::recorders() const {
 }
 
 void RunDirectory::discard() {
-    if (!created_)
+    // Other ranks may have begun in it.
+    const json run = read_run_json(path_);
+    if (!created_ || (run.is_object() && run.contains("recorders") && run["recorders"].value("started", 0) > 1))
         return;
     std::error_code ignored;
     std::filesystem::remove_all(path_, ignored);

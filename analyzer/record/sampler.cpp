@@ -2,6 +2,7 @@
 
 #include "platform/cpu_list.h"
 #include "platform/read_file.h"
+#include "record/sample_cost.h"
 #include "record/trace_file.h"
 #include "unwind/stack_unwinder.h"
 
@@ -75,6 +76,10 @@ Sampler::Sampler(int pid, const Options& options) {
     register_count_ = std::popcount(event.sample_regs_user);
     event.wakeup_watermark = static_cast<uint32_t>(pages * 4096 / 2);
 
+    // A guess of what a sample costs target and recorder decides only whether pausing is prepared.
+    constexpr double kLikelySampleCost_s = 10e-6;
+    can_pause_ = options.rate_hz * kLikelySampleCost_s > options.budget_percent / 100 / 2;
+
     int error = open_all(pid);
     if (error == EINVAL || error == E2BIG) { // before Linux 5.12: no build ids
         event.build_id = 0;
@@ -98,11 +103,17 @@ Sampler::Sampler(int pid, const Options& options) {
 
 int Sampler::open_all(int pid) {
     rings_.clear();
+    clocks_.clear();
+    perf_event_attr first = attributes_, clock = attributes_;
+    if (can_pause_) {
+        first.config = PERF_COUNT_SW_DUMMY;
+        clock.mmap = clock.mmap2 = clock.build_id = clock.comm = clock.comm_exec = clock.task = 0;
+    }
     const size_t pages = attributes_.wakeup_watermark * 2 / 4096;
     int error = ENODEV;
     for (const int cpu : cpus_to_watch()) {
         PerfRing ring;
-        error = ring.open(attributes_, pid, cpu, pages);
+        error = ring.open(first, pid, cpu, pages);
         if (error == ENODEV || error == EINVAL)
             if (!rings_.empty())
                 continue; // that CPU went offline
@@ -111,6 +122,14 @@ int Sampler::open_all(int pid) {
             return error;
         }
         rings_.push_back(std::move(ring));
+        if (!can_pause_)
+            continue;
+        PerfRing sampling;
+        if ((error = sampling.open_into(clock, pid, rings_.back())) != 0) {
+            rings_.clear();
+            return error;
+        }
+        clocks_.push_back(std::move(sampling));
     }
     return rings_.empty() ? error : 0;
 }
@@ -137,10 +156,13 @@ void Sampler::explain(int error) {
     }
 }
 
-void Sampler::enable(bool on) {
-    for (PerfRing& ring : rings_)
-        ring.enable(on);
+bool Sampler::enable(bool on) {
+    for (PerfRing& clock : clocks_)
+        clock.enable(on);
+    return !clocks_.empty();
 }
+
+uint64_t Sampler::measure_cost_ns() const { return measure_sample_cost_ns(attributes_); }
 
 uint64_t Sampler::drain(const std::function<void(const PerfRecord&)>& take, bool final) {
     // A record that is being written while the rings are read may be older than one already read from another CPU.

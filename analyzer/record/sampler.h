@@ -18,6 +18,7 @@ class Sampler {
     // On failure works() is false and the reason is in words.
     Sampler(int pid, const Options& options);
 
+    bool can_pause() const { return !clocks_.empty(); }
     bool works() const { return !rings_.empty(); }
     bool sees_kernel() const { return sees_kernel_; }
     uint64_t period_ns() const { return period_ns_; }
@@ -32,7 +33,12 @@ class Sampler {
     // Returns the number of samples lost since the last call.
     uint64_t drain(const std::function<void(const PerfRecord&)>& take, bool final);
 
-    void enable(bool on);
+    // Pauses sampling and goes on with it; what processes do is reported all the same. Only where the rate and the
+    // budget asked for make it likely to be needed (it takes a second event a CPU); else no effect and false.
+    bool enable(bool on);
+
+    // What a sample costs the target (0: unknown). Takes about 10 ms of CPU time.
+    uint64_t measure_cost_ns() const;
 
   private:
     struct Pending {
@@ -43,7 +49,9 @@ class Sampler {
     void explain(int error);
 
     perf_event_attr attributes_{};
-    std::vector<PerfRing> rings_;
+    std::vector<PerfRing> rings_;  // of the clock, or, if that can be paused, of an event that only carries records
+    std::vector<PerfRing> clocks_; // write into rings_; empty: rings_ are the clocks
+    bool can_pause_ = false;
     std::vector<char> bytes_;
     std::vector<Pending> pending_;
     unsigned register_count_ = 0;

@@ -1,10 +1,13 @@
 #include "record/signals.h"
 
+#include "platform/task_stat.h"
 #include "support/error.h"
 
 #include <cerrno>
 #include <cstring>
+#include <ctime>
 #include <sys/signalfd.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 namespace plumb::record {
@@ -31,11 +34,13 @@ SignalForwarder::~SignalForwarder() {
     sigprocmask(SIG_SETMASK, &mask_before_, nullptr);
 }
 
-bool SignalForwarder::forward_to(pid_t target) {
+bool SignalForwarder::forward_to(pid_t target, pid_t except) {
     bool child_changed = false;
     signalfd_siginfo info;
     while (read(fd_, &info, sizeof info) == sizeof info) {
         const int signal = static_cast<int>(info.ssi_signo);
+        if (except != 0 && info.ssi_pid == static_cast<uint32_t>(except) && info.ssi_code <= 0)
+            continue;
         if (signal == SIGCHLD) {
             child_changed = true;
         } else if (info.ssi_code == SI_QUEUE) {
@@ -52,6 +57,33 @@ bool SignalForwarder::forward_to(pid_t target) {
         }
     }
     return child_changed;
+}
+
+pid_t stop_with(pid_t target) {
+    // Who stopped the target by its number will continue it by its number: this process would sleep on. A watcher
+    // tells it.
+    const pid_t self = getpid();
+    const auto state = [](pid_t pid) {
+        const auto stat = platform::read_process_stat("/proc", static_cast<uint32_t>(pid));
+        return stat ? stat->state : '?';
+    };
+    const pid_t watcher = fork();
+    if (watcher == 0) {
+        constexpr timespec kPause{0, 20'000'000};
+        while (getppid() == self) {
+            nanosleep(&kPause, nullptr);
+            const char target_state = state(target);
+            if (state(self) == 'T' && target_state != 'T' && target_state != 't')
+                kill(self, SIGCONT);
+        }
+        _exit(0);
+    }
+    raise(SIGSTOP);
+    if (watcher < 0)
+        return 0;
+    kill(watcher, SIGKILL);
+    while (waitpid(watcher, nullptr, 0) < 0 && errno == EINTR) {}
+    return watcher;
 }
 
 } // namespace plumb::record

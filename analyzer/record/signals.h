@@ -22,11 +22,16 @@ class SignalForwarder {
     int fd() const { return fd_; } // readable: something came
 
     // Reads what came and sends on to `target` what is to be sent on. True if a SIGCHLD was among it.
-    bool forward_to(pid_t target);
+    // What `except` sent is not sent on.
+    bool forward_to(pid_t target, pid_t except = 0);
 
   private:
     int fd_ = -1;
     sigset_t mask_before_;
 };
+
+// Stops this process, as its target was stopped, until someone continues either of the two. Returns the process that
+// watched the target meanwhile (it has ended, and its SIGCONT is none to send on), or 0.
+pid_t stop_with(pid_t target);
 
 } // namespace plumb::record

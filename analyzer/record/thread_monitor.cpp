@@ -67,6 +67,7 @@ void ThreadMonitor::end(uint32_t tid, uint64_t time_ns) {
     thread.last.system_ns += thread.sampled_system_ns;
     thread.last.run_ns += thread.sampled_run_ns;
     thread.changed |= thread.sampled_run_ns > 0;
+    ended_run_ns_ += thread.last.run_ns - thread.base.run_ns;
     if (!thread.exact_migrations)
         thread.last.migrations = thread.base.migrations + thread.seen_migrations;
     write(thread, time_ns, true);
@@ -203,6 +204,13 @@ void ThreadMonitor::read_last(uint32_t pid, uint64_t now_ns) {
         read_one(found->second, now_ns, true);
     }
     end_interval(now_ns);
+}
+
+uint64_t ThreadMonitor::total_run_ns() const {
+    uint64_t total = ended_run_ns_;
+    for (const auto& [tid, thread] : threads_)
+        total += thread.last.run_ns - thread.base.run_ns;
+    return total;
 }
 
 std::map<int, uint64_t> ThreadMonitor::take_run_by_cpu() { return std::exchange(run_by_cpu_, {}); }

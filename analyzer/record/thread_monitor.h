@@ -33,6 +33,7 @@ class ThreadMonitor {
     // Time that threads of the run spent on each CPU since the last call.
     std::map<int, uint64_t> take_run_by_cpu();
 
+    uint64_t total_run_ns() const; // of all threads, ended ones included, as last read
     size_t living() const { return threads_.size(); }
 
   private:
@@ -67,6 +68,7 @@ class ThreadMonitor {
     uint64_t begin_ns_, interval_begin_ns_;
     std::unordered_map<uint32_t, Thread> threads_; // living, by tid
     std::map<int, uint64_t> run_by_cpu_;
+    uint64_t ended_run_ns_ = 0;
 };
 
 } // namespace plumb::record

@@ -7,7 +7,7 @@ import subprocess
 import unittest
 
 from plumb_test import PLUMB, PROGRAMS, PlumbTest
-from raw_trace import CPU_INTERVAL, THREAD_INTERVAL, recorder_trace
+from raw_trace import CPU_INTERVAL, RECORDER_COST, THREAD_INTERVAL, recorder_trace
 
 STATIC, FOREIGN, PRIVILEGED = 2, 4, 8  # flags of ProcessSeen
 
@@ -108,6 +108,15 @@ class Recording(PlumbTest):
         shutil.rmtree(self.run_directory)
         long = self.trace(PROGRAMS / "burn", "2", options=["--rate=2000"])
         self.assertLess(len([r for r in long.records if r.type == 9]), 3 * first + 100)
+
+    def test_budget_slows_sampling_and_keeps_its_sum(self):
+        trace = self.trace(PROGRAMS / "burn", "5", options=["--rate=9000", "--budget=1"])
+        pid = self.main_of(trace, "burn")[0]
+        cost = struct.unpack("<7Q", trace.of(RECORDER_COST)[0].body)
+        samples, throttled_ns, period_ns = cost[1], cost[4], cost[6]
+        self.assertGreater(throttled_ns, 0)
+        self.assertLess(samples * period_ns, 0.8 * self.used_ns(trace, pid), "as many samples as without a budget")
+        self.assertAlmostEqual(trace.sampled_ns(pid) / self.used_ns(trace, pid), 1, delta=0.25)
 
     def test_output_of_a_daemon_does_not_hold_the_recorder(self):
         trace = self.trace("sh", "-c", f"setsid '{PROGRAMS}/burn' 20 </dev/null >/dev/null 2>&1 & sleep 0.3; exit 5", status=5)

@@ -151,6 +151,18 @@ class StopsAndKills(SignalTest):
         os.kill(process.pid, signal.SIGTERM)
         self.assertEqual(process.wait(), 3)
 
+    def test_continued_by_whoever_stopped_the_program(self):
+        process = self.start_log()
+        target = child_of(process.pid)
+        os.kill(target, signal.SIGSTOP)
+        wait_until(lambda: state_of(process.pid) == "T")
+        os.kill(target, signal.SIGCONT)
+        wait_until(lambda: state_of(process.pid) != "T")
+        self.assertEqual(process.stdout.readline(), "CONT\n")
+        os.kill(process.pid, signal.SIGTERM)
+        self.assertEqual(process.stdout.read(), "TERM\n", "it was continued twice")
+        self.assertEqual(process.wait(), 3)
+
     def test_killed_program(self):
         process = self.start(PROGRAMS / "burn", "100")
         wait_until(lambda: child_of(process.pid))

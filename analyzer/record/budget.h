@@ -1,0 +1,33 @@
+// Keeps recording below its share of the run: above it, samples are taken in fewer and fewer randomly chosen slices of
+// time, each sample standing for more of it.
+#pragma once
+
+#include <cstdint>
+
+namespace plumb::record {
+
+class Budget {
+  public:
+    // `fraction`: of the run's CPU time, or of the wall time where that is longer.
+    explicit Budget(double fraction) : fraction_(fraction) {}
+
+    // Totals so far; call it about once a second. `own_ns`: recorder and samples together.
+    void look(uint64_t now_ns, uint64_t own_ns, uint64_t run_cpu_ns);
+
+    // Whether the next slice of time is sampled: always while there is room, else one of weight() slices by chance.
+    bool wants_slice();
+    bool is_throttling() const { return level_ > 0; }
+    uint64_t weight() const { return uint64_t{1} << level_; } // how many slices one sampled slice stands for
+    uint64_t throttled_ns() const { return throttled_ns_; }
+
+    static constexpr uint64_t kSlice_ns = 20'000'000;
+
+  private:
+    static constexpr int kMostLevel = 6;
+    double fraction_;
+    int level_ = 0;
+    uint64_t last_ns_ = 0, last_own_ns_ = 0, last_run_ns_ = 0, throttled_ns_ = 0;
+    uint64_t random_ = 0x9e3779b97f4a7c15u;
+};
+
+} // namespace plumb::record

@@ -1,0 +1,52 @@
+#include "record/sample_cost.h"
+
+#include "record/perf_ring.h"
+#include "record/trace_file.h"
+
+#include <algorithm>
+
+namespace plumb::record {
+
+namespace {
+
+constexpr uint64_t kPeriod_ns = 25'000, kWork_ns = 1'000'000;
+constexpr int kPairs = 5;
+
+uint64_t time_of_work(uint64_t rounds) {
+    const uint64_t begin = monotonic_ns();
+    for (uint64_t i = 0; i < rounds; ++i)
+        asm volatile("" : "+r"(i)); // the loop must stay
+    return monotonic_ns() - begin;
+}
+
+} // namespace
+
+uint64_t measure_sample_cost_ns(const perf_event_attr& attributes) {
+    perf_event_attr event = attributes;
+    event.sample_period = kPeriod_ns;
+    event.inherit = event.enable_on_exec = 0;
+    event.disabled = 1;
+    event.mmap = event.mmap2 = event.build_id = event.comm = event.comm_exec = event.task = 0;
+    PerfRing ring;
+    if (ring.open(event, 0, -1, 64) != 0)
+        return 0;
+    uint64_t rounds = 100'000;
+    while (rounds < (uint64_t{1} << 40) && time_of_work(rounds) < kWork_ns)
+        rounds *= 2;
+    uint64_t without = UINT64_MAX, with = UINT64_MAX, samples = 0;
+    for (int pair = 0; pair < kPairs; ++pair) {
+        without = std::min(without, time_of_work(rounds));
+        ring.enable(true);
+        const uint64_t time = time_of_work(rounds);
+        ring.enable(false);
+        uint64_t taken = 0;
+        ring.drain([&](const perf_event_header& header) { taken += header.type == PERF_RECORD_SAMPLE; });
+        if (time < with) {
+            with = time;
+            samples = taken;
+        }
+    }
+    return samples > 0 && with > without ? (with - without) / samples : 0;
+}
+
+} // namespace plumb::record

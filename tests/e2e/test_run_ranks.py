@@ -1,0 +1,60 @@
+"""Ranks inside a launcher: one run directory for all, one report. The launcher's variables stand in for a launcher."""
+
+import json
+import os
+import shutil
+import subprocess
+import unittest
+
+from plumb_test import PLUMB, PROGRAMS, PlumbTest
+from raw_trace import CPU_INTERVAL, OTHER_PROCESS, RawTrace
+
+LAUNCHERS = {
+    "openmpi": {"OMPI_COMM_WORLD_RANK": "{rank}", "OMPI_COMM_WORLD_SIZE": "{count}", "PMIX_NAMESPACE": "job@17"},
+    "hydra": {"PMI_RANK": "{rank}", "PMI_SIZE": "{count}"},
+    "slurm": {"SLURM_PROCID": "{rank}", "SLURM_NTASKS": "{count}", "SLURM_JOB_ID": "99", "SLURM_STEP_ID": "0"},
+}
+
+
+class Ranks(PlumbTest):
+    def launch(self, variables, count, options, program, **popen):
+        ranks = []
+        for rank in range(count):
+            environment = {**os.environ, **{name: value.format(rank=rank, count=count)
+                                            for name, value in variables.items()}}
+            ranks.append(subprocess.Popen([PLUMB, "run", *options, "--", *map(str, program)], env=environment,
+                                          stderr=subprocess.PIPE, text=True, **popen))
+        return [(rank.communicate()[1], rank.returncode) for rank in ranks]
+
+    def test_shared_directory_and_one_report(self):
+        program = self.scratch / "ranked"  # a name that nothing else on this machine has
+        shutil.copy(PROGRAMS / "burn", program)
+        for launcher, variables in LAUNCHERS.items():
+            with self.subTest(launcher=launcher):
+                run = self.scratch / launcher
+                done = self.launch(variables, 3, ["-o", str(run)], [program, "0.5"])
+                self.assertEqual([status for _, status in done], [0, 0, 0], done)
+                self.assertEqual(sum("ranked" in text for text, _ in done), 1, "one report, from the last rank")
+                state = json.loads((run / "run.json").read_text())
+                self.assertEqual(state["state"], "finished")
+                self.assertEqual(state["recorders"], {"expected": 3, "started": 3, "finished": 3})
+                traces = [RawTrace(path) for path in run.glob("node-*.plumb")]
+                self.assertEqual(len(traces), 3)
+                self.assertEqual(sum(bool(trace.of(CPU_INTERVAL)) for trace in traces), 1, "one watches the node")
+                others = {trace.strings[int.from_bytes(record.body[:4], "little")]
+                          for trace in traces for record in trace.of(OTHER_PROCESS)}
+                self.assertNotIn("ranked", others, "a rank was taken for another program")
+
+    def test_default_name_is_the_jobs(self):
+        self.launch(LAUNCHERS["openmpi"], 2, ["--no-report"], ["/bin/true"], cwd=self.scratch)
+        self.assertEqual([path.name for path in self.scratch.glob("plumb-*")], ["plumb-true-openmpi-job_17"])
+
+    def test_status_of_the_failing_rank(self):
+        done = self.launch(LAUNCHERS["openmpi"], 2, ["-o", str(self.run_directory), "--no-report"],
+                           ["sh", "-c", "exit $OMPI_COMM_WORLD_RANK"])
+        self.assertEqual([status for _, status in done], [0, 1])
+        self.assertEqual(json.loads((self.run_directory / "run.json").read_text())["exit_status"], 1)
+
+
+if __name__ == "__main__":
+    unittest.main()
