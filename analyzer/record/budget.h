@@ -23,7 +23,7 @@ class Budget {
     static constexpr uint64_t kSlice_ns = 20'000'000;
 
   private:
-    static constexpr int kMostLevel = 6;
+    static constexpr int kMostLevel = 4; // beyond that the few slices would say too little
     double fraction_;
     int level_ = 0;
     uint64_t last_ns_ = 0, last_own_ns_ = 0, last_run_ns_ = 0, throttled_ns_ = 0;

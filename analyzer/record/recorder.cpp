@@ -213,6 +213,7 @@ uint64_t Recorder::tick(bool last) {
     threads_->read(now, !has_perf);
     if (node_)
         node_->read(now, threads_->take_run_by_cpu(), last);
+    const uint64_t tick_cost_ns = own_cpu_ns() - cpu_before;
     keep_budget(now);
     if (cost_) {
         update(cost_->sample_cost_ns, sample_cost_ns_);
@@ -226,7 +227,7 @@ uint64_t Recorder::tick(bool last) {
     }
     const uint64_t wanted = std::clamp((now - begin_ns_) / 64, kShortestTick, kLongestTick);
     const double factor = 100 / (options_.budget_percent * kTickShare);
-    return now + std::max(wanted, static_cast<uint64_t>(static_cast<double>(own_cpu_ns() - cpu_before) * factor));
+    return now + std::max(wanted, static_cast<uint64_t>(static_cast<double>(tick_cost_ns) * factor));
 }
 
 // True when the target has ended.

@@ -9,8 +9,9 @@ namespace plumb::record {
 
 namespace {
 
-constexpr uint64_t kPeriod_ns = 25'000, kWork_ns = 1'000'000;
-constexpr int kPairs = 5;
+// The work is much shorter than a time slice, so that on a busy machine most repetitions are undisturbed.
+constexpr uint64_t kPeriod_ns = 20'000, kWork_ns = 200'000;
+constexpr int kPairs = 20;
 
 uint64_t time_of_work(uint64_t rounds) {
     const uint64_t begin = monotonic_ns();
@@ -30,7 +31,7 @@ uint64_t measure_sample_cost_ns(const perf_event_attr& attributes) {
     PerfRing ring;
     if (ring.open(event, 0, -1, 64) != 0)
         return 0;
-    uint64_t rounds = 100'000;
+    uint64_t rounds = 10'000;
     while (rounds < (uint64_t{1} << 40) && time_of_work(rounds) < kWork_ns)
         rounds *= 2;
     uint64_t without = UINT64_MAX, with = UINT64_MAX, samples = 0;
