@@ -57,7 +57,7 @@ CallPath CallPathCache::find(const Guard& guard, const Frame& caller) {
     if (!stack.on_own_stack())
         return walk_uncached(guard, caller, &stack, 0);
 
-    Frame frame = caller;
+    Frame frame{caller.pc, caller.sp, caller.bp, caller.exact};
     uint32_t kept = count_, added = 0;
     bool cut = false;
     for (;;) {
@@ -118,22 +118,24 @@ inline void CallPathCache::extend_path(uint32_t at) {
     mark_[at] = nullptr;
     node_[at] = 0;
     if (at == 0) {
-        ancestors_[0] = {};
+        ancestors_[word][0] = bit;
+        ancestors_[1 - word][0] = 0;
         key_[0] = (mixed ^ mixed >> 32) | uint64_t{1} << 63;
         up_[0] = 0;
-    } else if (uint32_t same; ancestors_[at - 1].bits[word] & bit && (same = find_on_path(at - 1, pc)) != 0) {
+    } else if (uint32_t same; ancestors_[word][at - 1] & bit && (same = find_on_path(at - 1, pc)) != 0) {
         key_[at] = key_[same - 1];
-        ancestors_[at] = ancestors_[same - 1];
+        ancestors_[0][at] = ancestors_[0][same - 1];
+        ancestors_[1][at] = ancestors_[1][same - 1];
         up_[at] = up_[same - 1];
         node_[at] = node_[same - 1];
         return;
     } else {
         const uint64_t hash = ((key_[at - 1] << 7 | key_[at - 1] >> 57) ^ pc) * 0xbf58476d1ce4e5b9u;
         key_[at] = (hash ^ hash >> 31) | uint64_t{1} << 63;
-        ancestors_[at] = ancestors_[at - 1];
+        ancestors_[word][at] = ancestors_[word][at - 1] | bit;
+        ancestors_[1 - word][at] = ancestors_[1 - word][at - 1];
         up_[at] = static_cast<uint16_t>(at);
     }
-    ancestors_[at].bits[word] |= bit;
 }
 
 // Puts the new frames on top of the `kept` remembered ones.

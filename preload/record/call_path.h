@@ -58,10 +58,6 @@ class CallPathCache {
         uint64_t address, value;
     };
 
-    struct Ancestors { // which addresses may stand on a path
-        uint64_t bits[2];
-    };
-
     uint32_t first_change(uint32_t frame) const;
     uint32_t find_on_path(uint32_t frame, uint64_t pc) const;
     void extend_path(uint32_t at);
@@ -76,7 +72,7 @@ class CallPathCache {
     uint64_t pc_[kMaxFrames];
     uint64_t bp_[kMaxFrames];
     uint64_t key_[kMaxFrames];
-    Ancestors ancestors_[kMaxFrames];
+    uint64_t ancestors_[2][kMaxFrames]; // one bit in 128 for each address that stands on the frame's path
     uint16_t up_[kMaxFrames];           // the frame before it on its folded path, plus 1; 0: none
     trace::NodeId node_[kMaxFrames];    // 0: not looked up yet
     void* mark_[kMaxFrames];

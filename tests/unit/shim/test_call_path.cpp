@@ -14,6 +14,7 @@
 #include <memory>
 #include <random>
 #include <thread>
+#include <ucontext.h>
 #include <unistd.h>
 
 using namespace plumb;
@@ -275,4 +276,34 @@ TEST_CASE("the path through a signal handler goes on in the interrupted function
         found |= address > function && address < function + 256;
     CHECK(found);
     CHECK(signal_path.size() >= 6);
+}
+
+namespace {
+ucontext_t main_context, coroutine_context;
+SHAPE void on_coroutine() {
+    leaf(3);
+    leaf(4);
+    sink = sink + 1;
+}
+} // namespace
+
+TEST_CASE("a coroutine's path is found on its own stack") {
+    Prepared prepared;
+    prepared.own.compare = false;
+    leaf(1); // the cache knows the thread's own stack
+    std::vector<char> stack(1 << 16);
+    getcontext(&coroutine_context);
+    coroutine_context.uc_stack.ss_sp = stack.data();
+    coroutine_context.uc_stack.ss_size = stack.size();
+    coroutine_context.uc_link = &main_context;
+    makecontext(&coroutine_context, on_coroutine, 0);
+    swapcontext(&main_context, &coroutine_context);
+    const std::vector<uint64_t> path = test::fake_trace().path(prepared.own.last_node);
+    REQUIRE(path.size() >= 2);
+    const uint64_t function = reinterpret_cast<uint64_t>(&on_coroutine);
+    CHECK(path[1] > function);
+    CHECK(path[1] < function + 256);
+    prepared.own.compare = true;
+    run_mix(11, 200);
+    CHECK(prepared.own.wrong == 0);
 }
