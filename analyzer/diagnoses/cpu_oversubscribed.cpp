@@ -21,8 +21,7 @@ constexpr double kLeastRun_s = 0.5;       // shorter runs are start-up
 constexpr double kLeastCost_s = 0.05;     // a few clock ticks
 constexpr double kLeastFraction = 0.02;   // of the run
 constexpr double kLeastShare = 0.05;      // of the waiting that a thread must have to be named
-constexpr double kPatience = 3;           // times the least cost, for threads that were free to move
-constexpr double kFairShare = 0.5;        // of a CPU, against one other program
+constexpr double kPatience = 3;           // times the least cost, where threads were free to move or others are to blame
 constexpr double kRoom = 0.2;             // of the watched time idle: then a CPU has room
 constexpr double kCrowdedDemand = 1.25;   // runnable threads a CPU
 constexpr double kCrowdedFraction = 0.25; // of the run in which that must hold
@@ -68,6 +67,9 @@ Waits waits_of(const Schedule& schedule, const WhatIf* what_if, const WhatIf* wi
 
 // Most of the waiting is by threads that someone confined.
 bool is_pinned(const Waits& waits) { return waits.narrowed_s > 0.5 * waits.total_s; }
+
+// On the CPUs that were waited for, others took most of what the waiting amounts to.
+bool is_by_others(const Waits& waits) { return waits.others_s > 0.5 * waits.total_s; }
 
 int most_waited_for(const Waits& waits) {
     const auto by_wait = [](const auto& left, const auto& right) { return left.second < right.second; };
@@ -130,14 +132,14 @@ class CpuOversubscribed : public Diagnosis {
             if (schedule.length_s() < kLeastRun_s)
                 continue;
             const double explained = explained_by_others(schedule, host);
-            const WhatIf spread{false, kFairShare * explained}, alone{true, 0};
+            const WhatIf spread{false, explained}, alone{true, 0};
             const double alone_s = replayed_seconds(schedule, alone);
             const double spread_s = replayed_seconds(schedule, spread);
             const double stacked_s = schedule.length_s() - spread_s;
             const double shared_s = (spread_s - alone_s) * explained;
             const Waits waits = waits_of(schedule, &spread, nullptr);
             // The scheduler may leave free threads where they are for a moment: that takes more to be called a fault.
-            const double patience = is_pinned(waits) ? 1 : kPatience;
+            const double patience = is_pinned(waits) && !is_by_others(waits) ? 1 : kPatience;
             if (counts(input.run, stacked_s / patience))
                 findings.push_back(stacked(input, host, schedule, waits, stacked_s));
             if (counts(input.run, shared_s))
@@ -242,7 +244,7 @@ class CpuOversubscribed : public Diagnosis {
         Finding finding = base(input, schedule, waits, cost_s);
         const std::vector<Task> tasks = waiting_tasks(schedule, waits);
         const bool pinned = is_pinned(waits);
-        const bool by_others = waits.others_s > 0.5 * waits.total_s;
+        const bool by_others = is_by_others(waits);
         const model::CpuSet taken = cpus_of(waits);
         const std::string room = alternative(host, schedule, taken, pinned);
         finding.confidence = confidence(schedule, pinned);

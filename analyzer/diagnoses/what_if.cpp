@@ -40,20 +40,57 @@ Waiting waiting_of(const Schedule& schedule, const Slot& slot) {
     return waiting;
 }
 
+// Seconds that the waiting threads of the slot ran on `cpu`.
+double used_on(const Slot& slot, const Waiting& waiting, const CpuLoad& cpu) {
+    double used_s = 0;
+    for (size_t member : waiting.members)
+        if (slot.activities[member].cpu == cpu.cpu)
+            used_s += slot.activities[member].run_s;
+    return std::min(used_s, cpu.own_s);
+}
+
+// Fair shares of a CPU between the run and other programs, as one runnable program of theirs counts like one of our
+// threads.
+struct FairShares {
+    double rivals = 0; // on each CPU that was waited for: they and we got what they and we got there
+    double before = 1; // our part there
+    double after = 1;  // and on any CPU with the waiting threads dealt out over all
+};
+
+FairShares fair_shares(const Slot& slot, const Waiting& waiting, const WhatIf& what_if) {
+    double used_s = 0, others_s = 0, taken_cpus = 0;
+    for (const CpuLoad& cpu : slot.cpus)
+        if (const double here_s = used_on(slot, waiting, cpu); here_s > 0) {
+            used_s += here_s;
+            others_s += cpu.others_s * what_if.others_known;
+            taken_cpus++;
+        }
+    if (used_s <= 0)
+        return {};
+    const double threads = static_cast<double>(waiting.members.size());
+    const double company = threads / taken_cpus;
+    const double company_after = std::max(1.0, threads / static_cast<double>(slot.cpus.size()));
+    FairShares shares;
+    shares.rivals = company * others_s / used_s;
+    shares.before = company / (company + shares.rivals);
+    shares.after = company_after / (company_after + std::max(1.0, shares.rivals));
+    return shares;
+}
+
 std::vector<Bin> bins_of(const Slot& slot, const Waiting& waiting, const WhatIf& what_if) {
     std::vector<Bin> bins;
+    const FairShares shares = fair_shares(slot, waiting, what_if);
     for (const CpuLoad& cpu : slot.cpus) {
-        double used_s = 0; // by the waiting threads
-        for (size_t member : waiting.members)
-            if (slot.activities[member].cpu == cpu.cpu)
-                used_s += slot.activities[member].run_s;
-        used_s = std::min(used_s, cpu.own_s);
+        double used_s = used_on(slot, waiting, cpu);
         double idle_s = waiting.confined ? cpu.idle_s * waiting.window_s / slot.length_s
                                          : std::max(0.0, cpu.idle_s - 2 * kTick_s + waiting.window_s - slot.length_s);
-        const double yield = what_if.others_gone                ? 1
-                             : waiting.confined && used_s == 0  ? what_if.others_yield
-                                                                : 0;
-        idle_s += yield * cpu.others_s * waiting.window_s / slot.length_s;
+        const double others_s = cpu.others_s * waiting.window_s / slot.length_s;
+        if (what_if.others_gone)
+            idle_s += others_s;
+        else if (waiting.confined && used_s == 0)
+            idle_s += others_s * what_if.others_known * shares.after;
+        else if (waiting.confined && shares.rivals >= 1)
+            used_s *= std::min(1.0, shares.after / shares.before);
         bins.push_back({std::min(1.0, (used_s + idle_s) / waiting.window_s), 0});
     }
     std::erase_if(bins, [](const Bin& bin) { return bin.rate < kLeastCapacity; });

@@ -9,9 +9,9 @@ namespace plumb {
 
 struct WhatIf {
     bool others_gone = false; // besides, everything outside the run has left
-    // Part of others' time that a confined thread would win on a CPU where it has not been: one half where each CPU
-    // is shared fairly with one other program; 0 where nothing is known of those others.
-    double others_yield = 0;
+    // Part of others' time that is known to be other programs', 0..1. Confined threads would win a fair share of it on
+    // the CPUs they were kept from, and lose some of theirs where they then run in smaller company.
+    double others_known = 0;
 };
 
 // Seconds of waiting that each activity of `slot` would have been spared (parallel to slot.activities, each at
