@@ -21,7 +21,8 @@ constexpr double kLeastConfidence = 0.9;
 constexpr double kLeastSleep = 0.03; // of the run, in each thread
 constexpr double kLeastSwitches = 100; // voluntary, a second: waiting threads sleep
 
-// Estimated seconds that all threads together slept in the allocator; `lines` gets them by source line.
+// Seconds that threads slept in those calls of the allocator that were timed, a lower bound of all; `lines` gets
+// them by source line.
 double slept_s(model::CallPaths& paths, LineShares& lines) {
     double sum_s = 0;
     const std::vector<model::Process>& processes = paths.run().processes;

@@ -117,7 +117,7 @@
     F(temporary, number, "freed by the same thread before its next allocation; full mode only")              \
     F(peak_live_bytes, number, "live bytes when the whole heap was largest (within 1 %), see above")         \
     F(samples, number, "allocations actually seen")                                                          \
-    F(lock_wait_ns, number, "estimate: time blocked inside the allocator, from calls that were timed")       \
+    F(lock_wait_ns, number, "time blocked inside the allocator in the calls that were timed: a lower bound") \
     F(first_ns, number, "")                                                                                  \
     F(last_ns, number, "full mode: to within 64 events of the thread")                                       \
     F(peak_epoch, number, "see above")

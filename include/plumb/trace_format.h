@@ -250,7 +250,7 @@ struct HeapSite {
     uint64_t temporary;         // 48  freed by the same thread before its next allocation; full mode only
     uint64_t peak_live_bytes;   // 56  live bytes when the whole heap was largest (within 1 %), see above
     uint64_t samples;           // 64  allocations actually seen
-    uint64_t lock_wait_ns;      // 72  estimate: time blocked inside the allocator, from calls that were timed
+    uint64_t lock_wait_ns;      // 72  time blocked inside the allocator in the calls that were timed: a lower bound
     uint64_t first_ns;          // 80
     uint64_t last_ns;           // 88  full mode: to within 64 events of the thread
     uint64_t peak_epoch;        // 96  see above

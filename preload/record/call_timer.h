@@ -4,6 +4,9 @@
 // own accord (its count of voluntary context switches rose): a futex wait, or waiting for the kernel's lock on the
 // address space. Slow calls that went on computing, page faults and being preempted by others do not count, nor
 // does spinning. Signal-safe; 0.3 us a timed call, so that only few are.
+//
+// The sum over the timed calls is a lower bound and is recorded as that. It is not scaled up: blocking comes in rare
+// bursts (a preempted holder stops everybody), and a timed call is more likely to be hit by one than others are.
 #pragma once
 
 #include "platform/system_call.h"

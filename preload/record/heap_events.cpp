@@ -107,7 +107,7 @@ void note_full(const Guard& guard, ThreadHeap* heap, const PendingAllocation& pe
     }
     heap->last_block = reinterpret_cast<uint64_t>(block);
     if (__builtin_expect(pending.timer.started(), 0))
-        add_to(site->lock_wait_ns, pending.timer.blocked_ns() * kTimedEvery);
+        add_to(site->lock_wait_ns, pending.timer.blocked_ns());
     if (__builtin_expect(bytes >= kLargeBytes, 0))
         write_large_map(guard, block, bytes, kFromMalloc, site->path);
 }
@@ -126,7 +126,7 @@ void note_sampled(const Guard& guard, ThreadHeap* heap, const PendingAllocation&
         heap->sample_at = total + sampling_distance(&heap->random, mean_bytes);
         weight = sampling_weight(&heap->random, bytes, mean_bytes);
         heap->count_allocation(site, weight, bytes, now_ns());
-        add_to(site->lock_wait_ns, blocked_ns * weight);
+        add_to(site->lock_wait_ns, blocked_ns);
     }
     if (!live_insert(reinterpret_cast<uint64_t>(block), {site->path, weight, bytes})) {
         if (sampled)
@@ -191,7 +191,7 @@ void end_allocation(const PendingAllocation& pending, void* block, const Frame& 
 }
 
 PendingFree begin_free(void* block) {
-    PendingFree pending{nullptr, 0, {}};
+    PendingFree pending{nullptr, {}};
     if (!block)
         return pending;
     const KeepErrno keep;
@@ -216,7 +216,6 @@ PendingFree begin_free(void* block) {
         if (__builtin_expect(heap->timing_countdown-- == 0, 0)) {
             heap->timing_countdown = static_cast<uint32_t>(next_random(&heap->random) % (2 * kTimedEvery - 1));
             pending.site = site;
-            pending.weight = kTimedEvery;
             pending.timer.start();
         }
         return pending;
@@ -226,7 +225,6 @@ PendingFree begin_free(void* block) {
         return pending;
     if (live.weight) {
         pending.site = heap->site_of(guard, live.path);
-        pending.weight = live.weight;
         heap->count_free(pending.site, live.weight, live.bytes);
         pending.timer.start();
     }
@@ -241,7 +239,7 @@ void end_free(const PendingFree& pending) {
     const KeepErrno keep;
     const Guard guard;
     if (guard)
-        add_to(pending.site->lock_wait_ns, pending.timer.blocked_ns() * pending.weight);
+        add_to(pending.site->lock_wait_ns, pending.timer.blocked_ns());
 }
 
 PendingReallocation begin_reallocation(void* block, uint64_t bytes) {

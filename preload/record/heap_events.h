@@ -60,8 +60,7 @@ PendingAllocation begin_allocation(uint64_t bytes);
 void end_allocation(const PendingAllocation&, void* block, const Frame& caller); // block null: it failed
 
 struct PendingFree {
-    trace::HeapSite* site;
-    uint64_t weight;
+    trace::HeapSite* site; // null: the call is not timed
     CallTimer timer;
 };
 PendingFree begin_free(void* block);
