@@ -314,7 +314,7 @@ void start_heap_events(HeapMode mode, uint64_t mean_sample_bytes) {
     set_heap_site_mode(mode == HeapMode::full);
     live_reset();
     watch_always(nullptr); // free(NULL) is not a free
-    __atomic_store_n(&heap_mode, mode, __ATOMIC_RELEASE);
+    heap_mode = mode; // other threads, if there are any, may notice a little later
 }
 
 uint64_t large_events_refused() { return __atomic_load_n(&large_refused, __ATOMIC_RELAXED); }
