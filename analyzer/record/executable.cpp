@@ -19,16 +19,17 @@ bool is_executable_file(const std::string& path) {
     return stat(path.c_str(), &info) == 0 && S_ISREG(info.st_mode) && access(path.c_str(), X_OK) == 0;
 }
 
-std::string search_path(const std::string& program) {
-    if (program.find('/') != std::string::npos)
-        return access(program.c_str(), F_OK) == 0 ? program : "";
+bool is_there(const std::string& path) { return access(path.c_str(), F_OK) == 0; }
+
+// The first file of this name in the folders of PATH that `is_wanted`; empty: none.
+std::string search_path(const std::string& program, bool (*is_wanted)(const std::string& path)) {
     const char* variable = getenv("PATH");
     std::string_view rest = variable ? variable : "/bin:/usr/bin";
     while (true) {
         const size_t colon = rest.find(':');
         const std::string folder(rest.substr(0, colon));
         const std::string candidate = (folder.empty() ? "." : folder) + "/" + program;
-        if (is_executable_file(candidate))
+        if (is_wanted(candidate))
             return candidate;
         if (colon == std::string_view::npos)
             return "";
@@ -50,7 +51,10 @@ std::string script_interpreter(const std::string& path) {
 
 Executable find_executable(const std::string& program) {
     Executable found;
-    found.path = search_path(program);
+    if (program.find('/') == std::string::npos)
+        found.path = search_path(program, is_executable_file);
+    else if (is_there(program))
+        found.path = program;
     std::string image_path = found.path;
     for (int depth = 0; depth < 5; ++depth) { // the kernel's own limit of nested interpreters
         const std::string interpreter = script_interpreter(image_path);
@@ -90,7 +94,8 @@ ExecFailure explain_exec_failure(const std::string& program, int error) {
                 missing = image->interpreter;
         return {tried + "it needs " + (missing.empty() ? "an interpreter" : missing) + ", which is not there", 127};
     }
-    if (error == ENOENT)
+    // EACCES without such a file: PATH names a folder that may not be searched (another user's).
+    if (error == ENOENT || (error == EACCES && !with_path && search_path(program, is_there).empty()))
         return {tried + (with_path ? "no such file" : "not found in PATH; a program in this folder is named ./" + program),
                 127};
     if (with_path && exists && S_ISDIR(info.st_mode))

@@ -13,8 +13,8 @@ from raw_trace import PROCESS_SEEN, recorder_trace
 
 
 class Failures(PlumbTest):
-    def fails(self, status, words, *command, options=()):
-        done = self.record(*command, options=options)
+    def fails(self, status, words, *command, options=(), **variables):
+        done = self.record(*command, options=options, env={**os.environ, **variables})
         self.assertEqual(done.returncode, status, done.stderr)
         self.assertEqual(done.stderr.count("\n"), 1, done.stderr)
         self.assertTrue(done.stderr.startswith("plumb: "), done.stderr)
@@ -33,6 +33,15 @@ class Failures(PlumbTest):
 
     def test_missing_in_path(self):
         self.fails(127, "not found in PATH", "plumb-has-no-such-program")
+
+    def test_missing_in_path_with_a_folder_that_may_not_be_searched(self):
+        closed = self.scratch / "closed"
+        closed.mkdir(mode=0)
+        self.fails(127, "not found in PATH", "plumb-has-no-such-program", PATH=f"{closed}:/usr/bin")
+
+    def test_not_executable_in_path(self):
+        self.script("plumb-test-plain", "text", 0o644)
+        self.fails(126, "permission denied", "plumb-test-plain", PATH=str(self.scratch))
 
     def test_directory(self):
         self.fails(126, "directory", self.scratch)
