@@ -67,8 +67,17 @@ const void* find_header(uint64_t pc) {
     return query.header;
 }
 
+// Rules name x86-64's registers. Elsewhere every frame is taken to keep the frame-pointer convention; where the
+// platform's ABI has it (aarch64: frame records of x29 and x30 lie as rbp and the return address do) that is true of
+// all but leaf functions.
+#if defined(__x86_64__)
+constexpr bool kRulesAreKnown = true;
+#else
+constexpr bool kRulesAreKnown = false;
+#endif
+
 UnwindRule compute_rule(uint64_t pc) {
-    const void* header = find_header(pc);
+    const void* header = kRulesAreKnown ? find_header(pc) : nullptr;
     return header ? read_unwind_rule(header, pc) : UnwindRule{CfaKind::no_table, BpKind::kept, 0, 0};
 }
 
