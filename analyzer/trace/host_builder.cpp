@@ -1,6 +1,7 @@
 #include "trace/host_builder.h"
 
 #include <algorithm>
+#include <iterator>
 #include <tuple>
 
 namespace plumb::trace {
@@ -68,12 +69,18 @@ void HostBuilder::take(const RecorderCost& record, FileContext&) {
     host_.start_up_ns = std::max(host_.start_up_ns, record.start_up_ns);
 }
 
+// Each rank's recorder knows what its rank may use; the run may use all of it. A recorder that was told nothing may use
+// every CPU. The machine itself is the same to all.
 void HostBuilder::take(const Topology& record, FileContext& context) {
+    const model::CpuSet allowed = context.cpus(record.allowed_cpus);
+    allows_all_ |= allowed.empty();
+    model::CpuSet joint;
+    std::ranges::set_union(host_.allowed_cpus, allowed, std::back_inserter(joint));
+    host_.allowed_cpus = allows_all_ ? model::CpuSet{} : std::move(joint);
     if (has_topology_)
-        return; // every recorder of a node says the same
+        return;
     has_topology_ = true;
     host_.cpu_count = static_cast<int>(std::min<uint32_t>(record.cpu_count, INT32_MAX));
-    host_.allowed_cpus = context.cpus(record.allowed_cpus);
     std::string xml;
     for (uint32_t part = 0; part < record.xml_parts && record.xml != 0; ++part) {
         const StringId id = record.xml + part;
@@ -85,6 +92,8 @@ void HostBuilder::take(const Topology& record, FileContext& context) {
 }
 
 void HostBuilder::finish() {
+    for (model::CpuInterval& interval : host_.cpu_intervals)
+        interval.allowed |= std::ranges::binary_search(host_.allowed_cpus, interval.cpu);
     std::stable_sort(host_.cpu_intervals.begin(), host_.cpu_intervals.end(), [](const auto& a, const auto& b) {
         return std::tie(a.begin_ns, a.cpu) < std::tie(b.begin_ns, b.cpu);
     });

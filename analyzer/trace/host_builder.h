@@ -27,6 +27,7 @@ class HostBuilder {
 
     model::Host& host_;
     bool has_topology_ = false;
+    bool allows_all_ = false;
     uint64_t last_ns_ = 0;
 };
 

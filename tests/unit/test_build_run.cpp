@@ -423,6 +423,29 @@ TEST_CASE("the clocks of other hosts are set to the first one's") {
     CHECK(run.processes[1].start_ns == 3 * kSecond);
 }
 
+TEST_CASE("ranks that a launcher confined to a CPU each may use both together") {
+    SyntheticTrace first(Writer::recorder, 7), second(Writer::recorder, 8);
+    for (uint32_t rank : {0u, 1u}) {
+        SyntheticTrace& node = rank == 0 ? first : second;
+        Topology topology{};
+        topology.allowed_cpus = node.text(std::to_string(rank));
+        topology.cpu_count = 4;
+        node.add(topology);
+    }
+    for (uint32_t cpu = 0; cpu < 4; ++cpu) { // one recorder watches the node
+        CpuInterval interval{};
+        interval.cpu = cpu;
+        interval.flags = cpu == 0;
+        first.add(interval);
+    }
+    auto files = open_all({&first, &second});
+    const model::Run run = build_run(files, nullptr);
+    REQUIRE(run.hosts.size() == 1);
+    CHECK(run.hosts[0].allowed_cpus == model::CpuSet{0, 1});
+    for (const model::CpuInterval& interval : run.hosts[0].cpu_intervals)
+        CHECK(interval.allowed == (interval.cpu < 2));
+}
+
 TEST_CASE("what a recorder says of its node") {
     SyntheticTrace node(Writer::recorder, 7);
     Topology topology{};
