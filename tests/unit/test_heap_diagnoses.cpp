@@ -11,7 +11,6 @@ namespace {
 
 constexpr uint64_t kMain = 0x400100, kBuild = 0x400200, kCompute = 0x400300;
 constexpr uint64_t kMalloc = 0x7f0000001000, kHidden = 0x7f0000000800, kWait = 0x7f0000002000, kQsort = 0x7f0000003000;
-constexpr uint64_t kFault = 0xffffffff81000000;
 
 // One thread that ran all the time on one of two CPUs, with names for the addresses above.
 SyntheticRun program(double seconds = 4, int threads = 1) {
