@@ -11,6 +11,9 @@
 //   fork       pthread_atfork() also sees fork inside forkpty, daemon and other libraries
 //   vfork, clone  return twice on one stack, which no wrapper survives; their children are told apart by their pid
 //   posix_spawn, system, popen   their children are seen from inside when they are recorded themselves
+//   operator new, operator delete   libstdc++'s call malloc and are seen there. Those of allocators that bring their own
+//              are not (the heap's evidence says so): standing in front of them would also catch libraries that
+//              dlopen(RTLD_LOCAL) gives their own operators, which no RTLD_NEXT finds from here
 //   exit_group, thread exits by system call   nothing can be done inside a process that ends like that
 #pragma once
 

@@ -8,6 +8,9 @@ import unittest
 from plumb_test import PROGRAMS, PlumbTest
 from trace_records import WORD, traces
 
+OK, LIMITED = 1, 2  # trace::EvidenceState
+ALLOCATORS = [library for library in sorted(glob.glob("/usr/lib/*/lib*malloc.so.*"))  # each with its own operator new
+              if library.rpartition("/")[2] in ("libjemalloc.so.2", "libtcmalloc.so.4", "libmimalloc.so.2")]
 APART = 1024  # heap_known.c: each function that allocates has this many bytes to itself
 
 
@@ -89,15 +92,41 @@ class HeapCounts(PlumbTest):
         size = 8 * sum(i % 400 + 1 for i in range(n))
         self.assertEqual(sites["churn"][:4], [8 * n, size, 8 * n, size])
 
+    @unittest.skipUnless(ALLOCATORS, "neither jemalloc nor tcmalloc nor mimalloc is installed")
     def test_other_allocators(self):
-        for library in glob.glob("/usr/lib/*/lib*malloc.so.*"):
-            if not any(name in library for name in ("libjemalloc.so.2", "libtcmalloc.so.4", "libmimalloc.so.2")):
-                continue
+        for library in ALLOCATORS:
             with self.subTest(library):
                 self.setUp()
                 _, sites = self.known("churn", 5000, environment={"LD_PRELOAD": library})
                 size = 8 * sum(i % 400 + 1 for i in range(5000))
                 self.assertEqual(sites["churn"][:4], [40000, size, 40000, size])
+
+    def evidence_of_cpp(self, mode, environment):
+        """Runs a C++ program whose list has 1000 nodes; returns its trace and what is said of the heap."""
+        self.record(PROGRAMS / "heap_mix", 20, 1, check=0,
+                    options=("--no-report", "--without", "sample", f"--heap={mode}"), env={**os.environ, **environment})
+        trace, = traces(self.run_directory)
+        return trace, *trace.evidence["heap"]
+
+    def test_operator_new_of_the_c_library_is_counted(self):
+        for mode in ("full", "sample"):
+            with self.subTest(mode):
+                self.setUp()
+                trace, state, why = self.evidence_of_cpp(mode, {})
+                self.assertEqual(state, OK, why)
+                self.assertGreaterEqual(trace.total("allocations"), 20000)
+                self.assertLess(trace.total("allocations"), 20200)  # once each, though new calls malloc
+
+    @unittest.skipUnless(ALLOCATORS, "neither jemalloc nor tcmalloc nor mimalloc is installed")
+    def test_operator_new_of_another_allocator_is_said_to_be_missing(self):
+        for library in ALLOCATORS:
+            with self.subTest(library):
+                self.setUp()
+                trace, state, why = self.evidence_of_cpp("full", {"LD_PRELOAD": library})
+                self.assertEqual(state, LIMITED, why)
+                self.assertIn(library, why)
+                self.assertIn("C++ allocations", why)
+                self.assertLess(trace.total("allocations"), 20000)  # or the message is wrong
 
     def test_large_blocks(self):
         (trace,), _ = self.known("large", 5)
