@@ -87,6 +87,28 @@ void add_killed(std::vector<std::string>& warnings, const model::Run& run) {
                                        signal_text(who.second)));
 }
 
+// The loader maps preloads before any other library: a program that has some but not the shim was started with another
+// LD_PRELOAD than the one it was to inherit, or with none.
+bool has_lost_preload(const model::Process& process) {
+    if (process.has_shim || process.is_static || process.is_foreign || process.is_privileged ||
+        process.samples.empty())
+        return false;
+    bool has_libraries = false;
+    for (const model::Module& module : process.modules) {
+        const std::string_view file = std::string_view(module.path).substr(module.path.rfind('/') + 1);
+        if (file == "libplumb.so")
+            return false;
+        has_libraries |= file.starts_with("libc.so") || file.starts_with("libc-");
+    }
+    return has_libraries;
+}
+
+bool is_without_shim(const Report& report) {
+    return std::ranges::any_of(report.evidence, [](const model::Evidence& evidence) {
+        return evidence.source == "shim" && evidence.state == model::Evidence::State::missing;
+    });
+}
+
 std::string list_of_sources(const Report& report, model::Evidence::State state) {
     std::vector<std::string> names;
     for (const model::Evidence& evidence : report.evidence)
@@ -140,6 +162,10 @@ std::vector<std::string> run_warnings(const Report& report) {
     add_group(
         warnings, run, [](const model::Process& process) { return process.is_privileged; },
         "runs with raised privileges, so the loader ignores preloads: observed from outside only.");
+    if (!is_without_shim(report))
+        add_group(warnings, run, has_lost_preload,
+                  "was started without the preload (its LD_PRELOAD was replaced or cleared): observed from outside only "
+                  "(no allocations, no creation sites of threads).");
     if (report.samples == 0)
         warnings.push_back("No time samples were taken: nothing here says on which line the time went.");
     else if (report.samples < kFewSamples)
