@@ -3,6 +3,7 @@
 #pragma once
 
 #include "hooks/hooks.h"
+#include "platform/hidden.h"
 
 #include <atomic>
 
@@ -14,7 +15,7 @@ struct RealFunctions { // null: this C library has no such function
 #undef PLUMB_X
 };
 
-extern std::atomic<const RealFunctions*> published_functions;
+extern std::atomic<const RealFunctions*> published_functions PLUMB_HIDDEN;
 
 // Fills the table whole, then publishes it; once, at start or at the first hooked call, whichever is earlier. Null
 // if the calling thread is filling it at this moment: dlsym itself may allocate, so the allocation hooks must be able

@@ -1,6 +1,7 @@
 // The process's unwind rules, found once for each code address and kept in a table that threads share without locks.
 #pragma once
 
+#include "platform/hidden.h"
 #include "platform/unwind_rule.h"
 
 namespace plumb::shim {
@@ -19,7 +20,7 @@ struct UnwindSlot {
     uint64_t rule; // UnwindRule::pack, 0: not known
 };
 inline constexpr uint32_t kUnwindSlotBits = 16;
-extern UnwindSlot unwind_slots[1u << kUnwindSlotBits];
+extern UnwindSlot unwind_slots[1u << kUnwindSlotBits] PLUMB_HIDDEN;
 
 inline uint32_t unwind_slot_of(uint64_t pc) {
     return static_cast<uint32_t>(pc * 0x9e3779b97f4a7c15u >> (64 - kUnwindSlotBits));

@@ -5,6 +5,7 @@
 // forgotten before the allocator takes it back, because another thread may own the address a moment later.
 #pragma once
 
+#include "platform/hidden.h"
 #include "record/call_timer.h"
 #include "record/heap_shadow.h"
 #include "record/heap_thread.h"
@@ -13,7 +14,7 @@
 namespace plumb::shim {
 
 enum class HeapMode : uint32_t { off, sample, full };
-extern HeapMode heap_mode; // changes at start and in forked children only
+extern HeapMode heap_mode PLUMB_HIDDEN; // changes at start and in forked children only
 
 inline constexpr uint64_t kLargeBytes = 1 << 20; // blocks of this size on have an event of their own
 

@@ -5,6 +5,8 @@
 // Lock-free, signal-safe.
 #pragma once
 
+#include "platform/hidden.h"
+
 #include <plumb/trace_format.h>
 #include <stdint.h>
 
@@ -17,7 +19,7 @@ struct LiveBlock {
 };
 
 inline constexpr uint32_t kLiveFilterBytes = 1u << 16;
-extern uint8_t live_filter[kLiveFilterBytes]; // saturating counts
+extern uint8_t live_filter[kLiveFilterBytes] PLUMB_HIDDEN; // saturating counts
 
 // Neighbours share cache lines of the filter; page-aligned blocks are spread by their higher bits.
 inline uint32_t live_filter_index(uint64_t address) {
