@@ -49,7 +49,7 @@ __attribute__((constructor)) void start(int, char** arguments, char** environmen
     settings.read(environment);
     const char* run = settings.text(Setting::kRunDirectory);
     const bool verbose = settings.number(Setting::kVerbose, 0) != 0;
-    char executable[PATH_MAX];
+    char executable[PATH_MAX] = {};
     if (read_link("/proc/self/exe", executable, sizeof executable) <= 0)
         strncpy(executable, arguments && arguments[0] ? arguments[0] : "", sizeof executable - 1);
     const Scope scope = scope_of(executable, arguments ? arguments[0] : nullptr, settings.text(Setting::kInclude),

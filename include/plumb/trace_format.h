@@ -1,7 +1,8 @@
 // The contract between those who record (the shim, the recorder) and those who read (the analyzer).
 //
 // A run directory holds run.json and any number of trace files: one per watched process, written by the shim
-// inside it, and one per node, written by the recorder beside it. All have the same shape:
+// inside it (process-PID-START_TICKS.plumb; the N-th later image of the same process, after exec, writes
+// process-PID-START_TICKS.N.plumb), and one per node, written by the recorder beside it. All have the same shape:
 //
 //     FileHeader | chunk | chunk | ...        chunk: ChunkHeader | record | record | ...
 //

@@ -38,6 +38,17 @@ class Modules(ShimTest):
         self.assertEqual(plugins[0]["build_id"].hex(),
                          build_id(SHIM_PROGRAMS / "plugins" / "libplumb_test_plugin.so"))
 
+    def test_storm_of_loads_threads_and_forks(self):
+        for hz in ("", "250"):
+            with self.subTest(hz=hz):
+                self.run_both("storm", PLUMB_TIMER_HZ=hz)
+                traces = self.traces()
+                self.assertEqual(len(traces), 61)
+                for trace in traces: # reading them checks every chunk and record
+                    self.assertTrue(trace.closed)
+                    self.assertTrue(trace.of("ModuleLoad"))
+                    trace.path.unlink()
+
 
 class Library(unittest.TestCase):
     def test_exports_the_hooks_and_nothing_else(self):
