@@ -114,7 +114,7 @@ class RealPrograms(unittest.TestCase):
             self.same(["java", "-Xshare:auto", "-cp", classes, "X"])
 
     def test_bash_job_control(self):
-        script = ("set -m; sleep 0.2 & kill -STOP %1; kill -CONT %1; fg %1 >/dev/null; echo $?\n"
+        script = ("exec 2>/dev/null; set -m; sleep 0.2 & kill -STOP %1; kill -CONT %1; fg %1 >/dev/null; echo $?\n"
                   "trap 'echo trapped' USR1; kill -USR1 $$; diff <(echo a) <(echo b); echo $?\n"
                   "coproc cat; echo through >&${COPROC[1]}; read line <&${COPROC[0]}; echo $line\n"
                   "kill $COPROC_PID; (sleep 0.1; echo late) & wait $!; exit 3\n")
