@@ -7,7 +7,8 @@ namespace plumb::platform {
 
 namespace {
 
-constexpr int kLargest = (1 << 20) - 1; // bounds the memory an odd text can ask for
+// Kernels are built for 8,192 CPUs at most. Bounds the memory and the time that an odd text can ask for.
+constexpr int kLargest = (1 << 16) - 1;
 
 bool take_number(std::string_view& text, int& number) {
     const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
@@ -41,6 +42,8 @@ std::optional<std::vector<int>> parse_cpu_list(std::string_view text) {
             return std::nullopt;
         if (used < 1 || group < used)
             return std::nullopt;
+        if (cpus.size() + static_cast<size_t>(last - first) > size_t{kLargest})
+            return std::nullopt; // repeats itself
         for (int begin = first; begin <= last; begin += group)
             for (int cpu = begin; cpu < begin + used && cpu <= last; ++cpu)
                 cpus.push_back(cpu);

@@ -330,7 +330,7 @@ TEST_CASE("damaged call paths: rings, missing parents, foreign and repeated node
 
 TEST_CASE("a small file cannot make a large model") {
     SyntheticTrace node(Writer::recorder, 7);
-    const StringId all_cpus = node.text("0-1048575");
+    const StringId all_cpus = node.text("0-65535");
     const StringId long_name = node.text(std::string(65'000, 'x'));
     NodeId path = 0;
     for (uint64_t depth = 0; depth < 4000; ++depth)
