@@ -13,12 +13,11 @@
 namespace plumb::shim {
 
 UnwindSlot unwind_slots[1u << kUnwindSlotBits]; // touched as code is met
+uint32_t unwind_rules_forgotten;
 
 namespace {
 
 constexpr uint32_t kProbes = 8;
-
-uint32_t generation;
 
 // glibc 2.35 and later; the layout is fixed by its ABI. Declared here so that the shim builds with older headers and
 // finds the function only where it exists.
@@ -107,12 +106,10 @@ UnwindRule find_unwind_rule(uint64_t pc) {
 }
 
 void forget_unwind_rules() {
-    __atomic_add_fetch(&generation, 1, __ATOMIC_ACQ_REL);
+    __atomic_add_fetch(&unwind_rules_forgotten, 1, __ATOMIC_ACQ_REL);
     for (UnwindSlot& slot : unwind_slots)
         if (__atomic_load_n(&slot.rule, __ATOMIC_RELAXED))
             __atomic_store_n(&slot.rule, 0, __ATOMIC_RELAXED);
 }
-
-uint32_t unwind_generation() { return __atomic_load_n(&generation, __ATOMIC_RELAXED); }
 
 } // namespace plumb::shim

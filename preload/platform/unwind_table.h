@@ -36,6 +36,7 @@ inline uint64_t known_unwind_rule(uint64_t pc) {
 // Code was unmapped: other code may appear at its addresses. Thread-safe. Whoever keeps frames that were unwound by
 // earlier rules compares unwind_generation().
 void forget_unwind_rules();
-uint32_t unwind_generation();
+extern uint32_t unwind_rules_forgotten PLUMB_HIDDEN;
+inline uint32_t unwind_generation() { return __atomic_load_n(&unwind_rules_forgotten, __ATOMIC_RELAXED); }
 
 } // namespace plumb::shim

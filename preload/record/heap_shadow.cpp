@@ -24,7 +24,7 @@ using Leaf = uint32_t; // its first word
 Leaf** roots[2]; // wiped in forked children, whose paths are other ones
 
 // One page directory a table, made at first use.
-Leaf** open_root(uint32_t table) {
+[[gnu::noinline]] Leaf** open_root(uint32_t table) {
     Leaf** current = __atomic_load_n(&roots[table], __ATOMIC_ACQUIRE);
     if (current)
         return current;
@@ -37,7 +37,7 @@ Leaf** open_root(uint32_t table) {
     return current;
 }
 
-Leaf* open_leaf(Leaf** place) {
+[[gnu::noinline]] Leaf* open_leaf(Leaf** place) {
     Leaf* made = static_cast<Leaf*>(allocate_pages(kLeafWords * sizeof(uint32_t), true));
     if (!made)
         return nullptr;
@@ -51,7 +51,8 @@ Leaf* open_leaf(Leaf** place) {
 
 uint32_t table_of(uint64_t address) { return address >> 3 & 1; }
 
-uint32_t* find_word(uint64_t address, bool create) {
+// Inlined in both places: every event comes here.
+[[gnu::always_inline]] inline uint32_t* find_word(uint64_t address, bool create) {
     if (address >> kAddressBits)
         return nullptr;
     Leaf** root = __atomic_load_n(&roots[table_of(address)], __ATOMIC_ACQUIRE);

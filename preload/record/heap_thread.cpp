@@ -90,9 +90,7 @@ trace::HeapSite* ThreadHeap::add_site(const Guard& guard, trace::NodeId path) {
     return first_site_ ? first_site_ : &nowhere_;
 }
 
-trace::HeapSite* ThreadHeap::site_of(const Guard& guard, trace::NodeId path) {
-    if (path == last_path_ && last_site_)
-        return last_site_;
+trace::HeapSite* ThreadHeap::look_up_site(const Guard& guard, trace::NodeId path) {
     if (!first_site_)
         first_site_ = add_site(guard, 0);
     trace::HeapSite* site = first_site_;
@@ -147,39 +145,8 @@ trace::NodeId ThreadHeap::path_at(const Guard& guard, const Frame& caller) {
     return paths_->node(guard);
 }
 
-namespace {
-
-// Before a site's first change in an epoch: what it had when the epoch began.
-void note_peak(trace::HeapSite* site) {
-    const uint64_t epoch = heap_peak.epoch();
-    if (__builtin_expect(site->peak_epoch != epoch, 0)) {
-        __atomic_store_n(&site->peak_live_bytes, site->allocated_bytes - site->freed_bytes, __ATOMIC_RELAXED);
-        __atomic_store_n(&site->peak_epoch, epoch, __ATOMIC_RELAXED);
-    }
-}
-
-} // namespace
-
-void ThreadHeap::count_allocation(trace::HeapSite* site, uint64_t weight, uint64_t bytes, uint64_t time_ns) {
-    note_peak(site);
-    add_to(site->samples, 1);
-    add_to(site->allocations, weight);
-    add_to(site->allocated_bytes, weight * bytes);
-    __atomic_store_n(&site->last_ns, time_ns, __ATOMIC_RELAXED);
-    add_live(static_cast<int64_t>(weight * bytes));
-}
-
-void ThreadHeap::count_free(trace::HeapSite* site, uint64_t weight, uint64_t bytes) {
-    note_peak(site);
-    add_to(site->frees, weight);
-    add_to(site->freed_bytes, weight * bytes);
-    add_live(-static_cast<int64_t>(weight * bytes));
-}
-
-ThreadHeap* thread_heap(const Guard& guard) {
+ThreadHeap* make_thread_heap(const Guard& guard) {
     ThreadHeap*& heap = guard.thread().data<ThreadHeap>(ThreadSlot::heap);
-    if (__builtin_expect(heap != nullptr && heap->tid() == guard.thread().tid, 1))
-        return heap;
     if (!heap) {
         heap = static_cast<ThreadHeap*>(allocate_pages(sizeof(ThreadHeap), true));
         if (!heap)

@@ -2,6 +2,7 @@
 // only this thread changes.
 #pragma once
 
+#include "platform/hidden.h"
 #include "record/call_path.h"
 #include "record/heap_peak.h"
 #include "record/trace_writer.h"
@@ -13,7 +14,7 @@ inline void add_to(uint64_t& field, uint64_t amount) {
     __atomic_store_n(&field, field + amount, __ATOMIC_RELAXED);
 }
 
-extern HeapPeak heap_peak;
+extern HeapPeak heap_peak PLUMB_HIDDEN;
 
 // Lies in pages of its own; zeroed memory plus begin() is a valid object. Belongs to one thread at a time.
 class ThreadHeap {
@@ -37,12 +38,26 @@ class ThreadHeap {
 
     // The site of the calling thread's path at `caller`; HeapSite::path names the path. Valid as long as the thread.
     trace::HeapSite* site_at(const Guard&, const Frame& caller);
-    trace::HeapSite* site_of(const Guard&, trace::NodeId path);
+    trace::HeapSite* site_of(const Guard& guard, trace::NodeId path) {
+        return __builtin_expect(path == last_path_ && last_site_, 1) ? last_site_ : look_up_site(guard, path);
+    }
     trace::NodeId path_at(const Guard&, const Frame& caller);
 
     // Exact or weighted counts of one event at a site. Weight 1 counts every event.
-    void count_allocation(trace::HeapSite* site, uint64_t weight, uint64_t bytes, uint64_t time_ns);
-    void count_free(trace::HeapSite* site, uint64_t weight, uint64_t bytes);
+    void count_allocation(trace::HeapSite* site, uint64_t weight, uint64_t bytes, uint64_t time_ns) {
+        note_peak(site);
+        add_to(site->samples, 1);
+        add_to(site->allocations, weight);
+        add_to(site->allocated_bytes, weight * bytes);
+        __atomic_store_n(&site->last_ns, time_ns, __ATOMIC_RELAXED);
+        add_live(static_cast<int64_t>(weight * bytes));
+    }
+    void count_free(trace::HeapSite* site, uint64_t weight, uint64_t bytes) {
+        note_peak(site);
+        add_to(site->frees, weight);
+        add_to(site->freed_bytes, weight * bytes);
+        add_live(-static_cast<int64_t>(weight * bytes));
+    }
 
     // The block of the last allocation, to see what is freed before the next one; 0: none.
     uint64_t last_block;
@@ -71,7 +86,17 @@ class ThreadHeap {
 
     trace::HeapSite** place_for(uint64_t key); // null: no memory
     trace::HeapSite* add_site(const Guard&, trace::NodeId path);
+    trace::HeapSite* look_up_site(const Guard&, trace::NodeId path);
     bool grow();
+
+    // Before a site's first change in an epoch: what it had when the epoch began.
+    static void note_peak(trace::HeapSite* site) {
+        const uint64_t epoch = heap_peak.epoch();
+        if (__builtin_expect(site->peak_epoch != epoch, 0)) {
+            __atomic_store_n(&site->peak_live_bytes, site->allocated_bytes - site->freed_bytes, __ATOMIC_RELAXED);
+            __atomic_store_n(&site->peak_epoch, epoch, __ATOMIC_RELAXED);
+        }
+    }
     void add_live(int64_t bytes) {
         live_delta_ += bytes;
         const int64_t batch = heap_peak.batch_bytes();
@@ -98,7 +123,11 @@ class ThreadHeap {
 };
 
 // The calling thread's, made at its first event; null: no memory.
-ThreadHeap* thread_heap(const Guard&);
+ThreadHeap* make_thread_heap(const Guard&);
+inline ThreadHeap* thread_heap(const Guard& guard) {
+    ThreadHeap* const heap = guard.thread().data<ThreadHeap>(ThreadSlot::heap);
+    return __builtin_expect(heap && heap->tid() == guard.thread().tid, 1) ? heap : make_thread_heap(guard);
+}
 
 // The mode recorded in sites: 0 sampled, 1 every event.
 void set_heap_site_mode(uint32_t mode);

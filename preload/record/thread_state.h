@@ -3,6 +3,8 @@
 // until it has been set up.
 #pragma once
 
+#include "platform/hidden.h"
+
 #include <atomic>
 #include <plumb/trace_format.h>
 #include <pthread.h>
@@ -51,7 +53,7 @@ struct ThreadState {
 
 // initial-exec, because the general model may call __tls_get_addr, which allocates on a thread's first access: in
 // the middle of malloc, or in a signal handler. The shim is always preloaded, so there is static room for it.
-extern __thread ThreadState* this_thread __attribute__((tls_model("initial-exec")));
+extern __thread ThreadState* this_thread __attribute__((tls_model("initial-exec"))) PLUMB_HIDDEN;
 
 // Stands in this_thread when the thread's last record is written: never live, so nothing brings it back to life.
 extern ThreadState ended_thread;
