@@ -14,8 +14,13 @@ uint64_t word_at(uint64_t address) { return *reinterpret_cast<const uint64_t*>(a
 // outermost frames that may be trusted no more (never more than `frame`).
 inline uint32_t CallPathCache::first_change(uint32_t frame) const {
     uint64_t changed = 0;
-    for (uint32_t i = 0; i < frame; ++i)
-        changed |= word_at(sp_[i] - 8) ^ pc_[i];
+    uint32_t at = 0;
+    // Four at a time: this loop is what a deep stack costs each event.
+    for (; at + 4 <= frame; at += 4)
+        changed |= (word_at(sp_[at] - 8) ^ pc_[at]) | (word_at(sp_[at + 1] - 8) ^ pc_[at + 1]) |
+                   (word_at(sp_[at + 2] - 8) ^ pc_[at + 2]) | (word_at(sp_[at + 3] - 8) ^ pc_[at + 3]);
+    for (; at < frame; ++at)
+        changed |= word_at(sp_[at] - 8) ^ pc_[at];
     const uint32_t checks = checks_through_[frame];
     for (uint32_t i = 0; i < checks; ++i)
         changed |= word_at(checks_[i].address) ^ checks_[i].value;
