@@ -68,6 +68,14 @@ Waits waits_of(const Schedule& schedule, const WhatIf* what_if, const WhatIf* wi
 // Most of the waiting is by threads that someone confined.
 bool is_pinned(const Waits& waits) { return waits.narrowed_s > 0.5 * waits.total_s; }
 
+// plumb itself put them where they were: another placement is not the cure then.
+bool are_placed(const model::Run& run, const std::vector<Task>& tasks) {
+    return !tasks.empty() && std::all_of(tasks.begin(), tasks.end(), [&](const Task& task) {
+        const auto& placement = run.processes[task.process].threads[task.thread].placement;
+        return placement && placement->cpu >= 0;
+    });
+}
+
 // On the CPUs that were waited for, others took most of what the waiting amounts to.
 bool is_by_others(const Waits& waits) { return waits.others_s > 0.5 * waits.total_s; }
 
@@ -139,7 +147,9 @@ class CpuOversubscribed : public Diagnosis {
             const double shared_s = (spread_s - alone_s) * explained;
             const Waits waits = waits_of(schedule, &spread, nullptr);
             // The scheduler may leave free threads where they are for a moment: that takes more to be called a fault.
-            const double patience = is_pinned(waits) && !is_by_others(waits) ? 1 : kPatience;
+            const bool misplaced =
+                is_pinned(waits) && !is_by_others(waits) && !are_placed(input.run, waiting_tasks(schedule, waits));
+            const double patience = misplaced ? 1 : kPatience;
             if (counts(input.run, stacked_s / patience))
                 findings.push_back(stacked(input, host, schedule, waits, stacked_s));
             if (counts(input.run, shared_s))
@@ -233,7 +243,7 @@ class CpuOversubscribed : public Diagnosis {
                 room.push_back(cpu);
         }
         if (spare.empty())
-            return "other CPUs have room";
+            return "another of them has room at times";
         if (room.empty())
             return fmt::format("none of them {} {}", pinned ? "may use" : "got", cpu_names(spare));
         return fmt::format("{} {} room", cpu_names(room), room.size() == 1 ? "has" : "have");
@@ -247,6 +257,7 @@ class CpuOversubscribed : public Diagnosis {
         const bool by_others = is_by_others(waits);
         const model::CpuSet taken = cpus_of(waits);
         const std::string room = alternative(host, schedule, taken, pinned);
+        const bool placed = are_placed(input.run, tasks);
         finding.confidence = confidence(schedule, pinned);
         finding.title = by_others
             ? fmt::format("{} of this run wait{} behind other programs on {} while {}", count_of(tasks),
@@ -258,6 +269,13 @@ class CpuOversubscribed : public Diagnosis {
                         "the run replayed with the waiting threads dealt out over all CPUs it may use"};
         if (by_others)
             finding.subject.details["other_programs"] = other_programs(host, 3);
+        if (placed) {
+            finding.advice.push_back({"Let the scheduler move the threads, or keep other programs away",
+                "threads that plumb pinned cannot step aside when another program takes their CPU: on a machine that is "
+                "shared run without --pin, or confine the other programs to CPUs that this run does not use",
+                "launch", ""});
+            return finding;
+        }
         finding.advice.push_back({"Start the run spread over its CPUs",
             "plumb pins each thread to a CPU of its own before two share one: packages, memory nodes and cores first",
             "launch", plumb_run_line(input.run, "--pin=scatter")});
