@@ -54,7 +54,10 @@ class Heap(PlumbTest):
     @unittest.skipIf(len(os.sched_getaffinity(0)) < 2, "needs two CPUs")
     def test_threads_in_one_arena_contend(self):
         self.record(PROGRAMS / "arena_fight", 4, 6000000, check=0)
-        findings = self.findings(self.report(), "heap-contention", "low")
+        report = self.report()
+        findings = self.findings(report, "heap-contention", "low")
+        if not findings and any("Other programs" in each["title"] for each in report["findings"]):
+            self.skipTest("other programs take the CPUs: the threads seldom run at the same time")
         self.assertEqual(len(findings), 1)
         self.assertEqual(os.path.basename(findings[0]["where"][0]["file"]), "arena_fight.cpp")
         self.assertGreater(findings[0]["evidence"]["thread_count"], 1)
