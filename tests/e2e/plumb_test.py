@@ -12,6 +12,23 @@ PLUMB = os.environ["PLUMB"]
 PROGRAMS = pathlib.Path(os.environ["PLUMB_PROGRAMS"])
 
 
+def has_mount_namespaces():
+    """Whether a test may mount what it likes without anybody else seeing it (not in every container or chroot)."""
+    try:
+        return subprocess.run(["unshare", "-m", "true"], capture_output=True).returncode == 0
+    except FileNotFoundError:
+        return False
+
+
+def may_run_as_nobody(path):
+    """Whether an unprivileged user reaches this file: a clone below a private folder is closed to others."""
+    try:
+        return subprocess.run(["setpriv", "--reuid=65534", "--regid=65534", "--clear-groups", "test", "-x", str(path)],
+                              capture_output=True).returncode == 0
+    except FileNotFoundError:
+        return False
+
+
 class PlumbTest(unittest.TestCase):
     """A test with a scratch folder of its own."""
 

@@ -9,7 +9,7 @@ from plumb_test import PROGRAMS, PlumbTest
 ALLOWED = sorted(os.sched_getaffinity(0))
 SCRIPTS = pathlib.Path(__file__).resolve().parents[2] / "examples" / "stacked-copies"
 SOLVER = PROGRAMS.parents[1] / "examples" / "stacked-copies" / "flow_solver"
-COPIES, SWEEPS = len(ALLOWED), 250
+COPIES, SWEEPS = len(ALLOWED), 700  # some seconds: enough intervals for the cost to stand out
 
 
 @unittest.skipIf(len(ALLOWED) < 2, "needs two CPUs")
@@ -19,10 +19,13 @@ class StackedCopiesTest(PlumbTest):
         self.assertEqual(done.stdout.count("largest change"), COPIES)
         self.assertEqual(len(set(done.stdout.splitlines())), 1)  # all copies computed the same
         report = self.report()
+        self.busy = any("Other programs" in finding["title"] for finding in report["findings"])
         return [finding for finding in self.findings(report, "cpu-oversubscribed") if "share CPU" in finding["title"]]
 
     def test_the_stacked_launch_is_found(self):
         findings = self.stacking("stacked.sh")
+        if not findings and self.busy:
+            self.skipTest("other programs take the CPUs: nothing is left to win by spreading")
         self.assertEqual(len(findings), 1)
         self.assertEqual(findings[0]["severity"], "high")
         self.assertEqual(findings[0]["subject"]["kind"], "cpu")

@@ -6,7 +6,7 @@ import struct
 import subprocess
 import unittest
 
-from plumb_test import PLUMB, PROGRAMS, PlumbTest
+from plumb_test import PLUMB, PROGRAMS, PlumbTest, has_mount_namespaces, may_run_as_nobody
 from raw_trace import CPU_INTERVAL, RECORDER_COST, THREAD_INTERVAL, recorder_trace
 
 STATIC, FOREIGN, PRIVILEGED = 2, 4, 8  # flags of ProcessSeen
@@ -58,7 +58,7 @@ class Recording(PlumbTest):
         trace = self.trace(program, "0.3")
         self.assertEqual(self.main_of(trace, program.name)[1] & PRIVILEGED, PRIVILEGED)
 
-    @unittest.skipUnless(os.geteuid() == 0, "needs root to become someone else")
+    @unittest.skipUnless(may_run_as_nobody(PLUMB), "needs root to become someone else, who can reach the tool")
     def test_unreadable_program(self):
         # Executable but not readable: the kernel lets nobody look inside, which must not keep it from running.
         program = self.scratch / "secret"
@@ -141,7 +141,7 @@ class WithoutPerf(PlumbTest):
         self.assertEqual(len(run), 2)
         self.assertAlmostEqual(sum(run) / 1e9, 2, delta=0.4)
 
-    @unittest.skipUnless(os.geteuid() == 0, "needs root to become someone else")
+    @unittest.skipUnless(may_run_as_nobody(PLUMB), "needs root to become someone else, who can reach the tool")
     def test_without_privilege_the_kernel_is_not_sampled(self):
         with open("/proc/sys/kernel/perf_event_paranoid", encoding="ascii") as file:
             if int(file.read()) != 2:
@@ -153,7 +153,7 @@ class WithoutPerf(PlumbTest):
         self.assertEqual(trace.evidence()["perf-sampling"][0], 2)
         self.assertGreater(trace.sampled_ns(), 0.4e9)
 
-    @unittest.skipUnless(os.geteuid() == 0, "needs root to take /proc away")
+    @unittest.skipUnless(has_mount_namespaces(), "needs to take /proc away in a namespace of its own")
     def test_without_proc(self):
         line = f"mount -t tmpfs none /proc && exec '{PLUMB}' run -o '{self.run_directory}' --no-report -- '{PROGRAMS}/burn' 0.5"
         done = subprocess.run(["unshare", "-m", "sh", "-c", line], capture_output=True, text=True)

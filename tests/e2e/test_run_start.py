@@ -8,7 +8,7 @@ import stat
 import subprocess
 import unittest
 
-from plumb_test import PLUMB, PROGRAMS, PlumbTest
+from plumb_test import PLUMB, PROGRAMS, PlumbTest, has_mount_namespaces
 from raw_trace import PROCESS_SEEN, recorder_trace
 
 
@@ -87,7 +87,7 @@ class Failures(PlumbTest):
         self.assertEqual(done.returncode, 125, done.stderr)
         self.assertIn("cannot reserve", done.stderr)
 
-    @unittest.skipUnless(os.geteuid() == 0, "needs root to mount a small disk")
+    @unittest.skipUnless(has_mount_namespaces(), "needs to mount a small disk in a namespace of its own")
     def test_disk_that_fills_up(self):
         # Room for the start, none for more: the program must not notice, and what was recorded stays readable.
         disk = self.scratch / "disk"
