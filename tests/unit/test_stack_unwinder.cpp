@@ -8,7 +8,10 @@
 #include <fstream>
 #include <pthread.h>
 #include <thread>
+#include <sys/syscall.h>
+#include <sys/uio.h>
 #include <ucontext.h>
+#include <unistd.h>
 
 using namespace plumb;
 using unwind::MappedCode;
@@ -72,7 +75,11 @@ __attribute__((noinline)) void take_sample() {
     pthread_attr_destroy(&attributes);
     const auto* begin = reinterpret_cast<const char*>(sample.sp);
     const auto left = static_cast<size_t>(static_cast<const char*>(low) + size - begin);
-    sample.stack.assign(begin, begin + std::min<size_t>(left, 65536));
+    sample.stack.resize(std::min<size_t>(left, 65536));
+    // Copied by the kernel, as samples are: the address sanitizer takes a read across live frames for an overflow.
+    const iovec local{sample.stack.data(), sample.stack.size()}, remote{const_cast<char*>(begin), sample.stack.size()};
+    const long copied = syscall(SYS_process_vm_readv, getpid(), &local, 1ul, &remote, 1ul, 0ul);
+    sample.stack.resize(copied > 0 ? static_cast<size_t>(copied) : 0);
     sample.truth.clear();
     for (int i = 1; i < count; ++i) // 0 is in this function, at another instruction
         sample.truth.push_back(reinterpret_cast<uint64_t>(addresses[i]));
