@@ -48,7 +48,8 @@ bool take_sample(Cursor cursor, uint64_t fields, unsigned register_count, PerfRe
         if (!addresses)
             return false;
         record.chain.resize(count);
-        std::memcpy(record.chain.data(), addresses, count * 8);
+        if (count > 0)
+            std::memcpy(record.chain.data(), addresses, count * 8);
     }
     if (fields & PERF_SAMPLE_REGS_USER) {
         record.register_abi = cursor.take<uint64_t>();
