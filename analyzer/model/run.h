@@ -3,6 +3,8 @@
 // CLOCK_MONOTONIC; CPU numbers are the operating system's.
 #pragma once
 
+#include "model/alignment.h"
+
 #include <cstdint>
 #include <map>
 #include <optional>
@@ -104,6 +106,8 @@ struct Process {
     std::vector<Thread> threads;
     std::vector<SampleSite> samples;
     Heap heap;
+    Alignment alignment;
+    std::vector<SampledAccess> sampled_accesses;
     uint64_t own_cost_ns = 0; // time the shim knows it took from this process
 };
 
@@ -147,6 +151,8 @@ struct Host {
     std::vector<OtherProcess> others;
     std::vector<NodeMemory> memory;
     std::vector<InterruptSource> interrupts;
+    std::vector<EventCount> event_counts;
+    std::optional<AccessPenalties> access_penalties;
     uint64_t recorder_cpu_ns = 0, lost_samples = 0, samples = 0, sample_cost_ns = 0, sample_period_ns = 0;
     uint64_t start_up_ns = 0, throttled_ns = 0;
 };

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -20,9 +21,49 @@ struct SourceFrame {
     bool inlined = false; // its body was inlined into the next frame of the list
 };
 
+// What lies at an address of data, as the source calls it.
+struct DataName {
+    enum class Kind { variable, common_block, stack_variable, pointed_structure };
+    Kind kind = Kind::variable;
+    std::string name;   // "table", "solve()::seed" for a static of a function, "/pair/" for a common block, "struct
+                        // record" for a structure that is known only by its type
+    std::string member; // what of it was accessed: "x", "cells[3].weight"; empty: it has no parts
+    std::string type;   // of the variable, empty: not known
+    uint64_t size = 0;  // of the variable, bytes; 0: not known
+    uint64_t offset = 0;          // of the access within the variable
+    uint64_t member_offset = 0;   // of the member within the structure or block that holds it
+    uint64_t member_size = 0;     // bytes, 0: not known
+    uint32_t member_alignment = 0; // natural alignment of the member's type, 0: not known
+    bool packed = false;          // the structure puts the member where its type would not lie
+    std::string file;             // of the declaration, empty: not known
+    uint32_t line = 0;
+};
+
+// One access of an instruction, for naming what it touched.
+struct DataAccess {
+    uint64_t address = 0;
+    uint32_t width = 0;
+    uint64_t instruction = 0;   // address of the instruction
+    std::vector<uint8_t> code;  // its bytes
+    uint64_t base_value = 0;    // of the base register of its operand
+    uint64_t frame_address = 0; // canonical frame address, 0: not known
+    uint64_t block_start = 0, block_bytes = 0; // of the heap block it lies in, 0: not known
+};
+
 class SourceResolver {
   public:
     virtual ~SourceResolver() = default;
+
+    // The static variable or common block of `module` that `address` lies in. A module has several mappings, of which
+    // only the executable ones are in the model: `module` is any one of the right file and process.
+    virtual std::optional<DataName> name_static(const Module& module, uint64_t address) { (void)module, (void)address; return {}; }
+
+    // The local variable of the function at access.instruction that access.address lies in.
+    virtual std::optional<DataName> name_local(const Module& code, const DataAccess& access) { (void)code, (void)access; return {}; }
+
+    // The member of the structure that the base register of the instruction points to, by the types of the variables
+    // that live there.
+    virtual std::optional<DataName> name_by_type(const Module& code, const DataAccess& access) { (void)code, (void)access; return {}; }
 
     // Innermost (most inlined) first, never empty. `address` is in the address space of the process that loaded
     // `module`; callers pass return addresses minus one. Not thread-safe. Never throws: what cannot be resolved

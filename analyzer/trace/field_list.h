@@ -259,3 +259,87 @@
     F(xml_parts, number, "")                                                                                 \
     F(allowed_cpus, string, "list format: what the run was allowed when it began")                           \
     F(cpu_count, number, "online")
+
+#define PLUMB_FIELDS_AlignSite(F)                                                                            \
+    F(id, number, "from 1")                                                                                  \
+    F(flags, flags, "AlignFlags")                                                                            \
+    F(address, address, "of the instruction")                                                                \
+    F(time_ns, number, "first hit")                                                                          \
+    F(width, number, "bytes of one access")                                                                  \
+    F(instruction_bytes, number, "")                                                                         \
+    F(path, node, "who called the function, at the first hit; 0: not known")                                 \
+    F(code, bytes, "the instruction itself, zeros behind it")
+
+#define PLUMB_FIELDS_AlignCount(F)                                                                           \
+    F(site, number, "AlignSite::id")                                                                         \
+    F(exact, number, "1: every hit was counted; 0: a lower bound")                                           \
+    F(hits, number, "the sum of `residues`, unless the address could not be told")                           \
+    F(page_crossings, number, "4096-byte pages")                                                             \
+    F(lowest_address, address, "")                                                                           \
+    F(highest_address, address, "")                                                                          \
+    F(last_ns, number, "of the last hit that went through the trap")                                         \
+    F(residues, list, "[address % 64]")
+
+#define PLUMB_FIELDS_AlignAddress(F)                                                                         \
+    F(site, number, "AlignSite::id")                                                                         \
+    F(block_kind, number, "BlockKind; statics are `unknown` here: the modules tell them")                    \
+    F(address, address, "")                                                                                  \
+    F(time_ns, number, "")                                                                                   \
+    F(block_start, address, "of the heap block or mapping it lies in, 0: not known")                         \
+    F(block_bytes, number, "as requested")                                                                   \
+    F(block_path, node, "who allocated it, 0: not known")                                                    \
+    F(padding, padding, "")                                                                                  \
+    F(base_value, address, "of the base register of the operand")                                            \
+    F(stack_pointer, address, "")                                                                            \
+    F(frame_address, address, "canonical frame address of the function, 0: not known")
+
+#define PLUMB_FIELDS_AlignTotals(F)                                                                          \
+    F(mode, number, "AlignMode")                                                                             \
+    F(padding, padding, "")                                                                                  \
+    F(hits, number, "counted, of all sites")                                                                 \
+    F(excluded_hits, number, "in the C library, the loader and excluded modules: stepped over, not counted") \
+    F(windows, number, "find mode: how often the thread was armed")                                          \
+    F(armed_ns, number, "find mode: for how long, an upper bound")                                           \
+    F(stepped, number, "hits that took a single step")                                                       \
+    F(slots, number, "hits that took a slot")                                                                \
+    F(rewritten, number, "hits that took no signal at all")                                                  \
+    F(trap_ns, number, "estimated time the thread spent in traps")                                           \
+    F(lost_hits, number, "seen, but no room to count them")
+
+#define PLUMB_FIELDS_AlignCode(F)                                                                            \
+    F(start, address, "")                                                                                    \
+    F(end, address, "")                                                                                      \
+    F(address, address, "")
+
+#define PLUMB_FIELDS_AccessSite(F)                                                                           \
+    F(pid, number, "")                                                                                       \
+    F(flags, flags, "AlignFlags")                                                                            \
+    F(address, address, "of the instruction")                                                                \
+    F(width, number, "bytes")                                                                                \
+    F(padding, padding, "")                                                                                  \
+    F(samples, number, "")                                                                                   \
+    F(time_ns, number, "what they stand for")                                                                \
+    F(unaligned, number, "of the samples: address % width != 0")                                             \
+    F(line_crossings, number, "")                                                                            \
+    F(page_crossings, number, "")                                                                            \
+    F(last_address, address, "of the last sample that was unaligned, else of the last one")
+
+#define PLUMB_FIELDS_AccessPenalty(F)                                                                        \
+    F(loads, number, "how many were timed for each figure")                                                  \
+    F(aligned_load_ps, number, "")                                                                           \
+    F(unaligned_load_ps, number, "within a line")                                                            \
+    F(line_load_ps, number, "crossing a line")                                                               \
+    F(page_load_ps, number, "crossing a page")                                                               \
+    F(aligned_store_ps, number, "")                                                                          \
+    F(unaligned_store_ps, number, "")                                                                        \
+    F(line_store_ps, number, "")                                                                             \
+    F(page_store_ps, number, "")                                                                             \
+    F(locked_ps, number, "an aligned locked operation")                                                      \
+    F(split_lock_ps, number, "one that crosses a line")                                                      \
+    F(split_lock_setting, string, "what the kernel does about split locks, in its own words; 0: not known")  \
+    F(padding, padding, "")
+
+#define PLUMB_FIELDS_EventCount(F)                                                                           \
+    F(name, string, "\"alignment-faults\", \"emulation-faults\", or a PMU event's own name")                 \
+    F(pid, number, "the process it was opened on, its descendants included")                                 \
+    F(count, number, "")

@@ -17,6 +17,11 @@
     X(kPinMemory, "PLUMB_PIN_MEMORY", "prefer or strict: bind each pinned thread's memory to its CPU's node") \
     X(kPinSkip, "PLUMB_PIN_SKIP", "colon-separated globs of thread names and libraries not to pin")          \
     X(kPinStride, "PLUMB_PIN_STRIDE", "list positions each process of the group owns (threads per process)") \
+    X(kAlign, "PLUMB_ALIGN", "find, exact or off (default): catch unaligned accesses by the alignment trap")  \
+    X(kAlignModules, "PLUMB_ALIGN_MODULES", "colon-separated globs of libraries whose accesses count (default: all but the C library)") \
+    X(kAlignSkip, "PLUMB_ALIGN_SKIP", "colon-separated globs of libraries whose accesses do not count")      \
+    X(kAlignFatal, "PLUMB_ALIGN_FATAL", "1: let the first unaligned access end the program (SIGBUS)")        \
+    X(kAlignRanges, "PLUMB_ALIGN_RANGES", "file of the code that PLUMB_ALIGN_FATAL is limited to: lines of path, tab, hexadecimal first-last file addresses") \
     X(kVerbose, "PLUMB_VERBOSE", "1: print these settings and what the shim does to stderr at start")
 
 namespace plumb::environment {

@@ -28,7 +28,7 @@ namespace plumb::trace {
 
 inline constexpr char kMagic[8] = {'P', 'L', 'U', 'M', 'B', 'T', 'R', '\n'};
 inline constexpr uint16_t kMajor = 1;
-inline constexpr uint16_t kMinor = 0;
+inline constexpr uint16_t kMinor = 1;
 
 enum class Writer : uint32_t { process = 1, recorder = 2 };
 
@@ -94,6 +94,11 @@ static_assert(sizeof(RecordHeader) == 8);
     X(14, Evidence, "a source of evidence: works, limited or missing, and why")                              \
     X(15, Placement, "a thread was given CPUs by plumb")                                                     \
     X(16, Region, "a region named through the public API")                                                   \
+    X(17, AlignSite, "1.1: an instruction that made an unaligned access")                                    \
+    X(18, AlignCount, "1.1, updated: unaligned accesses of one instruction by one thread")                   \
+    X(19, AlignAddress, "1.1: one such access: its address, and the block it lies in")                       \
+    X(20, AlignTotals, "1.1, updated: what the alignment trap saw in one thread, and what it left out")      \
+    X(21, AlignCode, "1.1: code of the shim that stands for an instruction of the program")                  \
     X(32, ProcessSeen, "recorder: a process of the run, seen from outside")                                  \
     X(33, ProcessGone, "recorder: it ended")                                                                 \
     X(34, SampleSite, "updated: time samples of one thread at one call path")                                \
@@ -104,7 +109,10 @@ static_assert(sizeof(RecordHeader) == 8);
     X(39, OtherProcess, "updated: CPU time of a process outside the run")                                    \
     X(40, InterruptSource, "updated: interrupts of one source on one CPU")                                   \
     X(41, RecorderCost, "updated: what recording cost")                                                      \
-    X(42, Topology, "recorder: hwloc XML of the node, as a string")
+    X(42, Topology, "recorder: hwloc XML of the node, as a string")                                          \
+    X(43, AccessSite, "1.1, updated: sampled memory accesses of one instruction")                            \
+    X(44, AccessPenalty, "1.1: what unaligned accesses cost on this machine, measured")                      \
+    X(45, EventCount, "1.1: a software event of the kernel counted over one process tree")
 
 enum class RecordType : uint16_t {
 #define PLUMB_X(number, name, what) name = number,
@@ -307,6 +315,89 @@ struct Region {
 };
 static_assert(sizeof(Region) == 24);
 
+enum AlignFlags : uint32_t {
+    kAlignLoad = 1u << 0,
+    kAlignStore = 1u << 1,
+    kAlignLocked = 1u << 2,  // LOCK prefix, or xchg with memory
+    kAlignString = 1u << 3,  // rep movs and its kin: one hit is one execution, however many elements
+    kAlignStack = 1u << 4,   // push, pop, call, ret: the stack pointer itself was unaligned
+    kAlignPacked = 1u << 5,  // a vector access; these do not trap, they are found by address sampling
+};
+
+// Every instruction that was caught, once; header.tid is the thread it was first caught in.
+struct AlignSite {
+    RecordHeader header;
+    uint32_t id;               //  8  from 1
+    uint32_t flags;            // 12  AlignFlags
+    uint64_t address;          // 16  of the instruction
+    uint64_t time_ns;          // 24  first hit
+    uint16_t width;            // 32  bytes of one access
+    uint16_t instruction_bytes; // 34
+    NodeId path;               // 36  who called the function, at the first hit; 0: not known
+    uint8_t code[16];          // 40  the instruction itself, zeros behind it
+};
+static_assert(sizeof(AlignSite) == 56);
+
+// Counts of one instruction in one thread; a thread that has several records for a site adds them. An access of
+// `width` bytes at `address` crosses a 64-byte line when address % 64 + width > 64: `residues` says how many did.
+struct AlignCount {
+    RecordHeader header;      //     header.tid: the thread
+    uint32_t site;            //  8  AlignSite::id
+    uint32_t exact;           // 12  1: every hit was counted; 0: a lower bound
+    uint64_t hits;            // 16  the sum of `residues`, unless the address could not be told
+    uint64_t page_crossings;  // 24  4096-byte pages
+    uint64_t lowest_address;  // 32
+    uint64_t highest_address; // 40
+    uint64_t last_ns;         // 48  of the last hit that went through the trap
+    uint64_t residues[64];    // 56  [address % 64]
+};
+static_assert(sizeof(AlignCount) == 568);
+
+enum class BlockKind : uint32_t { unknown = 0, heap = 1, stack = 2, mapping = 3 };
+
+struct AlignAddress {
+    RecordHeader header;   //     header.tid: the thread
+    uint32_t site;         //  8  AlignSite::id
+    uint32_t block_kind;   // 12  BlockKind; statics are `unknown` here: the modules tell them
+    uint64_t address;      // 16
+    uint64_t time_ns;      // 24
+    uint64_t block_start;  // 32  of the heap block or mapping it lies in, 0: not known
+    uint64_t block_bytes;  // 40  as requested
+    NodeId block_path;     // 48  who allocated it, 0: not known
+    uint32_t padding;      // 52
+    uint64_t base_value;   // 56  of the base register of the operand
+    uint64_t stack_pointer; // 64
+    uint64_t frame_address; // 72  canonical frame address of the function, 0: not known
+};
+static_assert(sizeof(AlignAddress) == 80);
+
+enum class AlignMode : uint32_t { find = 1, exact = 2 };
+
+struct AlignTotals {
+    RecordHeader header;     //     header.tid: the thread
+    uint32_t mode;           //  8  AlignMode
+    uint32_t padding;        // 12
+    uint64_t hits;           // 16  counted, of all sites
+    uint64_t excluded_hits;  // 24  in the C library, the loader and excluded modules: stepped over, not counted
+    uint64_t windows;        // 32  find mode: how often the thread was armed
+    uint64_t armed_ns;       // 40  find mode: for how long, an upper bound
+    uint64_t stepped;        // 48  hits that took a single step
+    uint64_t slots;          // 56  hits that took a slot
+    uint64_t rewritten;      // 64  hits that took no signal at all
+    uint64_t trap_ns;        // 72  estimated time the thread spent in traps
+    uint64_t lost_hits;      // 80  seen, but no room to count them
+};
+static_assert(sizeof(AlignTotals) == 88);
+
+// Time samples in [start, end) belong to the instruction at `address`.
+struct AlignCode {
+    RecordHeader header;
+    uint64_t start;   //  8
+    uint64_t end;     // 16
+    uint64_t address; // 24
+};
+static_assert(sizeof(AlignCode) == 32);
+
 struct ProcessSeen {
     RecordHeader header;
     uint32_t pid;          //  8
@@ -454,5 +545,50 @@ struct Topology {
     uint32_t cpu_count;    // 20  online
 };
 static_assert(sizeof(Topology) == 24);
+
+// Accesses whose address could be told from the registers of a time sample. One record for each instruction and
+// process; weighted by time, not by number of executions.
+struct AccessSite {
+    RecordHeader header;
+    uint32_t pid;            //  8
+    uint32_t flags;          // 12  AlignFlags
+    uint64_t address;        // 16  of the instruction
+    uint16_t width;          // 24  bytes
+    uint16_t padding[3];     // 26
+    uint64_t samples;        // 32
+    uint64_t time_ns;        // 40  what they stand for
+    uint64_t unaligned;      // 48  of the samples: address % width != 0
+    uint64_t line_crossings; // 56
+    uint64_t page_crossings; // 64
+    uint64_t last_address;   // 72  of the last sample that was unaligned, else of the last one
+};
+static_assert(sizeof(AccessSite) == 80);
+
+// Picoseconds of one access in a loop of independent ones, timed by the recorder on this machine. 0: not measured.
+struct AccessPenalty {
+    RecordHeader header;
+    uint64_t loads;         //  8  how many were timed for each figure
+    uint64_t aligned_load_ps; // 16
+    uint64_t unaligned_load_ps; // 24  within a line
+    uint64_t line_load_ps;    // 32  crossing a line
+    uint64_t page_load_ps;    // 40  crossing a page
+    uint64_t aligned_store_ps; // 48
+    uint64_t unaligned_store_ps; // 56
+    uint64_t line_store_ps;   // 64
+    uint64_t page_store_ps;   // 72
+    uint64_t locked_ps;       // 80  an aligned locked operation
+    uint64_t split_lock_ps;   // 88  one that crosses a line
+    StringId split_lock_setting; // 96  what the kernel does about split locks, in its own words; 0: not known
+    uint32_t padding;       // 100
+};
+static_assert(sizeof(AccessPenalty) == 104);
+
+struct EventCount {
+    RecordHeader header; //     header.tid 0
+    StringId name;       //  8  "alignment-faults", "emulation-faults", or a PMU event's own name
+    uint32_t pid;        // 12  the process it was opened on, its descendants included
+    uint64_t count;      // 16
+};
+static_assert(sizeof(EventCount) == 24);
 
 } // namespace plumb::trace

@@ -1,0 +1,55 @@
+// EFLAGS.AC of the calling thread: while it is set, scalar accesses that are not naturally aligned raise SIGBUS
+// (BUS_ADRALN). The kernel gives system calls a clear flag and restores it; new threads and signal handlers inherit it.
+// Signal-safe. On architectures without such a flag all of this does nothing, and has_alignment_flag is false.
+#pragma once
+
+#include <stdint.h>
+
+namespace plumb::shim {
+
+inline constexpr uint64_t kAlignmentFlag = 1u << 18;
+inline constexpr uint64_t kSingleStepFlag = 1u << 8;
+
+#if defined(__x86_64__)
+inline constexpr bool has_alignment_flag = true;
+
+// The red zone is stepped over: the compiler may keep data there.
+inline bool alignment_flag() {
+    uint64_t flags;
+    __asm__ volatile("leaq -128(%%rsp), %%rsp\n\tpushfq\n\tpopq %0\n\tleaq 128(%%rsp), %%rsp" : "=r"(flags) : : "memory");
+    return (flags & kAlignmentFlag) != 0;
+}
+inline void set_alignment_flag() {
+    __asm__ volatile("leaq -128(%%rsp), %%rsp\n\tpushfq\n\torl $0x40000, (%%rsp)\n\tpopfq\n\tleaq 128(%%rsp), %%rsp"
+                     : : : "memory", "cc");
+}
+inline void clear_alignment_flag() {
+    __asm__ volatile("leaq -128(%%rsp), %%rsp\n\tpushfq\n\tandl $0xfffbffff, (%%rsp)\n\tpopfq\n\tleaq 128(%%rsp), %%rsp"
+                     : : : "memory", "cc");
+}
+#else
+inline constexpr bool has_alignment_flag = false;
+inline bool alignment_flag() { return false; }
+inline void set_alignment_flag() {}
+inline void clear_alignment_flag() {}
+#endif
+
+// Clear for a scope: around calls into the C library that start threads or processes, or block all signals.
+class AlignmentTrapOff {
+  public:
+    AlignmentTrapOff() : was_set_(alignment_flag()) {
+        if (was_set_)
+            clear_alignment_flag();
+    }
+    ~AlignmentTrapOff() {
+        if (was_set_)
+            set_alignment_flag();
+    }
+    AlignmentTrapOff(const AlignmentTrapOff&) = delete;
+    AlignmentTrapOff& operator=(const AlignmentTrapOff&) = delete;
+
+  private:
+    bool was_set_;
+};
+
+} // namespace plumb::shim

@@ -1,0 +1,12 @@
+// Where the program itself stands, when it was interrupted inside code that the alignment trap put in its way.
+#pragma once
+
+namespace plumb::shim {
+
+// `context` is a ucontext_t as a signal handler gets it. If its instruction pointer lies in a slot or a rewritten
+// site, or if it is being stepped over an instruction, it is moved to the instruction of the program, before or
+// after it, with the flags, the stack pointer, the registers and the signal mask that the program has there; the
+// alignment flag stays set where the thread is armed. Anything else is left alone. Signal-safe, idempotent.
+void make_context_natural(void* context);
+
+} // namespace plumb::shim
