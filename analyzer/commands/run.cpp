@@ -1,4 +1,5 @@
 // plumb run: records a program and prints the diagnosis.
+#include "commands/align_options.h"
 #include "commands/command.h"
 #include "commands/target_command.h"
 #include "placement/pin_session.h"
@@ -58,20 +59,24 @@ CommandAction declare_run(CLI::App& subcommand) {
                           "Slow recording down when it costs more than this percentage of the run")
         ->check(CLI::Range(0.01, 100.0))
         ->capture_default_str();
-    subcommand.add_option("--with", options->with, "Collect also: counters, noise, ...")->delimiter(',');
-    subcommand.add_option("--without", options->without, "Do not collect: sample, heap, threads, modules, ...")
+    subcommand.add_option("--with", options->with, "Collect also: align, ...")->delimiter(',');
+    subcommand.add_option("--without", options->without, "Do not collect: sample, heap, threads, modules, align, ...")
         ->delimiter(',');
-    subcommand.add_option("--heap", options->heap, "Record allocations: sample, full (every one) or off")
+    const CLI::Option* heap =
+        subcommand.add_option("--heap", options->heap, "Record allocations: sample, full (every one) or off")
         ->check(CLI::IsMember({"sample", "full", "off"}))
         ->capture_default_str();
+    auto alignment = std::make_shared<AlignOptions>();
+    declare_align_options(subcommand, *alignment);
     subcommand.add_option("--include", options->include, "Glob of executables to record inside (default: all)");
     subcommand.add_option("--exclude", options->exclude, "Glob of executables to leave alone");
     auto pinning = std::make_shared<placement::PinOptions>();
     placement::declare_run_pin_options(subcommand, *pinning);
     declare_target(subcommand);
 
-    return [&subcommand, options, call_graph, pinning]() {
+    return [&subcommand, options, call_graph, pinning, alignment, heap]() {
         options->command = target_of(subcommand);
+        apply_align_options(*alignment, heap->count() > 0, *options);
         options->call_graph = *call_graph == "dwarf"  ? record::CallGraph::dwarf
                               : *call_graph == "none" ? record::CallGraph::none
                                                       : record::CallGraph::frame_pointers;

@@ -65,6 +65,7 @@ Executable find_executable(const std::string& program) {
     struct stat info {};
     if (image_path.empty() || stat(image_path.c_str(), &info) != 0)
         return found;
+    found.image = image_path;
     const bool capable = getxattr(image_path.c_str(), "security.capability", nullptr, 0) > 0;
     found.is_privileged = (info.st_mode & (S_ISUID | S_ISGID)) || capable;
     if (const auto image = platform::read_elf_image(image_path)) {

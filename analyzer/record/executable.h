@@ -8,6 +8,7 @@ namespace plumb::record {
 
 struct Executable {
     std::string path;        // as execvp would take it; empty: not found
+    std::string image;       // what the loader starts: the same, or the interpreter of a script
     std::string description; // "" or why the shim cannot be inside (static, other architecture, set-user-id)
     bool can_preload = true; // false also keeps the loader from complaining about a library of another class
     bool is_static = false, is_foreign = false, is_privileged = false;

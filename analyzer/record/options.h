@@ -22,6 +22,10 @@ struct Options {
     double budget_percent = 2;
     std::vector<std::string> with, without; // collectors
     std::string heap = "sample";
+    std::string align = "off"; // find, exact or off: the alignment trap
+    std::vector<std::string> align_modules, align_skip; // globs of libraries whose accesses count, or do not
+    bool align_fatal = false;                           // the first unaligned access ends the program
+    std::string align_ranges; // what align_fatal is limited to, as PLUMB_ALIGN_RANGES wants it; empty: nothing
     std::vector<std::string> include, exclude; // globs of executables
     std::map<std::string, std::string> environment; // further variables for the target, such as a placement
     std::function<void(pid_t)> prepare_child;       // called when the target's process is there, before its exec

@@ -95,6 +95,7 @@ void Recorder::launch() {
     const bool wants_samples = options_.collects("sample");
     const TargetEnvironment usual = target_environment(options_, executable, directory_.path(), true);
     const TargetEnvironment without_perf = target_environment(options_, executable, directory_.path(), false);
+    write_align_ranges(options_, directory_.path());
     signals_.emplace(); // from here on a limit of the file size is an error, not a deadly signal
     file_.emplace(trace_path(directory_.path()), kMostBytesEach, kReservedBytes);
     processes_.emplace(*file_, kMostBytesEach);

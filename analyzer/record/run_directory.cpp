@@ -195,6 +195,7 @@ void RunDirectory::begin(const Options& options, uint64_t begin_ns, uint64_t sta
                 {{"rate_hz", options.rate_hz},
                  {"budget_percent", options.budget_percent},
                  {"heap", options.heap},
+                 {"align", options.align},
                  {"call_graph", options.call_graph == CallGraph::dwarf  ? "dwarf"
                                 : options.call_graph == CallGraph::none ? "none"
                                                                         : "fp"},

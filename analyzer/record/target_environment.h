@@ -18,6 +18,12 @@ struct TargetEnvironment {
 TargetEnvironment target_environment(const Options& options, const Executable& executable,
                                      const std::string& run_directory, bool perf_works);
 
+// Puts Options::align_ranges, if there are any, where the shim is told to look. Throws Error.
+void write_align_ranges(const Options& options, const std::string& run_directory);
+
+// libplumb-strings.so, which exact alignment trapping preloads too, beside the shim. Empty: not found.
+std::string find_strings_library(const std::string& shim);
+
 // libplumb.so beside this program: in the build tree or where it was installed. Empty: not found.
 std::string find_shim();
 
