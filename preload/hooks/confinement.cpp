@@ -8,6 +8,7 @@
 
 #include "hooks/real_functions.h"
 #include "platform/tail_hook.h"
+#include "record/align/alignment_collector.h"
 #include "record/process.h"
 #include "record/timer_sampling.h"
 
@@ -23,6 +24,8 @@ void before_confinement() {
 }
 
 void after_confinement(bool in_force) {
+    if (in_force)
+        stop_alignment_trap();
     if (in_force)
         become_confined("the program confined itself with seccomp; it is not recorded from there on");
 }

@@ -50,6 +50,12 @@
     X(dl, void*, dlmopen, (Lmid_t name_space, const char* file, int mode))                                   \
     X(dl, int, dlclose, (void* handle))
 
+// Where main begins: hooks/start_main.cpp.
+#define PLUMB_START_HOOKS(X)                                                                                 \
+    X(start, int, __libc_start_main,                                                                         \
+      (int (*main)(int, char**, char**), int count, char** arguments, void (*begin)(), void (*end)(),        \
+       void (*end_of_loader)(), void* stack_end))
+
 // Only to keep the sampling timer's signal apart from the program's own signals.
 #define PLUMB_SIGNAL_HOOKS(X)                                                                                \
     X(signal, int, sigaction, (int number, const struct sigaction* action, struct sigaction* former))        \
@@ -88,6 +94,7 @@
     PLUMB_THREAD_HOOKS(X)                                                                                    \
     PLUMB_CONFINEMENT_HOOKS(X)                                                                               \
     PLUMB_DL_HOOKS(X)                                                                                        \
+    PLUMB_START_HOOKS(X)                                                                                     \
     PLUMB_SIGNAL_HOOKS(X)                                                                                    \
     PLUMB_ALLOC_HOOKS(X)
 

@@ -23,17 +23,30 @@ struct KernelAction {
 
 constexpr unsigned long kRestorerFlag = 0x04000000; // SA_RESTORER, which user headers do not name
 
-} // namespace
-
-int install_handler(int signal_number, SignalHandler handler) {
+int install(int signal_number, SignalHandler handler, unsigned long flags, uint64_t mask) {
     KernelAction action = {};
     action.handler = reinterpret_cast<uintptr_t>(handler);
-    action.flags = SA_SIGINFO | SA_RESTART | SA_ONSTACK;
+    action.flags = flags;
+    action.mask = mask;
 #if defined(__x86_64__)
     action.flags |= kRestorerFlag;
     action.restorer = plumb_signal_return;
 #endif
     return static_cast<int>(system_call(SYS_rt_sigaction, signal_number, word(&action), 0, sizeof action.mask));
+}
+
+} // namespace
+
+int install_handler(int signal_number, SignalHandler handler) {
+    return install(signal_number, handler, SA_SIGINFO | SA_RESTART | SA_ONSTACK, 0);
+}
+
+int install_trap_handler(int signal_number, SignalHandler handler) {
+    uint64_t mask = ~uint64_t{0};
+    constexpr int kSynchronous[] = {SIGBUS, SIGTRAP, SIGSEGV, SIGFPE, SIGILL};
+    for (const int synchronous : kSynchronous)
+        mask &= ~(uint64_t{1} << (synchronous - 1));
+    return install(signal_number, handler, SA_SIGINFO | SA_NODEFER, mask);
 }
 
 int remove_handler(int signal_number) {

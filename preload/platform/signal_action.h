@@ -12,6 +12,10 @@ using SignalHandler = void (*)(int, siginfo_t*, void*);
 // Installs a handler with SA_SIGINFO | SA_RESTART | SA_ONSTACK; no other signal is blocked while it runs.
 int install_handler(int signal_number, SignalHandler handler);
 
+// Installs a handler with SA_SIGINFO | SA_NODEFER on the interrupted stack; while it runs all signals are blocked but
+// those that an instruction raises itself.
+int install_trap_handler(int signal_number, SignalHandler handler);
+
 // Back to the default action; signals on their way are lost rather than deadly.
 int remove_handler(int signal_number);
 

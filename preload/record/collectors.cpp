@@ -1,7 +1,8 @@
 #include "record/collector.h"
 
-#include "record/pin.h"
+#include "record/align/alignment_collector.h"
 #include "record/heap_collector.h"
+#include "record/pin.h"
 #include "record/settings.h"
 #include "record/timer_sampling.h"
 
@@ -16,6 +17,7 @@ Entry collectors[] = {
     {&heap_collector, false},
     {&pin_collector, false},
     {&timer_sampling, false},
+    {&alignment_collector, false}, // last: it arms the calling thread
 };
 
 template <class Action> void for_each_running(Action action) {

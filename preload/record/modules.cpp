@@ -9,6 +9,7 @@
 #include "platform/memory.h"
 #include "platform/system_call.h"
 #include "platform/unwind_table.h"
+#include "record/align/alignment_collector.h"
 #include "record/budget.h"
 #include "record/process.h"
 #include "record/trace_writer.h"
@@ -191,6 +192,7 @@ void scan_modules(const Guard& guard) {
         if (any_new)
             write_new(guard, begin_ns);
     }
+    alignment_modules_changed();
     trace_file().add_own_cost(now_ns() - begin_ns);
     scanning.store(0, std::memory_order_release);
 }

@@ -20,6 +20,7 @@ enum class ThreadSlot : uint32_t {
     sampling,
     pin,
     mpi,
+    align,
     heap_counting, // what the allocation hooks count into without further ado; null: they must look closer
     count
 };

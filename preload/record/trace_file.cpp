@@ -1,5 +1,6 @@
 #include "record/trace_file.h"
 
+#include "platform/alignment_flag.h"
 #include "platform/files.h"
 #include "platform/identity.h"
 #include "platform/memory.h"
@@ -44,7 +45,7 @@ int create_unused(const char* directory, uint32_t pid, uint64_t start_ticks, cha
 }
 
 // No signal may arrive while the growth lock is held: a handler that leaves by longjmp, or a cancellation, would
-// leave it locked for ever.
+// leave it locked for ever. An unaligned access would then be deadly, so the alignment trap is off meanwhile.
 class SignalsBlocked {
   public:
     SignalsBlocked() {
@@ -56,6 +57,7 @@ class SignalsBlocked {
     SignalsBlocked& operator=(const SignalsBlocked&) = delete;
 
   private:
+    AlignmentTrapOff trap_off_;
     uint64_t former_ = 0;
 };
 

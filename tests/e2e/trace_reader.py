@@ -16,6 +16,15 @@ RECORDS = {
     8: ("ModuleUnload", "IIQ", ("id", "pid", "time_ns")),
     9: ("PathNode", "IIQII", ("id", "parent", "address", "pid", "flags")),
     14: ("Evidence", "IIIII", ("source", "state", "why", "enable", "pid")),
+    17: ("AlignSite", "IIQQHHI16s", ("id", "flags", "address", "time_ns", "width", "instruction_bytes", "path",
+                                     "code")),
+    18: ("AlignCount", "IIQQQQQ64Q", ("site", "exact", "hits", "page_crossings", "lowest_address", "highest_address",
+                                      "last_ns", *(f"residue_{i}" for i in range(64)))),
+    19: ("AlignAddress", "IIQQQQIIQQQ", ("site", "block_kind", "address", "time_ns", "block_start", "block_bytes",
+                                         "block_path", "padding", "base_value", "stack_pointer", "frame_address")),
+    20: ("AlignTotals", "IIQQQQQQQQQ", ("mode", "padding", "hits", "excluded_hits", "windows", "armed_ns", "stepped",
+                                        "slots", "rewritten", "trap_ns", "lost_hits")),
+    21: ("AlignCode", "QQQ", ("start", "end", "address")),
     34: ("SampleSite", "IIQQQQQ", ("pid", "path", "samples", "time_ns", "kernel", "first_ns", "last_ns")),
 }
 TEXTS = {"executable", "command_line", "working_directory", "launcher", "name", "path", "source", "why", "enable"}
@@ -58,7 +67,7 @@ class Trace:
             at += size
         for entry in self.records:
             for name in TEXTS & entry.keys():
-                if isinstance(entry[name], int) and not (entry["type"] == "SampleSite" and name == "path"):
+                if isinstance(entry[name], int) and not (entry["type"] in ("SampleSite", "AlignSite") and name == "path"):
                     entry[name] = strings[entry[name]]
 
     def of(self, kind):

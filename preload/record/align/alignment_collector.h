@@ -15,6 +15,9 @@ void arm_at_main();
 // Modules came or went (after dlopen, dlclose): which code counts must be looked up again.
 void alignment_modules_changed();
 
+// The process confines itself: no thread is armed any more.
+void stop_alignment_trap();
+
 // Whether the calling thread traps unaligned accesses at present, or will again within the current window.
 bool is_armed();
 

@@ -1,0 +1,215 @@
+#include "record/align/alignment_collector.h"
+
+#include "platform/alignment_flag.h"
+#include "platform/cpu_tick.h"
+#include "platform/files.h"
+#include "platform/memory_instruction.h"
+#include "platform/text.h"
+#include "platform/unwind_table.h"
+#include "record/align/code_ranges.h"
+#include "record/align/step_slot.h"
+#include "record/align/trap_handlers.h"
+#include "record/align/watched_thread.h"
+#include "record/process.h"
+#include "record/program_signals.h"
+#include "record/settings.h"
+
+#include <signal.h>
+#include <string.h>
+
+namespace plumb::shim {
+
+#if defined(__x86_64__)
+namespace {
+
+constexpr const char* kSource = "alignment-trap";
+constexpr uint64_t kTickNs = 20'000'000; // of a thread's CPU time
+
+bool wanted = false;             // asked for, and nothing speaks against it so far
+std::atomic<bool> ready{false};  // handlers are installed and the trap works
+trace::AlignMode mode = trace::AlignMode::find;
+
+void write_missing(const Guard& guard, const char* why, const char* enable) {
+    write_evidence(guard, kSource, trace::EvidenceState::missing, why, enable);
+}
+
+// A debugger or strace would see every signal of the trap and stop at it.
+bool is_traced() {
+    char status[4096];
+    if (read_whole_file("/proc/self/status", status, sizeof status) <= 0)
+        return false;
+    const char* line = strstr(status, "\nTracerPid:");
+    if (!line)
+        return false;
+    line += strlen("\nTracerPid:");
+    while (*line == '\t' || *line == ' ')
+        ++line;
+    return parse_number(line, 0) != 0;
+}
+
+bool prepare(const Guard& guard) {
+    const char* why = nullptr;
+    if (is_traced())
+        write_missing(guard, "a debugger or tracer is attached, which would stop at every hit", "run without it");
+    else if (!load_decoder(&why))
+        write_missing(guard, why, "install the package libzydis4.0");
+    else if (!allocate_sites())
+        write_missing(guard, "no memory for its tables", "");
+    else
+        return true;
+    return false;
+}
+
+void begin_ticks(const Guard& guard) {
+    if (mode == trace::AlignMode::exact) {
+        write_evidence(guard, kSource, trace::EvidenceState::ok, "every hit is counted", "");
+        return;
+    }
+    const int error = start_cpu_tick(kTickNs);
+    if (error == 0) {
+        write_evidence(guard, kSource, trace::EvidenceState::ok,
+                       "watches in short windows: sites are found, their counts are lower bounds", "--align=exact");
+        return;
+    }
+    Text<192> why;
+    why << "perf events are refused (error " << static_cast<uint64_t>(-error)
+        << "): only the first unaligned accesses of each thread are seen";
+    write_evidence(guard, kSource, trace::EvidenceState::limited, why.c_str(),
+                   "sysctl kernel.perf_event_paranoid=2, or --align=exact");
+}
+
+bool take_over(const Guard& guard) {
+    renew_code_ranges();
+    if (has_go_code()) {
+        write_missing(guard, "the Go runtime is in this process, which blocks signals behind the C library's back", "");
+        return false;
+    }
+    set_trap_mode(mode);
+    if (const int error = install_trap_handlers(); error < 0) {
+        write_missing(guard, "its signal handlers cannot be installed", "");
+        return false;
+    }
+    if (try_trap() == 0) {
+        disown_signal(SIGBUS);
+        disown_signal(SIGTRAP);
+        write_missing(guard, "unaligned accesses do not trap on this machine (its hypervisor or emulator ignores the flag)",
+                      "");
+        return false;
+    }
+    start_unwinding();
+    return true;
+}
+
+// The one thread of a forked child; its parent was watched.
+bool continue_forked(const Guard& guard) {
+    if (!ready.load(std::memory_order_relaxed) || trapping_stopped())
+        return ready.load(std::memory_order_relaxed);
+    begin_site_recording();
+    continue_slots_in_child();
+    begin_ticks(guard);
+    return watch_thread(guard, mode);
+}
+
+bool start(bool forked) {
+    if (forked) {
+        bool goes_on;
+        {
+            const Guard guard;
+            goes_on = guard && continue_forked(guard);
+        }
+        if (goes_on)
+            arm_thread();
+        else
+            clear_alignment_flag();
+        return goes_on;
+    }
+    const char* text = settings.text(Setting::kAlign);
+    if (!text || strcmp(text, "off") == 0)
+        return false;
+    mode = strcmp(text, "exact") == 0 ? trace::AlignMode::exact : trace::AlignMode::find;
+    const Guard guard;
+    wanted = guard && prepare(guard);
+    return wanted;
+}
+
+void thread_start(void*) {
+    if (!ready.load(std::memory_order_acquire) || trapping_stopped())
+        return;
+    bool watched;
+    {
+        const Guard guard;
+        watched = guard && watch_thread(guard, mode);
+    }
+    if (watched)
+        arm_thread();
+}
+
+void thread_end() {
+    disarm_thread();
+    unwatch_thread();
+}
+
+void process_end() {
+    if (ready.load(std::memory_order_relaxed))
+        disarm_thread();
+}
+
+} // namespace
+
+constinit const Collector alignment_collector = {"align", false, start, thread_start, thread_end, process_end};
+
+void arm_at_main() {
+    if (!wanted)
+        return;
+    bool watched;
+    {
+        const Guard guard;
+        if (!guard)
+            return;
+        watched = take_over(guard) && watch_thread(guard, mode);
+        if (watched)
+            begin_ticks(guard);
+        ready.store(watched, std::memory_order_release);
+    }
+    if (watched)
+        arm_thread();
+}
+
+void alignment_modules_changed() {
+    if (!ready.load(std::memory_order_relaxed))
+        return;
+    renew_code_ranges();
+    if (has_go_code())
+        stop_trapping();
+}
+
+bool is_armed() { return watched_thread && watched_thread->armed && !trapping_stopped(); }
+
+void stop_alignment_trap() {
+    if (ready.load(std::memory_order_relaxed))
+        stop_trapping();
+}
+
+#else
+
+namespace {
+bool start(bool forked) {
+    const Guard guard;
+    const char* text = settings.text(Setting::kAlign);
+    if (!forked && guard && text && strcmp(text, "off") != 0)
+        write_evidence(guard, "alignment-trap", trace::EvidenceState::missing,
+                       "this processor architecture has no alignment trap that programs can switch on", "");
+    return false;
+}
+} // namespace
+
+constinit const Collector alignment_collector = {"align", false, start, nullptr, nullptr, nullptr};
+void arm_at_main() {}
+void alignment_modules_changed() {}
+bool is_armed() { return false; }
+void stop_alignment_trap() {}
+void make_context_natural(void*) {}
+
+#endif
+
+} // namespace plumb::shim

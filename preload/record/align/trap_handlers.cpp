@@ -1,0 +1,247 @@
+#include "record/align/trap_handlers.h"
+
+#include "platform/alignment_flag.h"
+#include "platform/cpu_tick.h"
+#include "platform/trap_entry.h"
+#include "record/align/code_ranges.h"
+#include "record/align/fatal_ranges.h"
+#include "record/align/natural_context.h"
+#include "record/align/step_slot.h"
+#include "record/align/watched_thread.h"
+#include "record/program_signals.h"
+
+#include <signal.h>
+#include <string.h>
+#include <ucontext.h>
+
+#if defined(__x86_64__)
+PLUMB_TRAP_ENTRY(plumb_bus_entry, plumb_on_bus);
+PLUMB_TRAP_ENTRY(plumb_trap_entry, plumb_on_trap);
+
+// An unaligned load and its return address, for try_trap.
+__asm__(".text\n.globl plumb_unaligned_load\n.hidden plumb_unaligned_load\n.type plumb_unaligned_load, @function\n"
+        "plumb_unaligned_load:\nmovl 1(%rdi), %eax\nret\n.size plumb_unaligned_load, . - plumb_unaligned_load\n");
+
+extern "C" {
+void plumb_bus_entry(int, siginfo_t*, void*) PLUMB_HIDDEN;
+void plumb_trap_entry(int, siginfo_t*, void*) PLUMB_HIDDEN;
+void plumb_unaligned_load(const void*) PLUMB_HIDDEN;
+}
+
+namespace plumb::shim {
+namespace {
+
+constexpr uint32_t kWindowCounted = 20;
+constexpr uint32_t kWindowExcluded = 6;
+constexpr uint32_t kMostIdleTicks = 63;
+constexpr uint32_t kStepsBeforeSlot = 2; // an instruction that runs once is not worth a slot
+constexpr greg_t kTrap = static_cast<greg_t>(kAlignmentFlag), kStep = static_cast<greg_t>(kSingleStepFlag);
+constexpr uint32_t kTries = 16;
+
+// Everything but what the instruction that is stepped over may raise itself.
+constexpr uint64_t signal_bit(int number) { return uint64_t{1} << (number - 1); }
+constexpr uint64_t kMaskOfStep = ~(signal_bit(SIGBUS) | signal_bit(SIGTRAP) | signal_bit(SIGSEGV) |
+                                   signal_bit(SIGFPE) | signal_bit(SIGILL));
+
+trace::AlignMode mode = trace::AlignMode::find;
+std::atomic<bool> stopped{false};
+uint64_t trap_cost_ns = 0;
+__thread uint32_t tried __attribute__((tls_model("initial-exec"))) = 0;
+
+bool is_exact() { return mode == trace::AlignMode::exact; }
+
+uint64_t& mask_of(ucontext_t* context) { return *reinterpret_cast<uint64_t*>(&context->uc_sigmask); }
+
+void begin_window(WatchedThread& thread) {
+    thread.armed = thread.ever_armed = true;
+    thread.window_counted = thread.window_excluded = 0;
+    thread.window_begin_ns = now_ns();
+    add_to_count(thread.totals->windows, 1);
+}
+
+void end_window(WatchedThread& thread) {
+    if (!thread.armed)
+        return;
+    thread.armed = false;
+    add_to_count(thread.totals->armed_ns, now_ns() - thread.window_begin_ns);
+    // Where only excluded code is unaligned, looking less often misses little.
+    const bool in_vain = thread.window_counted == 0 && thread.window_excluded > 0;
+    thread.idle_ticks = in_vain ? thread.idle_ticks * 2 + 1 : 0;
+    if (thread.idle_ticks > kMostIdleTicks)
+        thread.idle_ticks = kMostIdleTicks;
+    thread.ticks_to_skip = thread.idle_ticks;
+}
+
+bool window_is_over(const WatchedThread& thread) {
+    return !is_exact() && (thread.window_counted >= kWindowCounted || thread.window_excluded >= kWindowExcluded);
+}
+
+void step_over(WatchedThread& thread, Site* site, ucontext_t* context) {
+    greg_t* registers = context->uc_mcontext.gregs;
+    registers[REG_EFL] &= ~kTrap;
+    add_to_count(thread.totals->trap_ns, trap_cost_ns);
+    if (site && site->traps.fetch_add(1, std::memory_order_relaxed) >= kStepsBeforeSlot) {
+        if (const uint64_t slot = slot_of(*site)) {
+            registers[REG_RIP] = static_cast<greg_t>(slot);
+            add_to_count(thread.totals->slots, 1);
+            return;
+        }
+    }
+    thread.stepping = true;
+    thread.step_address = static_cast<uint64_t>(registers[REG_RIP]);
+    thread.step_stores_flags = site && (site->code[0] == 0x9c || (site->code[0] == 0x66 && site->code[1] == 0x9c));
+    thread.step_mask = mask_of(context);
+    mask_of(context) = kMaskOfStep;
+    registers[REG_EFL] |= kStep;
+    add_to_count(thread.totals->stepped, 1);
+    add_to_count(thread.totals->trap_ns, trap_cost_ns);
+}
+
+void finish_step(WatchedThread& thread, ucontext_t* context) {
+    greg_t* registers = context->uc_mcontext.gregs;
+    thread.stepping = false;
+    mask_of(context) = thread.step_mask;
+    registers[REG_EFL] &= ~kStep;
+    const bool executed = static_cast<uint64_t>(registers[REG_RIP]) != thread.step_address;
+    if (thread.step_stores_flags && executed) { // the image that pushf has made
+        auto* image = reinterpret_cast<uint8_t*>(registers[REG_RSP]);
+        image[1] &= static_cast<uint8_t>(~1u);
+    }
+    if (thread.armed)
+        registers[REG_EFL] |= kTrap;
+}
+
+// A hit in the middle of the tool's own doing, or of nobody's.
+void hit_elsewhere(int number, siginfo_t* info, ucontext_t* context) {
+    const bool own = watched_thread && watched_thread->ever_armed;
+    if (own || is_in_slot(static_cast<uint64_t>(context->uc_mcontext.gregs[REG_RIP]))) {
+        context->uc_mcontext.gregs[REG_EFL] &= ~kTrap;
+        return;
+    }
+    deliver_to_program(number, info, context);
+}
+
+void on_hit(int number, siginfo_t* info, ucontext_t* context) {
+    greg_t* registers = context->uc_mcontext.gregs;
+    const uint64_t address = static_cast<uint64_t>(registers[REG_RIP]);
+    if (address == reinterpret_cast<uint64_t>(plumb_unaligned_load)) {
+        ++tried;
+        registers[REG_EFL] &= ~kTrap;
+        return;
+    }
+    WatchedThread* const thread = watched_thread;
+    if (!thread || !thread->totals || !thread->armed || stopped.load(std::memory_order_relaxed) ||
+        is_in_slot(address)) {
+        hit_elsewhere(number, info, context);
+        return;
+    }
+    const CodeFacts facts = facts_of_code(address);
+    Site* const site = site_at(address);
+    if (facts.excluded) {
+        add_to_count(thread->totals->excluded_hits, 1);
+        ++thread->window_excluded;
+    } else {
+        if (site)
+            count_hit(*thread, *site, *context, is_exact());
+        else
+            add_to_count(thread->totals->lost_hits, 1);
+        ++thread->window_counted;
+        if (facts.fatal) {
+            prepare_fatal_end(address);
+            return;
+        }
+    }
+    if (window_is_over(*thread)) {
+        end_window(*thread);
+        registers[REG_EFL] &= ~kTrap;
+        add_to_count(thread->totals->trap_ns, trap_cost_ns);
+        return;
+    }
+    step_over(*thread, site, context);
+}
+
+void on_tick(ucontext_t* context) {
+    WatchedThread* const thread = watched_thread;
+    if (!thread || !thread->totals || thread->stepping || stopped.load(std::memory_order_relaxed) ||
+        is_in_slot(static_cast<uint64_t>(context->uc_mcontext.gregs[REG_RIP])))
+        return;
+    if (!thread->armed) {
+        if (thread->ticks_to_skip > 0) {
+            --thread->ticks_to_skip;
+            return;
+        }
+        begin_window(*thread);
+    }
+    context->uc_mcontext.gregs[REG_EFL] |= kTrap;
+}
+
+} // namespace
+
+extern "C" __attribute__((used)) void plumb_on_bus(int number, siginfo_t* info, void* kernel_context) {
+    auto* context = static_cast<ucontext_t*>(kernel_context);
+    if (info->si_code == BUS_ADRALN && context->uc_mcontext.gregs[REG_EFL] & kTrap)
+        on_hit(number, info, context);
+    else
+        deliver_to_program(number, info, kernel_context);
+}
+
+extern "C" __attribute__((used)) void plumb_on_trap(int number, siginfo_t* info, void* kernel_context) {
+    auto* context = static_cast<ucontext_t*>(kernel_context);
+    if (is_cpu_tick(info))
+        on_tick(context);
+    else if (info->si_code == TRAP_TRACE && watched_thread && watched_thread->stepping)
+        finish_step(*watched_thread, context);
+    else
+        deliver_to_program(number, info, kernel_context);
+}
+
+int install_trap_handlers() {
+    const int error = own_signal(SIGBUS, plumb_bus_entry);
+    return error < 0 ? error : own_signal(SIGTRAP, plumb_trap_entry);
+}
+
+void set_trap_mode(trace::AlignMode wanted) { mode = wanted; }
+
+void arm_thread() {
+    if (!watched_thread || !watched_thread->totals || stopped.load(std::memory_order_relaxed))
+        return;
+    begin_window(*watched_thread);
+    set_alignment_flag();
+}
+
+void disarm_thread() {
+    clear_alignment_flag();
+    if (watched_thread && watched_thread->totals)
+        end_window(*watched_thread);
+}
+
+void stop_trapping() {
+    stopped.store(true, std::memory_order_relaxed);
+    clear_alignment_flag();
+}
+bool trapping_stopped() { return stopped.load(std::memory_order_relaxed); }
+
+uint64_t try_trap() {
+    alignas(8) static const char data[16] = {};
+    tried = 0;
+    const uint64_t begin_ns = now_ns();
+    for (uint32_t i = 0; i < kTries; ++i) {
+        set_alignment_flag();
+        plumb_unaligned_load(data);
+        clear_alignment_flag();
+    }
+    trap_cost_ns = (now_ns() - begin_ns) / kTries;
+    return tried == kTries ? trap_cost_ns : 0;
+}
+
+void make_context_natural(void* kernel_context) {
+    auto* context = static_cast<ucontext_t*>(kernel_context);
+    WatchedThread* const thread = watched_thread;
+    if (is_in_slot(static_cast<uint64_t>(context->uc_mcontext.gregs[REG_RIP])))
+        leave_slot(context);
+    else if (thread && thread->stepping && context->uc_mcontext.gregs[REG_EFL] & kStep)
+        finish_step(*thread, context);
+}
+
+} // namespace plumb::shim
+#endif

@@ -1,0 +1,27 @@
+// SIGBUS and SIGTRAP while the alignment trap is at work: what happens at a hit, at the end of a single step and at a
+// tick. Their state is the calling thread's (watched_thread.h) and the sites'.
+#pragma once
+
+#include <plumb/trace_format.h>
+#include <stdint.h>
+
+namespace plumb::shim {
+
+// Installs the handlers; 0 or a negative error number. Once, before any thread is armed.
+int install_trap_handlers();
+
+// How windows are begun: exact mode has one that never ends.
+void set_trap_mode(trace::AlignMode mode);
+
+// Arms the calling thread; in find mode a window begins.
+void arm_thread();
+void disarm_thread();
+
+// From now on no thread is armed again, and those that are disarm themselves at their next hit. Signal-safe.
+void stop_trapping();
+bool trapping_stopped();
+
+// Makes unaligned accesses on purpose with the flag set. The nanoseconds that one of them takes, 0: nothing trapped.
+uint64_t try_trap();
+
+} // namespace plumb::shim

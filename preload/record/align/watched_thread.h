@@ -1,0 +1,49 @@
+// What the alignment trap knows of one thread, and how it counts there. It survives the thread and is used again by the
+// next one with the same ThreadState; a forked child finds it zeroed.
+#pragma once
+
+#include "platform/stack_memory.h"
+#include "record/align/site.h"
+#include "record/align/thread_counts.h"
+#include "record/call_path.h"
+#include "record/trace_writer.h"
+
+#include <ucontext.h>
+
+namespace plumb::shim {
+
+struct WatchedThread {
+    trace::AlignTotals* totals; // null: this thread is not watched (any more)
+    bool armed;                 // the alignment flag is set where the program runs, or will be at once
+    bool ever_armed;
+
+    // The instruction that is being stepped over by a single step.
+    bool stepping;
+    bool step_stores_flags; // it is pushf: the image on the stack has the step's own flag
+    uint64_t step_address;
+    uint64_t step_mask; // of signals, to be restored behind it
+
+    // The current window of find mode.
+    uint32_t window_counted, window_excluded;
+    uint32_t idle_ticks, ticks_to_skip;
+    uint64_t window_begin_ns;
+
+    StackBounds stack;
+    CallPathCache paths;
+    trace::AlignCount* counts[kSitesMax];
+};
+
+// The calling thread's; null: it was never watched. Signal-safe.
+extern __thread WatchedThread* watched_thread __attribute__((tls_model("initial-exec"))) PLUMB_HIDDEN;
+
+// Makes the calling thread a watched one, without arming it. False: no memory, or no room in the trace.
+bool watch_thread(const Guard&, trace::AlignMode mode);
+void unwatch_thread();
+
+// One hit at `site` in the thread whose state at that moment `context` is. Signal-safe.
+void count_hit(WatchedThread&, Site&, const ucontext_t& context, bool exact);
+
+// A forked child, or an image after it, records everything anew: sites that were written before are written again.
+void begin_site_recording();
+
+} // namespace plumb::shim
