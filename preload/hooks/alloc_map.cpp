@@ -52,8 +52,8 @@ void* hook_mmap64(void* where, size_t bytes, int protection, int flags, int desc
 }
 
 int hook_munmap(void* address, size_t bytes) {
-    if (bytes >= kLargeBytes && heap_mode != HeapMode::off)
-        record_large_unmap(address, bytes);
+    if (heap_mode != HeapMode::off)
+        record_large_unmap(address, bytes); // also a small part of a large one
     if (const RealFunctions* real = real_functions())
         return real->munmap(address, bytes);
     return as_pointer(system_call(SYS_munmap, word(address), static_cast<long>(bytes))) == MAP_FAILED ? -1 : 0;
@@ -71,7 +71,7 @@ void* hook_mremap(void* former, size_t former_bytes, size_t bytes, int flags, ..
     if (address != MAP_FAILED && heap_mode != HeapMode::off) {
         // The kernel moved or resized it in one step; nobody else can have taken the former place with a mapping
         // that is recorded before this one's caller goes on.
-        if (former_bytes >= kLargeBytes)
+        if (former_bytes != 0) // 0: a second view of shared memory, the first one stays
             record_large_unmap(former, former_bytes);
         if (bytes >= kLargeBytes)
             record_large_map(address, bytes, kRemap, caller_of(__builtin_frame_address(0)));

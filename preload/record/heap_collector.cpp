@@ -3,6 +3,7 @@
 #include "platform/text.h"
 #include "platform/unwind_table.h"
 #include "record/call_path_tree.h"
+#include "record/heap_blocks.h"
 #include "record/heap_events.h"
 #include "record/settings.h"
 
@@ -59,8 +60,9 @@ bool start(bool forked) {
         }
     }
     start_heap_events(mode, settings.number(Setting::kHeapSampleBytes, 0));
+    learn_stack(guard);
     if (ThreadHeap* heap = thread_heap(guard))
-        heap->set_stack(find_stack_bounds());
+        heap->set_stack(guard.thread().stack);
     if (const char* library = allocator_with_operator_new()) {
         Text<512> why;
         why << "malloc and its kin are recorded, but C++ allocations are not: " << library
@@ -84,8 +86,9 @@ void thread_start(void*) {
     // Whatever a former thread left in this state must not be counted into.
     if (ThreadHeap* heap = guard.thread().data<ThreadHeap>(ThreadSlot::heap))
         heap->begin(guard, now_ns());
+    learn_stack(guard);
     if (ThreadHeap* heap = thread_heap(guard))
-        heap->set_stack(find_stack_bounds());
+        heap->set_stack(guard.thread().stack);
 }
 
 void thread_end() {

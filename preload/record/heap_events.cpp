@@ -1,6 +1,7 @@
 #include "record/heap_events.h"
 
 #include "record/heap_sampling.h"
+#include "record/mapping_list.h"
 
 #include <errno.h>
 
@@ -81,7 +82,7 @@ void write_large_unmap(const Guard& guard, const void* address, uint64_t bytes) 
     append(guard, trace::RecordType::LargeUnmap, record);
 }
 
-constexpr uint32_t kFromMalloc = 4; // trace::LargeMap::kind
+constexpr uint32_t kBreakGrown = 3, kFromMalloc = 4; // trace::LargeMap::kind
 
 void note_request(ThreadHeap* heap, uint64_t bytes) {
     trace::HeapTotals* const totals = heap->totals;
@@ -90,7 +91,7 @@ void note_request(ThreadHeap* heap, uint64_t bytes) {
         add_to(totals->zero_sized, 1);
     if (bytes > totals->max_request_bytes) {
         __atomic_store_n(&totals->max_request_bytes, bytes, __ATOMIC_RELAXED);
-        heap->admit_below = bytes < kLargeBytes ? bytes : kLargeBytes - 1;
+        heap->admit_below = bytes < kPlainBelow ? bytes : kPlainBelow;
     }
 }
 
@@ -106,6 +107,8 @@ void note_full(const Guard& guard, ThreadHeap* heap, const PendingAllocation& pe
         __atomic_add_fetch(&live_refused, 1, __ATOMIC_RELAXED);
     }
     heap->last_block = reinterpret_cast<uint64_t>(block);
+    if (__builtin_expect(bytes >= kSpanBytes, 0))
+        span_insert(reinterpret_cast<uint64_t>(block), bytes, site->path);
     if (__builtin_expect(pending.timer.started(), 0))
         add_to(site->lock_wait_ns, pending.timer.blocked_ns());
     if (__builtin_expect(bytes >= kLargeBytes, 0))
@@ -117,24 +120,31 @@ void note_sampled(const Guard& guard, ThreadHeap* heap, const PendingAllocation&
     const uint64_t bytes = pending.bytes;
     const uint64_t total = heap->totals->allocated_bytes;
     const bool sampled = total >= heap->sample_at;
-    if (!sampled && bytes < kLargeBytes)
+    if (!sampled && bytes < kSpanBytes)
         return;
-    const uint64_t blocked_ns = pending.timer.started() ? pending.timer.blocked_ns() : 0;
-    trace::HeapSite* const site = heap->site_at(guard, caller);
-    uint64_t weight = 0;
+    const uint64_t address = reinterpret_cast<uint64_t>(block);
+    LiveBlock live{0, 0, bytes};
+    trace::HeapSite* site = nullptr;
     if (sampled) {
+        const uint64_t blocked_ns = pending.timer.started() ? pending.timer.blocked_ns() : 0;
+        site = heap->site_at(guard, caller);
         heap->sample_at = total + sampling_distance(&heap->random, mean_bytes);
-        weight = sampling_weight(&heap->random, bytes, mean_bytes);
-        heap->count_allocation(site, weight, bytes, now_ns());
+        live.path = site->path;
+        live.weight = sampling_weight(&heap->random, bytes, mean_bytes);
+        heap->count_allocation(site, live.weight, bytes, now_ns());
         add_to(site->lock_wait_ns, blocked_ns);
+    } else {
+        live.path = heap->path_at(guard, caller);
     }
-    if (!live_insert(reinterpret_cast<uint64_t>(block), {site->path, weight, bytes})) {
+    if (live_insert(address, live)) {
+        span_insert(address, bytes, live.path);
+    } else if (sampled || bytes >= kLargeBytes) {
         if (sampled)
-            heap->count_free(site, weight, bytes);
+            heap->count_free(site, live.weight, bytes);
         __atomic_add_fetch(&live_refused, 1, __ATOMIC_RELAXED);
     }
     if (bytes >= kLargeBytes)
-        write_large_map(guard, block, bytes, kFromMalloc, site->path);
+        write_large_map(guard, block, bytes, kFromMalloc, live.path);
 }
 
 void note_block(const Guard& guard, ThreadHeap* heap, const PendingAllocation& pending, void* block,
@@ -205,6 +215,8 @@ PendingFree begin_free(void* block) {
         const ShadowEntry entry = shadow_take(address);
         if (!entry.known)
             return pending;
+        if (__builtin_expect(entry.bytes >= kSpanBytes, 0))
+            span_remove(address, entry.bytes);
         trace::HeapSite* const site = heap->site_of(guard, entry.path);
         heap->count_free(site, 1, entry.bytes);
         if (address == heap->last_block) {
@@ -223,6 +235,8 @@ PendingFree begin_free(void* block) {
     LiveBlock live;
     if (!live_take(address, &live))
         return pending;
+    if (live.bytes >= kSpanBytes)
+        span_remove(address, live.bytes);
     if (live.weight) {
         pending.site = heap->site_of(guard, live.path);
         heap->count_free(pending.site, live.weight, live.bytes);
@@ -248,10 +262,15 @@ PendingReallocation begin_reallocation(void* block, uint64_t bytes) {
     const Guard guard;
     if (!guard)
         return pending;
+    const uint64_t address = reinterpret_cast<uint64_t>(block);
     if (heap_mode == HeapMode::full)
-        pending.shadow = shadow_take(reinterpret_cast<uint64_t>(block));
+        pending.shadow = shadow_take(address);
     else if (may_be_watched(block))
-        pending.watched = live_take(reinterpret_cast<uint64_t>(block), &pending.live);
+        pending.watched = live_take(address, &pending.live);
+    if (pending.shadow.known)
+        span_remove(address, pending.shadow.bytes);
+    else if (pending.watched)
+        span_remove(address, pending.live.bytes);
     return pending;
 }
 
@@ -268,6 +287,10 @@ void end_reallocation(const PendingReallocation& pending, void* block, const Fra
         shadow_restore(former, pending.shadow);
         if (pending.watched)
             live_insert(former, pending.live);
+        if (pending.shadow.known)
+            span_insert(former, pending.shadow.bytes, pending.shadow.path);
+        else if (pending.watched)
+            span_insert(former, pending.live.bytes, pending.live.path);
         return;
     }
     add_to(freed ? heap->totals->frees : heap->totals->reallocations, 1);
@@ -294,8 +317,12 @@ void record_large_map(void* address, uint64_t bytes, uint32_t kind, const Frame&
     const KeepErrno keep;
     const Guard guard;
     ThreadHeap* heap;
-    if (guard && (heap = heap_of(guard)))
-        write_large_map(guard, address, bytes, kind, heap->knows_stack() ? heap->path_at(guard, caller) : 0);
+    if (!guard || !(heap = heap_of(guard)))
+        return;
+    const trace::NodeId path = heap->knows_stack() ? heap->path_at(guard, caller) : 0;
+    if (kind != kBreakGrown)
+        mapping_insert(reinterpret_cast<uint64_t>(address), bytes, path);
+    write_large_map(guard, address, bytes, kind, path);
 }
 
 void record_large_unmap(void* address, uint64_t bytes) {
@@ -303,7 +330,10 @@ void record_large_unmap(void* address, uint64_t bytes) {
         return;
     const KeepErrno keep;
     const Guard guard;
-    if (guard)
+    if (!guard)
+        return;
+    mapping_remove(reinterpret_cast<uint64_t>(address), bytes);
+    if (bytes >= kLargeBytes)
         write_large_unmap(guard, address, bytes);
 }
 

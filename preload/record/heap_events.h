@@ -10,6 +10,7 @@
 #include "record/heap_shadow.h"
 #include "record/heap_thread.h"
 #include "record/heap_live.h"
+#include "record/heap_spans.h"
 
 namespace plumb::shim {
 
@@ -28,6 +29,9 @@ inline ThreadHeap* counting_heap() {
         return nullptr;
     return heap;
 }
+
+// A request of (size - 1) below this is counted without a closer look, once the thread has made a larger one.
+inline constexpr uint64_t kPlainBelow = kSpanBytes - 1;
 
 // Sample mode: counts an allocation that is neither sampled nor otherwise remarkable; false: nothing was counted.
 inline bool count_plain_allocation(ThreadHeap* heap, uint64_t bytes) {
@@ -78,7 +82,7 @@ struct PendingReallocation {
 PendingReallocation begin_reallocation(void* block, uint64_t bytes);
 void end_reallocation(const PendingReallocation&, void* block, const Frame& caller); // block null: it failed
 
-// Large mappings made by the program itself. kind: see trace::LargeMap.
+// Large mappings made by the program itself. kind: see trace::LargeMap. Unmapping: of any size.
 void record_large_map(void* address, uint64_t bytes, uint32_t kind, const Frame& caller);
 void record_large_unmap(void* address, uint64_t bytes);
 

@@ -57,6 +57,22 @@ void lower_filter(uint64_t address) {
     }
 }
 
+// Copies what is known of the block at this address. What was read in the middle of a change is not believed.
+bool peek(const Table* t, uint64_t address, LiveBlock* block) {
+    for (uint32_t tried = 0; tried < kTriedBuckets; ++tried) {
+        const uint32_t bucket = (home_of(address) + tried) & (kBuckets - 1);
+        for (uint32_t way = 0; way < kWays; ++way) {
+            const uint64_t* slot = &t->addresses[bucket][way];
+            if (__atomic_load_n(slot, __ATOMIC_ACQUIRE) != address)
+                continue;
+            *block = t->blocks[bucket][way];
+            __atomic_thread_fence(__ATOMIC_ACQUIRE);
+            return __atomic_load_n(slot, __ATOMIC_RELAXED) == address;
+        }
+    }
+    return false;
+}
+
 } // namespace
 
 void watch_always(const void* block) {
@@ -99,6 +115,26 @@ bool live_take(uint64_t address, LiveBlock* block) {
             lower_filter(address);
             return true;
         }
+    }
+    return false;
+}
+
+bool live_find(uint64_t address, uint64_t reach, uint64_t* start, LiveBlock* block) {
+    const Table* const t = __atomic_load_n(&table, __ATOMIC_ACQUIRE);
+    if (!t)
+        return false;
+    // Some allocators place blocks of at most 8 bytes at odd multiples of 8.
+    if (const uint64_t eight = address & ~uint64_t{7}; eight & 8 && may_be_watched(reinterpret_cast<void*>(eight)) &&
+                                                       peek(t, eight, block) && address - eight < block->bytes) {
+        *start = eight;
+        return true;
+    }
+    const uint64_t last = address > reach ? address - reach : 0;
+    for (uint64_t at = address & ~uint64_t{15}; at >= last && at != 0; at -= 16) {
+        if (!may_be_watched(reinterpret_cast<void*>(at)) || !peek(t, at, block))
+            continue;
+        *start = at;
+        return address - at < block->bytes; // blocks do not overlap: none further out reaches over this one
     }
     return false;
 }

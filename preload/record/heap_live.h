@@ -1,4 +1,4 @@
-// The blocks that were sampled, or are large, and are still alive.
+// The blocks that were sampled, or are large (64 KiB and more), and are still alive.
 //
 // A byte for each of 65,536 groups of addresses says whether such a block may be there, so that free() of any other
 // block costs one load and one branch. Behind it lies a table of buckets of eight addresses, one cache line each.
@@ -14,7 +14,7 @@ namespace plumb::shim {
 
 struct LiveBlock {
     trace::NodeId path;
-    uint64_t weight; // allocations it stands for; 0: only large, not sampled
+    uint64_t weight; // allocations it stands for; 0: not sampled, only of kSpanBytes and more
     uint64_t bytes;
 };
 
@@ -38,6 +38,10 @@ bool live_insert(uint64_t address, const LiveBlock& block);
 
 // Takes the block out, before it is given back. False: not there.
 bool live_take(uint64_t address, LiveBlock* block);
+
+// The block that contains this address, if it begins at most `reach` bytes before it. Looks only: a block that another
+// thread frees meanwhile may be found or not.
+bool live_find(uint64_t address, uint64_t reach, uint64_t* start, LiveBlock* block);
 
 // In a forked child: forgets all (the blocks belong to the parent's record) but what is watched always.
 void live_reset();

@@ -13,15 +13,19 @@ namespace plumb::shim {
 struct ShadowEntry {
     bool known; // false: the block was not recorded when it was allocated
     trace::NodeId path;
-    uint64_t bytes; // as requested; 2 GiB and more are kept in units of 64 KiB, rounded up
+    uint64_t bytes; // as requested
 };
 
-// All three are thread-safe and signal-safe.
-// False: no memory for this part of the table, or a path number above 2^25: the block stays unknown.
+// All of these are thread-safe and signal-safe.
+// False: no memory for this part of the table, or a path number of 2^25 - 1 and more: the block stays unknown.
 bool shadow_store(uint64_t address, trace::NodeId path, uint64_t bytes);
 
 // Takes the entry out, before the block is given back.
 ShadowEntry shadow_take(uint64_t address);
+
+// The block that contains this address, if it begins at most `reach` bytes before it. Looks only: a block that another
+// thread frees meanwhile may be found or not.
+bool shadow_find(uint64_t address, uint64_t reach, uint64_t* start, ShadowEntry* entry);
 
 // Puts it back: the block was not given back after all.
 inline void shadow_restore(uint64_t address, const ShadowEntry& entry) {

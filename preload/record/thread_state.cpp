@@ -67,6 +67,7 @@ ThreadState* allocate_thread_state() {
     state->pending_bytes = 0;
     state->inside.store(0, std::memory_order_relaxed);
     state->handle.store(0, std::memory_order_relaxed);
+    state->stack = {};
     state->start_routine = nullptr;
     state->start_argument = nullptr;
     state->creator_tid = 0;

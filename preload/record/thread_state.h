@@ -4,6 +4,7 @@
 #pragma once
 
 #include "platform/hidden.h"
+#include "platform/stack_memory.h"
 
 #include <atomic>
 #include <plumb/trace_format.h>
@@ -33,6 +34,7 @@ struct ThreadState {
     trace::ChunkHeader* chunk;    // the one it writes; kept for the state's next thread
     uint64_t pending_bytes;       // of the record reserved and not yet committed
     std::atomic<pthread_t> handle; // pthread_self(), 0: not known
+    StackBounds stack;            // the thread's own; 0, 0: not asked for yet
     void* collector_data[static_cast<uint32_t>(ThreadSlot::count)];
 
     // Handed over from the creating thread to the new one, see hooks/threads.cpp.

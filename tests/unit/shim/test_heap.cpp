@@ -62,7 +62,7 @@ TEST_CASE("byte sampling estimates sums without bias") {
 }
 
 TEST_CASE("the shadow table keeps path and size of every kind of block") {
-    const uint64_t bases[] = {0x10, 0x7f1234567890, 0x555500000008, (uint64_t{1} << 47) - 4096};
+    const uint64_t bases[] = {0x10, (uint64_t{1} << 26) - 16, 0x7f1234567890, 0x555500000008, (uint64_t{1} << 47) - 4096};
     for (const uint64_t base : bases)
         for (const uint64_t bytes : {uint64_t{0}, uint64_t{8}, uint64_t{16}, uint64_t{17}, uint64_t{1} << 20}) {
             REQUIRE(shadow_store(base, 12345, bytes));
@@ -72,9 +72,13 @@ TEST_CASE("the shadow table keeps path and size of every kind of block") {
             CHECK(entry.bytes == bytes);
             CHECK_FALSE(shadow_take(base).known);
             CHECK_FALSE(shadow_take(base + 16).known); // nothing is left of its size
+            CHECK_FALSE(shadow_take(base + 32).known);
         }
     REQUIRE(shadow_store(0x1000, 7, uint64_t{5} << 30));
     CHECK(shadow_take(0x1000).bytes == uint64_t{5} << 30);
+    REQUIRE(shadow_store(0x1000, 7, (uint64_t{5} << 30) + 12345)); // beyond 30 bits the size is exact, too
+    CHECK(shadow_take(0x1000).bytes == (uint64_t{5} << 30) + 12345);
+    CHECK_FALSE(shadow_take(0x1020).known);
     CHECK_FALSE(shadow_store(0x1000, 1u << 26, 100));
     CHECK_FALSE(shadow_store(uint64_t{1} << 50, 1, 100));
 }
