@@ -96,7 +96,7 @@ bool is_private_lock_function(const std::string& function) {
 }
 
 bool AllocatorCode::contains(size_t process, uint32_t node) {
-    const auto [entry, is_new] = known_.try_emplace({process, node}, false);
+    const auto [entry, is_new] = known_.try_emplace(uint64_t{process} << 32 | node, false);
     if (!is_new)
         return entry->second;
     const model::PathNode& path = paths_.run().processes[process].paths[node];

@@ -6,6 +6,8 @@
 #include <cstdint>
 #include <map>
 #include <string>
+#include <unordered_map>
+#include <utility>
 
 namespace plumb {
 
@@ -39,7 +41,7 @@ class AllocatorCode {
     bool unnamed_part_of_libc(size_t process, uint64_t address);
 
     model::CallPaths& paths_;
-    std::map<std::pair<size_t, uint32_t>, bool> known_;
+    std::unordered_map<uint64_t, bool> known_; // process << 32 | node
     std::map<std::pair<std::string, uint64_t>, bool> gaps_; // build id or path, offset in the file / kProbe_bytes
 };
 

@@ -173,23 +173,52 @@ int rank_of(const SourceFrame& frame, Owner owner) {
 
 } // namespace
 
-SourceFrame CallPaths::user_frame(size_t process, uint32_t node) {
-    SourceFrame best = frames_of(process, node).front();
-    if (process >= run_.processes.size())
+// The best of the frames of one node alone.
+CallPaths::UserFrame CallPaths::own_best(size_t process, uint32_t node) {
+    UserFrame best{node, 0, kAnyFrame};
+    const PathNode& path = run_.processes[process].paths[node];
+    const Owner owner = owner_of(module_of(process, looked_up(path)), path.kernel);
+    if (owner == Owner::system)
         return best;
-    int best_rank = kAnyFrame;
+    const std::vector<SourceFrame>& frames = frames_of(process, node);
+    for (uint32_t i = 0; i < frames.size(); ++i)
+        if (const int rank = rank_of(frames[i], owner); rank < best.rank)
+            best = {node, i, rank};
+    return best;
+}
+
+// Many paths share their outer parts, so the answer for each node is kept: a path is walked only to the first node
+// that is known, or to a frame that nothing can better.
+CallPaths::UserFrame CallPaths::best_outwards(size_t process, uint32_t node) {
     const std::vector<PathNode>& paths = run_.processes[process].paths;
-    for (size_t depth = 0; node != 0 && node < paths.size() && depth < kMaxDepth && best_rank > 1; ++depth) {
-        const Owner owner = owner_of(module_of(process, looked_up(paths[node])), paths[node].kernel);
-        if (owner != Owner::system)
-            for (const SourceFrame& frame : frames_of(process, node))
-                if (const int rank = rank_of(frame, owner); rank < best_rank) {
-                    best = frame;
-                    best_rank = rank;
-                }
+    std::vector<UserFrame> walked; // from `node` outwards
+    UserFrame best{0, 0, kAnyFrame};
+    for (size_t depth = 0; node != 0 && node < paths.size() && depth < kMaxDepth; ++depth) {
+        if (const auto known = user_frames_.find(uint64_t{process} << 32 | node); known != user_frames_.end()) {
+            best = known->second;
+            break;
+        }
+        walked.push_back(own_best(process, node));
+        if (walked.back().rank == 1)
+            break;
         node = paths[node].parent;
     }
+    for (size_t i = walked.size(); i-- > 0;) {
+        const uint64_t key = uint64_t{process} << 32 | walked[i].node;
+        if (best.node == 0 || walked[i].rank <= best.rank)
+            best = walked[i];
+        user_frames_.emplace(key, best);
+    }
     return best;
+}
+
+SourceFrame CallPaths::user_frame(size_t process, uint32_t node) {
+    if (process >= run_.processes.size() || node == 0 || node >= run_.processes[process].paths.size())
+        return frames_of(process, node).front();
+    const UserFrame best = best_outwards(process, node);
+    if (best.rank == kAnyFrame) // nothing of interest on the way out: where it was
+        return frames_of(process, node).front();
+    return frames_of(process, best.node)[best.frame];
 }
 
 } // namespace plumb::model

@@ -52,7 +52,17 @@ class CallPaths {
     const Run& run_;
     SourceResolver& resolver_;
     mutable std::unordered_map<size_t, std::vector<Range>> ranges_;
+    // What user_frame() finds from a node outwards: a frame of one of the path's nodes, and its rank.
+    struct UserFrame {
+        uint32_t node;
+        uint32_t frame; // index into frames_of(node)
+        int rank;
+    };
+    UserFrame own_best(size_t process, uint32_t node);
+    UserFrame best_outwards(size_t process, uint32_t node);
+
     std::unordered_map<uint64_t, std::vector<SourceFrame>> frames_; // key: process << 32 | node
+    std::unordered_map<uint64_t, UserFrame> user_frames_;           // likewise
 };
 
 // True for paths of libraries that came with the system's tool chain (libc, ld.so, libstdc++, libgcc, libm,

@@ -2,14 +2,15 @@
 
 #include <algorithm>
 #include <charconv>
-#include <fstream>
-#include <string_view>
-#include <utility>
+#include <cstdio>
+#include <cstring>
+#include <memory>
 
 namespace plumb::symbols {
 
 namespace {
 
+constexpr size_t kMaxLine = 1 << 16; // bytes
 constexpr size_t kMaxEntries = 4'000'000; // a map file that grows without end must not fill the memory
 
 // The hexadecimal number at the front of `line`, which is shortened past it and one blank.
@@ -24,22 +25,51 @@ std::optional<uint64_t> take_hex(std::string_view& line) {
     return value;
 }
 
+// Calls `take` for each line, without its end, until it returns false. Nothing for a file that cannot be read. Read in
+// large pieces: the kernel makes the text of /proc/kallsyms anew at every read.
+template <class Take> void for_each_line(const std::string& path, Take take) {
+    std::unique_ptr<std::FILE, int (*)(std::FILE*)> file(std::fopen(path.c_str(), "re"), std::fclose);
+    if (!file)
+        return;
+    std::vector<char> buffer(kMaxLine);
+    size_t kept = 0;
+    for (size_t got; (got = std::fread(buffer.data() + kept, 1, buffer.size() - kept, file.get())) > 0;) {
+        std::string_view rest(buffer.data(), kept + got);
+        for (size_t end; (end = rest.find('\n')) != rest.npos; rest.remove_prefix(end + 1))
+            if (!take(rest.substr(0, end)))
+                return;
+        kept = rest.size() < buffer.size() ? rest.size() : 0; // a line longer than the buffer is no line of such a file
+        std::memmove(buffer.data(), rest.data(), kept);
+    }
+    if (kept > 0)
+        take(std::string_view(buffer.data(), kept));
+}
+
 } // namespace
+
+void AddressNames::add(uint64_t begin, uint64_t end, std::string_view name) {
+    ranges_.push_back({begin, end, text_.size(), name.size()});
+    text_ += name;
+}
+
+void AddressNames::sort() {
+    const auto before = [](const Range& a, const Range& b) { return a.begin < b.begin; };
+    if (!std::is_sorted(ranges_.begin(), ranges_.end(), before))
+        std::stable_sort(ranges_.begin(), ranges_.end(), before);
+}
 
 AddressNames AddressNames::from_kallsyms(const std::string& path) {
     AddressNames names;
-    std::ifstream file(path);
-    for (std::string text; names.ranges_.size() < kMaxEntries && std::getline(file, text);) {
-        std::string_view line = text;
+    for_each_line(path, [&](std::string_view line) {
         const std::optional<uint64_t> address = take_hex(line);
-        if (!address || *address == 0 || line.size() < 3 || line[1] != ' ' ||
-            (line[0] != 't' && line[0] != 'T' && line[0] != 'w' && line[0] != 'W'))
-            continue;
-        line.remove_prefix(2);
-        names.ranges_.push_back({*address, UINT64_MAX, std::string(line.substr(0, line.find('\t')))});
-    }
-    std::stable_sort(names.ranges_.begin(), names.ranges_.end(),
-                     [](const Range& a, const Range& b) { return a.begin < b.begin; });
+        if (address && *address != 0 && line.size() >= 3 && line[1] == ' ' &&
+            (line[0] == 't' || line[0] == 'T' || line[0] == 'w' || line[0] == 'W')) {
+            line.remove_prefix(2);
+            names.add(*address, UINT64_MAX, line.substr(0, line.find('\t')));
+        }
+        return names.ranges_.size() < kMaxEntries;
+    });
+    names.sort();
     for (size_t i = 0; i + 1 < names.ranges_.size(); ++i)
         names.ranges_[i].end = names.ranges_[i + 1].begin;
     return names;
@@ -47,16 +77,14 @@ AddressNames AddressNames::from_kallsyms(const std::string& path) {
 
 AddressNames AddressNames::from_perf_map(const std::string& path) {
     AddressNames names;
-    std::ifstream file(path);
-    for (std::string text; names.ranges_.size() < kMaxEntries && std::getline(file, text);) {
-        std::string_view line = text;
+    for_each_line(path, [&](std::string_view line) {
         const std::optional<uint64_t> begin = take_hex(line);
         const std::optional<uint64_t> size = begin ? take_hex(line) : std::nullopt;
         if (size && *size != 0 && *begin + *size > *begin && !line.empty())
-            names.ranges_.push_back({*begin, *begin + *size, std::string(line)});
-    }
-    std::stable_sort(names.ranges_.begin(), names.ranges_.end(),
-                     [](const Range& a, const Range& b) { return a.begin < b.begin; });
+            names.add(*begin, *begin + *size, line);
+        return names.ranges_.size() < kMaxEntries;
+    });
+    names.sort();
     return names;
 }
 
@@ -66,7 +94,7 @@ std::optional<std::pair<std::string, uint64_t>> AddressNames::at(uint64_t addres
     if (after == ranges_.begin() || address >= std::prev(after)->end)
         return std::nullopt;
     const Range& range = *std::prev(after);
-    return std::pair(range.name, address - range.begin);
+    return std::pair(text_.substr(range.name, range.length), address - range.begin);
 }
 
 } // namespace plumb::symbols

@@ -4,6 +4,8 @@
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <string_view>
+#include <utility>
 #include <vector>
 
 namespace plumb::symbols {
@@ -22,8 +24,13 @@ class AddressNames {
   private:
     struct Range {
         uint64_t begin, end;
-        std::string name;
+        size_t name; // where it begins in text_
+        size_t length;
     };
+    void add(uint64_t begin, uint64_t end, std::string_view name);
+    void sort();
+
+    std::string text_; // all names: a kernel has more than a hundred thousand
     std::vector<Range> ranges_; // by begin
 };
 

@@ -1,5 +1,6 @@
 #include "symbols/resolver.h"
 
+#include <algorithm>
 #include <cstdlib>
 #include <ctime>
 #include <filesystem>
@@ -60,6 +61,9 @@ Options options_for(const model::Run& run) {
     options.cache_file = cache_file_for(run.directory);
     options.begin_unix_ns = run.start_unix_ns;
     options.same_boot = is_same_boot(run);
+    options.names_kernel = std::any_of(run.processes.begin(), run.processes.end(), [](const model::Process& process) {
+        return std::any_of(process.paths.begin(), process.paths.end(), [](const model::PathNode& node) { return node.kernel; });
+    });
     return options;
 }
 

@@ -10,6 +10,7 @@
 
 #include <cstdio>
 #include <ctime>
+#include <future>
 #include <map>
 #include <sys/stat.h>
 #include <sys/types.h>
@@ -55,7 +56,10 @@ class ElfResolver final : public model::SourceResolver {
     explicit ElfResolver(Options options)
         : options_(std::move(options)), cache_(options_.cache_file),
           search_{options_.sysroot, options_.debug_directories,
-                  options_.debuginfod && debuginfod_configured()} {}
+                  options_.debuginfod && debuginfod_configured()} {
+        if (options_.names_kernel && options_.same_boot)
+            kernel_ = std::async(std::launch::async, AddressNames::from_kallsyms, options_.root + "/proc/kallsyms");
+    }
     ~ElfResolver() override { cache_.save(); }
 
     std::vector<SourceFrame> resolve(const Module& module, uint64_t address) override;
@@ -77,7 +81,7 @@ class ElfResolver final : public model::SourceResolver {
     DebugFileSearch search_;
     std::unordered_map<std::string, File> files_; // by path and build id
     std::unordered_map<uint32_t, AddressNames> perf_maps_;
-    std::optional<AddressNames> kernel_;
+    std::shared_future<AddressNames> kernel_; // read beside everything else; not valid: the kernel has no names
     std::vector<std::string> notes_;
 };
 
@@ -100,9 +104,7 @@ std::vector<SourceFrame> ElfResolver::resolve(const Module& module, uint64_t add
 }
 
 std::vector<SourceFrame> ElfResolver::resolve_kernel(uint64_t address) {
-    if (!kernel_)
-        kernel_ = options_.same_boot ? AddressNames::from_kallsyms(options_.root + "/proc/kallsyms") : AddressNames();
-    const auto name = kernel_->at(address);
+    const auto name = kernel_.valid() ? kernel_.get().at(address) : std::nullopt;
     return single(name ? name->first : "", "[kernel]");
 }
 
