@@ -17,7 +17,7 @@ struct Options {
     bool force = false;        // replace an earlier run in run_directory
     bool report = true;
     bool quiet = false;
-    double rate_hz = 499; // not a divisor of common timer rates: no lockstep with what it looks at
+    double rate_hz = 241; // prime, and far from common timer rates: no lockstep with what it looks at
     CallGraph call_graph = CallGraph::dwarf; // frame_pointers where it does not work
     double budget_percent = 2;
     std::vector<std::string> with, without; // collectors
