@@ -14,7 +14,7 @@ namespace plumb {
 namespace {
 
 constexpr double kLeastShare = 0.03;       // of the CPU time
-constexpr uint64_t kLeastSamples = 200;    // of the run: 3 % of fewer is a handful
+constexpr uint64_t kLeastSamples = 100;    // of the run: 3 % of fewer is nothing
 constexpr uint64_t kLeastHits = 20;
 constexpr double kLeastConfidence = 0.75;
 

@@ -16,7 +16,7 @@ namespace {
 
 constexpr double kLeastLockShare = 0.02; // of the CPU time
 constexpr double kLeastHeapShare = 0.02; // the locks are the heap's only where the heap is in use
-constexpr uint64_t kLeastSamples = 200, kLeastLockHits = 20;
+constexpr uint64_t kLeastSamples = 100, kLeastLockHits = 20;
 constexpr double kLeastConfidence = 0.9;
 constexpr double kLeastSleep = 0.03; // of the run, in each thread
 constexpr double kLeastSwitches = 100; // voluntary, a second: waiting threads sleep

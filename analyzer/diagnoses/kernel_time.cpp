@@ -17,7 +17,7 @@ namespace {
 
 constexpr double kLeastCauseShare = 0.05; // of the CPU time, for one cause
 constexpr double kLeastShare = 0.15;      // of the CPU time, where causes are not known
-constexpr uint64_t kLeastSamples = 200, kLeastHits = 20;
+constexpr uint64_t kLeastSamples = 100, kLeastHits = 20;
 constexpr double kLeastConfidence = 0.75;
 constexpr double kLeastCpu_s = 0.5;  // below this the kernel's part is program start
 constexpr size_t kMostFindings = 3;

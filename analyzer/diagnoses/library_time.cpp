@@ -15,7 +15,7 @@ namespace plumb {
 namespace {
 
 constexpr double kLeastShare = 0.25; // of the CPU time: smaller parts are in the report's table of libraries
-constexpr uint64_t kLeastSamples = 200;
+constexpr uint64_t kLeastSamples = 100;
 constexpr double kLeastConfidence = 0.9;
 
 // Libraries with drop-in replacements that are several times as fast, told by the path of their file.
