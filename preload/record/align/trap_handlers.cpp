@@ -33,8 +33,9 @@ namespace {
 
 constexpr uint32_t kWindowCounted = 20;
 constexpr uint32_t kWindowExcluded = 6;
+constexpr uint32_t kFirstWindows = 8, kFirstWindowExcluded = 64; // short programs have no second one
 constexpr uint32_t kMostIdleTicks = 63;
-constexpr uint32_t kStepsBeforeSlot = 2; // an instruction that runs once is not worth a slot
+constexpr uint32_t kStepsBeforeSlot = 2; // an instruction that runs once is not worth a slot (but a string is)
 constexpr greg_t kTrap = static_cast<greg_t>(kAlignmentFlag), kStep = static_cast<greg_t>(kSingleStepFlag);
 constexpr uint32_t kTries = 16;
 
@@ -45,6 +46,7 @@ constexpr uint64_t kMaskOfStep = ~(signal_bit(SIGBUS) | signal_bit(SIGTRAP) | si
 
 trace::AlignMode mode = trace::AlignMode::find;
 std::atomic<bool> stopped{false};
+std::atomic<uint32_t> windows_begun{0}; // by all threads, up to kFirstWindows
 uint64_t trap_cost_ns = 0;
 __thread uint32_t tried __attribute__((tls_model("initial-exec"))) = 0;
 
@@ -56,6 +58,10 @@ void begin_window(WatchedThread& thread) {
     thread.armed = thread.ever_armed = true;
     thread.window_counted = thread.window_excluded = 0;
     thread.window_begin_ns = now_ns();
+    const bool early = windows_begun.load(std::memory_order_relaxed) < kFirstWindows;
+    if (early)
+        windows_begun.fetch_add(1, std::memory_order_relaxed);
+    thread.window_excluded_limit = early ? kFirstWindowExcluded : kWindowExcluded;
     add_to_count(thread.totals->windows, 1);
 }
 
@@ -73,14 +79,16 @@ void end_window(WatchedThread& thread) {
 }
 
 bool window_is_over(const WatchedThread& thread) {
-    return !is_exact() && (thread.window_counted >= kWindowCounted || thread.window_excluded >= kWindowExcluded);
+    return !is_exact() && (thread.window_counted >= kWindowCounted ||
+                           thread.window_excluded >= thread.window_excluded_limit);
 }
 
 void step_over(WatchedThread& thread, Site* site, ucontext_t* context) {
     greg_t* registers = context->uc_mcontext.gregs;
     registers[REG_EFL] &= ~kTrap;
     add_to_count(thread.totals->trap_ns, trap_cost_ns);
-    if (site && site->traps.fetch_add(1, std::memory_order_relaxed) >= kStepsBeforeSlot) {
+    const bool string = site && site->instruction.string;
+    if (site && (site->traps.fetch_add(1, std::memory_order_relaxed) >= kStepsBeforeSlot || string)) {
         if (const uint64_t slot = slot_of(*site)) {
             registers[REG_RIP] = static_cast<greg_t>(slot);
             add_to_count(thread.totals->slots, 1);
@@ -89,6 +97,7 @@ void step_over(WatchedThread& thread, Site* site, ucontext_t* context) {
     }
     thread.stepping = true;
     thread.step_address = static_cast<uint64_t>(registers[REG_RIP]);
+    thread.step_repeats = string && site->instruction.repeated;
     thread.step_stores_flags = site && (site->code[0] == 0x9c || (site->code[0] == 0x66 && site->code[1] == 0x9c));
     thread.step_mask = mask_of(context);
     mask_of(context) = kMaskOfStep;
@@ -109,6 +118,12 @@ void finish_step(WatchedThread& thread, ucontext_t* context) {
     }
     if (thread.armed)
         registers[REG_EFL] |= kTrap;
+}
+
+// A single step ends after each element of a string: the next ones follow until it is done.
+void on_step(WatchedThread& thread, ucontext_t* context) {
+    if (!thread.step_repeats || static_cast<uint64_t>(context->uc_mcontext.gregs[REG_RIP]) != thread.step_address)
+        finish_step(thread, context);
 }
 
 // A hit in the middle of the tool's own doing, or of nobody's.
@@ -190,7 +205,7 @@ extern "C" __attribute__((used)) void plumb_on_trap(int number, siginfo_t* info,
     if (is_cpu_tick(info))
         on_tick(context);
     else if (info->si_code == TRAP_TRACE && watched_thread && watched_thread->stepping)
-        finish_step(*watched_thread, context);
+        on_step(*watched_thread, context);
     else
         deliver_to_program(number, info, kernel_context);
 }

@@ -5,10 +5,7 @@
 #include "record/align/step_slot.h"
 #include "record/budget.h"
 #include "record/call_path_tree.h"
-#if __has_include("record/heap_blocks.h")
 #include "record/heap_blocks.h"
-#define PLUMB_KNOWS_BLOCKS 1
-#endif
 
 #include <string.h>
 
@@ -128,7 +125,6 @@ void write_address(const Guard& guard, const Site& site, const Access& access, u
     record.base_value = access.base_value;
     record.stack_pointer = stack_pointer;
     record.frame_address = frame_address;
-#ifdef PLUMB_KNOWS_BLOCKS
     BlockInfo block;
     if (block_of(access.address, &block)) {
         record.block_kind = static_cast<uint32_t>(block.kind);
@@ -136,7 +132,6 @@ void write_address(const Guard& guard, const Site& site, const Access& access, u
         record.block_bytes = block.bytes;
         record.block_path = block.path;
     }
-#endif
     append(guard, trace::RecordType::AlignAddress, record);
 }
 
@@ -168,9 +163,7 @@ bool watch_thread(const Guard& guard, trace::AlignMode mode) {
         return false;
     thread->stack = find_stack_bounds();
     thread->paths.begin_thread(thread->stack);
-#ifdef PLUMB_KNOWS_BLOCKS
     learn_stack(guard);
-#endif
     this_thread_counts = thread->counts;
     watched_thread = thread;
     return true;

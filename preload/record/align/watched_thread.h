@@ -19,12 +19,13 @@ struct WatchedThread {
 
     // The instruction that is being stepped over by a single step.
     bool stepping;
+    bool step_repeats;      // it is a string instruction with a prefix: each element is a step
     bool step_stores_flags; // it is pushf: the image on the stack has the step's own flag
     uint64_t step_address;
     uint64_t step_mask; // of signals, to be restored behind it
 
     // The current window of find mode.
-    uint32_t window_counted, window_excluded;
+    uint32_t window_counted, window_excluded, window_excluded_limit;
     uint32_t idle_ticks, ticks_to_skip;
     uint64_t window_begin_ns;
 
