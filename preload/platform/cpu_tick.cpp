@@ -6,7 +6,7 @@
 
 #include <errno.h>
 #include <linux/perf_event.h>
-#include <sys/resource.h>
+#include <sys/mman.h>
 #include <sys/utsname.h>
 
 namespace plumb::shim {
@@ -15,10 +15,9 @@ namespace {
 constexpr uint64_t kCookie = 0x706c756d62746963; // "plumbtic"
 constexpr int kTrapPerf = 6;                      // TRAP_PERF, which older headers do not name
 constexpr size_t kDataOffset = 24;                // of si_perf_data in siginfo_t
-constexpr uint64_t kHighDescriptor = 960;         // below select()'s limit, far above what programs count on
-constexpr long kDuplicateAtLeast = 1030;          // F_DUPFD_CLOEXEC
+constexpr long kPageBytes = 4096;                 // perf maps in pages of the processor; x86-64 only
 
-bool kernel_is_at_least(uint64_t major, uint64_t minor) {
+[[maybe_unused]] bool kernel_is_at_least(uint64_t major, uint64_t minor) {
     utsname system = {};
     if (system_call(SYS_uname, word(&system)) < 0)
         return false;
@@ -27,21 +26,10 @@ bool kernel_is_at_least(uint64_t major, uint64_t minor) {
     return its_major > major || (its_major == major && its_minor >= minor);
 }
 
-int move_high(int descriptor) {
-    rlimit limit = {};
-    uint64_t least = kHighDescriptor;
-    if (system_call(SYS_prlimit64, 0, RLIMIT_NOFILE, 0, word(&limit)) == 0 && limit.rlim_cur < 2 * kHighDescriptor)
-        least = limit.rlim_cur / 2;
-    const long high = system_call(SYS_fcntl, descriptor, kDuplicateAtLeast, static_cast<long>(least));
-    if (high < 0)
-        return descriptor;
-    close_file(descriptor);
-    return static_cast<int>(high);
-}
-
 } // namespace
 
-int start_cpu_tick(uint64_t period_ns) {
+int start_cpu_tick(uint64_t period_ns, void** tick) {
+    *tick = nullptr;
 #if defined(PERF_ATTR_SIZE_VER7)
     if (!kernel_is_at_least(5, 19))
         return -ENOSYS;
@@ -52,22 +40,27 @@ int start_cpu_tick(uint64_t period_ns) {
     event.sample_period = period_ns;
     event.exclude_kernel = 1;
     event.exclude_hv = 1;
-    event.inherit = 1;
-    event.inherit_thread = 1;
     event.remove_on_exec = 1;
     event.sigtrap = 1;
     event.sig_data = kCookie;
     const long descriptor = system_call(SYS_perf_event_open, word(&event), 0, -1, -1, PERF_FLAG_FD_CLOEXEC);
     if (descriptor < 0)
         return static_cast<int>(descriptor);
-    move_high(static_cast<int>(descriptor)); // kept open for good: the event lives as long as it
+    const long page = system_call(SYS_mmap, 0, kPageBytes, PROT_READ, MAP_SHARED, descriptor, 0);
+    close_file(static_cast<int>(descriptor));
+    if (is_error(page))
+        return static_cast<int>(page);
+    *tick = reinterpret_cast<void*>(page);
     return 0;
 #else
     (void)period_ns;
-    (void)move_high;
-    (void)kernel_is_at_least;
     return -ENOSYS;
 #endif
+}
+
+void stop_cpu_tick(void* tick) {
+    if (tick)
+        system_call(SYS_munmap, word(tick), kPageBytes);
 }
 
 bool is_cpu_tick(const siginfo_t* info) {

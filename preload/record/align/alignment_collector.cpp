@@ -47,6 +47,16 @@ bool is_traced() {
     return parse_number(line, 0) != 0;
 }
 
+// For good: what was found until then stays.
+void stop(const char* why) {
+    if (!ready.load(std::memory_order_relaxed) || trapping_stopped())
+        return;
+    stop_trapping();
+    const Guard guard;
+    if (guard)
+        write_evidence(guard, "alignment-trap-end", trace::EvidenceState::limited, why, "");
+}
+
 bool prepare(const Guard& guard) {
     const char* why = nullptr;
     if (is_traced())
@@ -60,22 +70,28 @@ bool prepare(const Guard& guard) {
     return false;
 }
 
-void begin_ticks(const Guard& guard) {
+void write_how_it_works(const Guard& guard, int tick_error) {
     if (mode == trace::AlignMode::exact) {
         write_evidence(guard, kSource, trace::EvidenceState::ok, "every hit is counted", "");
-        return;
-    }
-    const int error = start_cpu_tick(kTickNs);
-    if (error == 0) {
+    } else if (tick_error == 0) {
         write_evidence(guard, kSource, trace::EvidenceState::ok,
                        "watches in short windows: sites are found, their counts are lower bounds", "--align=exact");
-        return;
+    } else {
+        Text<192> why;
+        why << "perf events are refused (error " << static_cast<uint64_t>(-tick_error)
+            << "): only the first unaligned accesses of each thread are seen";
+        write_evidence(guard, kSource, trace::EvidenceState::limited, why.c_str(),
+                       "sysctl kernel.perf_event_paranoid=2, or --align=exact");
     }
-    Text<192> why;
-    why << "perf events are refused (error " << static_cast<uint64_t>(-error)
-        << "): only the first unaligned accesses of each thread are seen";
-    write_evidence(guard, kSource, trace::EvidenceState::limited, why.c_str(),
-                   "sysctl kernel.perf_event_paranoid=2, or --align=exact");
+}
+
+// The calling thread is watched from now on; false: no memory, or no room in the trace.
+bool begin_watching(const Guard& guard) {
+    if (!watch_thread(guard, mode))
+        return false;
+    const int error = mode == trace::AlignMode::find ? start_cpu_tick(kTickNs, &watched_thread->tick) : 0;
+    write_how_it_works(guard, error);
+    return true;
 }
 
 bool take_over(const Guard& guard) {
@@ -106,8 +122,7 @@ bool continue_forked(const Guard& guard) {
         return ready.load(std::memory_order_relaxed);
     begin_site_recording();
     continue_slots_in_child();
-    begin_ticks(guard);
-    return watch_thread(guard, mode);
+    return begin_watching(guard);
 }
 
 bool start(bool forked) {
@@ -138,7 +153,7 @@ void thread_start(void*) {
     bool watched;
     {
         const Guard guard;
-        watched = guard && watch_thread(guard, mode);
+        watched = guard && begin_watching(guard);
     }
     if (watched)
         arm_thread();
@@ -146,6 +161,8 @@ void thread_start(void*) {
 
 void thread_end() {
     disarm_thread();
+    if (watched_thread)
+        stop_cpu_tick(watched_thread->tick);
     unwatch_thread();
 }
 
@@ -166,9 +183,7 @@ void arm_at_main() {
         const Guard guard;
         if (!guard)
             return;
-        watched = take_over(guard) && watch_thread(guard, mode);
-        if (watched)
-            begin_ticks(guard);
+        watched = take_over(guard) && begin_watching(guard);
         ready.store(watched, std::memory_order_release);
     }
     if (watched)
@@ -180,12 +195,12 @@ void alignment_modules_changed() {
         return;
     renew_code_ranges();
     if (has_go_code())
-        stop_trapping();
+        stop("the Go runtime was loaded, which blocks signals behind the C library's back: watched until then");
 }
 
 bool is_armed() { return watched_thread && watched_thread->armed && !trapping_stopped(); }
 
-void stop_alignment_trap() {
+void stop_alignment_trap() { // without a word: nothing may be written any more that could make a system call
     if (ready.load(std::memory_order_relaxed))
         stop_trapping();
 }

@@ -29,6 +29,7 @@ struct Site {
     std::atomic<SlotState> slot_state;
     std::atomic<uint64_t> slot;    // where its slot begins, 0: none
     std::atomic<uint32_t> recorded; // number of the recording (forks begin new ones) that has its AlignSite
+    std::atomic<uint32_t> slot_recorded; // the same of the slot's AlignCode
     std::atomic<uint32_t> traps;    // hits of all threads that took a signal, roughly
     std::atomic<uint32_t> rewrite;  // 0: its code is the program's own; else record/align/rewrite.h looks after it
 };

@@ -70,6 +70,7 @@ void end_window(WatchedThread& thread) {
         return;
     thread.armed = false;
     add_to_count(thread.totals->armed_ns, now_ns() - thread.window_begin_ns);
+    tell_own_cost(thread);
     // Where only excluded code is unaligned, looking less often misses little.
     const bool in_vain = thread.window_counted == 0 && thread.window_excluded > 0;
     thread.idle_ticks = in_vain ? thread.idle_ticks * 2 + 1 : 0;
@@ -90,6 +91,7 @@ void step_over(WatchedThread& thread, Site* site, ucontext_t* context) {
     const bool string = site && site->instruction.string;
     if (site && (site->traps.fetch_add(1, std::memory_order_relaxed) >= kStepsBeforeSlot || string)) {
         if (const uint64_t slot = slot_of(*site)) {
+            record_slot(*site);
             registers[REG_RIP] = static_cast<greg_t>(slot);
             add_to_count(thread.totals->slots, 1);
             return;

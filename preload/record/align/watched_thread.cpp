@@ -6,6 +6,7 @@
 #include "record/budget.h"
 #include "record/call_path_tree.h"
 #include "record/heap_blocks.h"
+#include "record/process.h"
 
 #include <string.h>
 
@@ -14,7 +15,6 @@ namespace {
 
 constexpr uint64_t kFirstAddresses = 4;          // hits whose addresses are all kept
 constexpr uint64_t kLastAddress = 1u << 14;      // then at powers of two up to this hit: 16 a site and thread
-constexpr uint32_t kSiteBytes = sizeof(trace::AlignSite) + sizeof(trace::AlignCode);
 
 std::atomic<uint32_t> recording_number{1};
 
@@ -96,17 +96,11 @@ void write_site(const Guard& guard, const Site& site, trace::NodeId path, uint64
 
 // The first hit of this site in this thread.
 trace::AlignCount* begin_count(const Guard& guard, Site& site, trace::NodeId path, bool exact, uint64_t time_ns) {
-    if (!spend(guard, Budget::alignment, kSiteBytes + sizeof(trace::AlignCount)))
+    if (!spend(guard, Budget::alignment, sizeof(trace::AlignSite) + sizeof(trace::AlignCount)))
         return nullptr;
     const uint32_t number = recording_number.load(std::memory_order_relaxed);
-    if (site.recorded.exchange(number, std::memory_order_relaxed) != number) {
+    if (site.recorded.exchange(number, std::memory_order_relaxed) != number)
         write_site(guard, site, path, time_ns);
-        if (site.slot.load(std::memory_order_acquire) != 0) {
-            const SlotCode slot = code_of_slot(site);
-            trace::AlignCode code = {{}, slot.start, slot.end, slot.address};
-            append(guard, trace::RecordType::AlignCode, code);
-        }
-    }
     trace::AlignCount count = {};
     count.site = site.id;
     count.exact = exact ? 1 : 0;
@@ -201,6 +195,23 @@ void count_hit(WatchedThread& thread, Site& site, const ucontext_t& context, boo
         count_access(*count, access.address, access.width);
     else
         add_to_count(count->hits, 1);
+}
+
+void record_slot(Site& site) {
+    const uint32_t number = recording_number.load(std::memory_order_relaxed);
+    if (__builtin_expect(site.slot_recorded.load(std::memory_order_relaxed) == number, 1))
+        return;
+    const Guard guard;
+    if (!guard || site.slot_recorded.exchange(number, std::memory_order_relaxed) == number ||
+        !spend(guard, Budget::alignment, sizeof(trace::AlignCode)))
+        return;
+    const SlotCode slot = code_of_slot(site);
+    append(guard, trace::RecordType::AlignCode, trace::AlignCode{{}, slot.start, slot.end, slot.address});
+}
+
+void tell_own_cost(WatchedThread& thread) {
+    trace_file().add_own_cost(thread.totals->trap_ns - thread.told_trap_ns);
+    thread.told_trap_ns = thread.totals->trap_ns;
 }
 
 void begin_site_recording() { recording_number.fetch_add(1, std::memory_order_relaxed); }

@@ -29,6 +29,9 @@ struct WatchedThread {
     uint32_t idle_ticks, ticks_to_skip;
     uint64_t window_begin_ns;
 
+    void* tick; // of find mode; null: none
+    uint64_t told_trap_ns; // of totals->trap_ns, already part of the shim's own cost
+
     StackBounds stack;
     CallPathCache paths;
     trace::AlignCount* counts[kSitesMax];
@@ -43,6 +46,12 @@ void unwatch_thread();
 
 // One hit at `site` in the thread whose state at that moment `context` is. Signal-safe.
 void count_hit(WatchedThread&, Site&, const ucontext_t& context, bool exact);
+
+// Time samples in the site's slot belong to the site: written when a thread is about to use it. Signal-safe.
+void record_slot(Site&);
+
+// What the traps of the calling thread have cost since it was last told.
+void tell_own_cost(WatchedThread&);
 
 // A forked child, or an image after it, records everything anew: sites that were written before are written again.
 void begin_site_recording();
