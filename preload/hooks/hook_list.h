@@ -10,7 +10,6 @@
 //   exit       on_exit() also sees the return from main, and runs after all destructors
 //   fork       pthread_atfork() also sees fork inside forkpty, daemon and other libraries
 //   vfork, clone  return twice on one stack, which no wrapper survives; their children are told apart by their pid
-//   posix_spawn, system, popen   their children are seen from inside when they are recorded themselves
 //   operator new, operator delete   libstdc++'s call malloc and are seen there. Those of allocators that bring their own
 //              are not (the heap's evidence says so): standing in front of them would also catch libraries that
 //              dlopen(RTLD_LOCAL) gives their own operators, which no RTLD_NEXT finds from here
@@ -56,12 +55,74 @@
       (int (*main)(int, char**, char**), int count, char** arguments, void (*begin)(), void (*end)(),        \
        void (*end_of_loader)(), void* stack_end))
 
-// Only to keep the sampling timer's signal apart from the program's own signals.
+// To keep the signals that the shim uses apart from the program's (record/program_signals.h).
 #define PLUMB_SIGNAL_HOOKS(X)                                                                                \
     X(signal, int, sigaction, (int number, const struct sigaction* action, struct sigaction* former))        \
     X(signal, sighandler_t, signal, (int number, sighandler_t handler))                                      \
+    X(signal, sighandler_t, bsd_signal, (int number, sighandler_t handler))                                  \
+    X(signal, sighandler_t, ssignal, (int number, sighandler_t handler))                                     \
+    X(signal, sighandler_t, sysv_signal, (int number, sighandler_t handler))                                 \
+    X(signal, sighandler_t, __sysv_signal, (int number, sighandler_t handler))                               \
+    X(signal, int, siginterrupt, (int number, int interrupts))                                               \
+    X(signal, sighandler_t, sigset, (int number, sighandler_t handler))                                      \
+    X(signal, int, sighold, (int number))                                                                    \
+    X(signal, int, sigrelse, (int number))                                                                   \
+    X(signal, int, sigignore, (int number))                                                                  \
     X(signal, int, sigprocmask, (int how, const sigset_t* set, sigset_t* former))                            \
-    X(signal, int, pthread_sigmask, (int how, const sigset_t* set, sigset_t* former))
+    X(signal, int, pthread_sigmask, (int how, const sigset_t* set, sigset_t* former))                        \
+    X(signal, int, sigblock, (int mask))                                                                     \
+    X(signal, int, sigsetmask, (int mask))                                                                   \
+    X(signal, int, sigsuspend, (const sigset_t* mask))                                                       \
+    X(signal, int, sigpause, (int mask))                                                                     \
+    X(signal, int, __xpg_sigpause, (int number))                                                             \
+    X(signal, int, ppoll,                                                                                    \
+      (struct pollfd* descriptors, nfds_t count, const struct timespec* timeout, const sigset_t* mask))      \
+    X(signal, int, pselect,                                                                                  \
+      (int count, fd_set* readable, fd_set* writable, fd_set* exceptional,                                   \
+       const struct timespec* timeout, const sigset_t* mask))                                                \
+    X(signal, int, epoll_pwait,                                                                              \
+      (int descriptor, struct epoll_event* events, int most, int timeout, const sigset_t* mask))             \
+    X(signal, int, epoll_pwait2,                                                                             \
+      (int descriptor, struct epoll_event* events, int most, const struct timespec* timeout,                 \
+       const sigset_t* mask))                                                                                \
+    X(signal, int, sigpending, (sigset_t* set))                                                              \
+    X(signal, int, sigwait, (const sigset_t* set, int* number))                                              \
+    X(signal, int, sigwaitinfo, (const sigset_t* set, siginfo_t* info))                                      \
+    X(signal, int, sigtimedwait, (const sigset_t* set, siginfo_t* info, const struct timespec* timeout))
+
+// Jumps that set a signal mask, see hooks/jumps.cpp.
+#define PLUMB_JUMP_HOOKS(X)                                                                                  \
+    X(jump, int, __sigsetjmp, (struct __jmp_buf_tag* buffer, int saves_mask))                                \
+    X(jump, int, setjmp, (struct __jmp_buf_tag* buffer))                                                     \
+    X(jump, void, siglongjmp, (struct __jmp_buf_tag* buffer, int value))                                     \
+    X(jump, void, longjmp, (struct __jmp_buf_tag* buffer, int value))                                        \
+    X(jump, void, _longjmp, (struct __jmp_buf_tag* buffer, int value))                                       \
+    X(jump, void, __longjmp_chk, (struct __jmp_buf_tag* buffer, int value))                                  \
+    X(jump, int, getcontext, (ucontext_t* context))                                                          \
+    X(jump, int, setcontext, (const ucontext_t* context))                                                    \
+    X(jump, int, swapcontext, (ucontext_t* from, const ucontext_t* to))
+
+// What starts processes or threads inside the C library, see hooks/outside_calls.cpp.
+#define PLUMB_OUTSIDE_HOOKS(X)                                                                               \
+    X(outside, int, posix_spawn,                                                                             \
+      (pid_t* child, const char* path, const posix_spawn_file_actions_t* files,                              \
+       const posix_spawnattr_t* attributes, char* const* arguments, char* const* environment))               \
+    X(outside, int, posix_spawnp,                                                                            \
+      (pid_t* child, const char* file, const posix_spawn_file_actions_t* files,                              \
+       const posix_spawnattr_t* attributes, char* const* arguments, char* const* environment))               \
+    X(outside, int, system, (const char* command))                                                           \
+    X(outside, FILE*, popen, (const char* command, const char* mode))                                        \
+    X(outside, int, wordexp, (const char* words, wordexp_t* expansion, int flags))                           \
+    X(outside, int, timer_create, (clockid_t clock, struct sigevent* event, timer_t* timer))                 \
+    X(outside, int, mq_notify, (mqd_t queue, const struct sigevent* event))                                  \
+    X(outside, int, getaddrinfo_a, (int mode, struct gaicb** list, int count, struct sigevent* event))       \
+    X(outside, int, aio_read, (struct aiocb* request))                                                       \
+    X(outside, int, aio_write, (struct aiocb* request))                                                      \
+    X(outside, int, aio_read64, (struct aiocb* request))                                                     \
+    X(outside, int, aio_write64, (struct aiocb* request))                                                    \
+    X(outside, int, aio_fsync, (int operation, struct aiocb* request))                                       \
+    X(outside, int, lio_listio, (int mode, struct aiocb* const* list, int count, struct sigevent* event))    \
+    X(outside, int, lio_listio64, (int mode, struct aiocb* const* list, int count, struct sigevent* event))
 
 // The allocation family (hooks/alloc*.cpp). These may be called before the table of real functions is there.
 #define PLUMB_ALLOC_HOOKS(X)                                                                                 \
@@ -96,6 +157,8 @@
     PLUMB_DL_HOOKS(X)                                                                                        \
     PLUMB_START_HOOKS(X)                                                                                     \
     PLUMB_SIGNAL_HOOKS(X)                                                                                    \
+    PLUMB_JUMP_HOOKS(X)                                                                                      \
+    PLUMB_OUTSIDE_HOOKS(X)                                                                                   \
     PLUMB_ALLOC_HOOKS(X)
 
 // Everything that the library exports.

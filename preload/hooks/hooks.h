@@ -5,13 +5,28 @@
 
 #include "hooks/hook_list.h"
 
+#include <aio.h>
 #include <dlfcn.h>
+#include <mqueue.h>
+#include <netdb.h>
+#include <poll.h>
 #include <pthread.h>
+#include <setjmp.h>
 #include <signal.h>
+#include <spawn.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <stdio.h>
+#include <sys/epoll.h>
+#include <sys/select.h>
 #include <sys/types.h>
 #include <threads.h>
+#include <ucontext.h>
+#include <wordexp.h>
+
+// The header's names for other functions of the same kind.
+#undef setjmp
+#undef sigpause
 
 extern "C" {
 #define PLUMB_X(family, result, name, parameters)                                                            \

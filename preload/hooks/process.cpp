@@ -3,9 +3,11 @@
 // All of this may run in a vfork child, which shares the parent's memory and must leave no trace in it, and in
 // signal handlers. runs_in_recorded_process() asks the kernel who runs.
 #include "hooks/real_functions.h"
+#include "platform/alignment_flag.h"
 #include "record/life.h"
 #include "record/modules.h"
 #include "record/process.h"
+#include "record/program_signals.h"
 #include "record/trace_writer.h"
 
 #include <errno.h>
@@ -19,6 +21,7 @@ namespace {
 
 // Records the end of this image, runs `exec`, and takes the end back if it returns.
 template <class Exec> int exec_recorded(Exec exec) {
+    const SignalsAsTheProgramSees signals;
     if (!runs_in_recorded_process())
         return exec(*real_functions());
     const int error_before = errno;
@@ -101,6 +104,7 @@ int hook_execle(const char* path, const char* argument, ...) {
 
 // fork() without the handlers of pthread_atfork(), which is where children of fork() are set up.
 pid_t hook__Fork(void) {
+    const AlignmentTrapOff off; // it blocks all signals
     const pid_t child = real_functions()->_Fork();
     if (child == 0)
         continue_in_child();

@@ -1,6 +1,7 @@
 #include "hooks/real_functions.h"
 
 #include "platform/system_call.h"
+#include "record/program_signals.h"
 
 #include <errno.h>
 #include <string.h>
@@ -12,7 +13,10 @@ RealFunctions table;
 std::atomic<uint32_t> filling{0};
 __thread bool filled_by_this_thread = false;
 
-constexpr const char* kRecent[] = {"_Fork", "execveat", "thrd_create"}; // later than glibc 2.26
+// Later than glibc 2.26, or in libraries of their own (librt, libanl) before 2.34.
+constexpr const char* kRecent[] = {"_Fork",       "aio_fsync",    "aio_read",   "aio_read64",   "aio_write",
+                                   "aio_write64", "epoll_pwait2", "execveat",   "getaddrinfo_a", "lio_listio",
+                                   "lio_listio64", "mq_notify",   "thrd_create", "timer_create"};
 
 bool is_recent(const char* name) {
     for (const char* recent : kRecent)
@@ -45,6 +49,7 @@ const RealFunctions* resolve_real_functions() {
         PLUMB_HOOKS(PLUMB_X)
 #undef PLUMB_X
         filled_by_this_thread = false;
+        start_program_signals({table.sigaction, table.pthread_sigmask});
         published_functions.store(&table, std::memory_order_release);
     }
     filling.store(0, std::memory_order_release);

@@ -6,12 +6,14 @@
 // it back.
 #include "hooks/confinement.h"
 #include "hooks/real_functions.h"
+#include "platform/alignment_flag.h"
 #include "platform/identity.h"
 #include "record/budget.h"
 #include "record/collector.h"
 #include "record/modules.h"
 #include "record/pin.h"
 #include "record/process.h"
+#include "record/program_signals.h"
 #include "record/threads.h"
 #include "record/trace_writer.h"
 
@@ -32,6 +34,7 @@ ThreadState* hand_over(const pthread_attr_t* attributes, void* routine, void* ar
     if (state) {
         state->start_routine = routine;
         state->start_argument = argument;
+        state->held_back = held_back_signals();
         state->pin_ticket = pin_claim(attributes, routine, caller);
         const Guard guard;
         if (guard) {
@@ -55,6 +58,7 @@ template <class Routine> void* take_over(void* handed, Routine*& routine) {
     routine = reinterpret_cast<Routine*>(state->start_routine);
     void* argument = state->start_argument;
     const PinTicket ticket = state->pin_ticket;
+    inherit_held_back_signals(state->held_back);
     if (recording())
         begin_thread(state);
     else
@@ -98,6 +102,7 @@ extern "C" {
 
 int hook_pthread_create(pthread_t* thread, const pthread_attr_t* attributes, void* (*routine)(void*),
                         void* argument) {
+    const AlignmentTrapOff off; // it blocks all signals
     const RealFunctions& real = *real_functions();
     ThreadState* state =
         threads_are_watched() ? hand_over(attributes, reinterpret_cast<void*>(routine), argument,
@@ -111,6 +116,7 @@ int hook_pthread_create(pthread_t* thread, const pthread_attr_t* attributes, voi
 }
 
 int hook_thrd_create(thrd_t* thread, int (*routine)(void*), void* argument) {
+    const AlignmentTrapOff off;
     const RealFunctions& real = *real_functions();
     ThreadState* state =
         threads_are_watched() ? hand_over(nullptr, reinterpret_cast<void*>(routine), argument,

@@ -2,9 +2,10 @@
 
 #include "platform/system_call.h"
 
-// The kernel returns from a handler through this; the C library keeps its own to itself.
+// The kernel returns from a handler through this; the C library keeps its own to itself. Unwinders know it by its
+// bytes, as long as no function's description covers the address before it: hence the nop.
 #if defined(__x86_64__)
-__asm__(".text\n.globl plumb_signal_return\n.hidden plumb_signal_return\n.type plumb_signal_return, @function\n"
+__asm__(".text\nnop\n.globl plumb_signal_return\n.hidden plumb_signal_return\n.type plumb_signal_return, @function\n"
         "plumb_signal_return:\nmov $15, %rax\nsyscall\n.size plumb_signal_return, . - plumb_signal_return\n");
 extern "C" void plumb_signal_return();
 #endif
@@ -41,12 +42,8 @@ int install_handler(int signal_number, SignalHandler handler) {
     return install(signal_number, handler, SA_SIGINFO | SA_RESTART | SA_ONSTACK, 0);
 }
 
-int install_trap_handler(int signal_number, SignalHandler handler) {
-    uint64_t mask = ~uint64_t{0};
-    constexpr int kSynchronous[] = {SIGBUS, SIGTRAP, SIGSEGV, SIGFPE, SIGILL};
-    for (const int synchronous : kSynchronous)
-        mask &= ~(uint64_t{1} << (synchronous - 1));
-    return install(signal_number, handler, SA_SIGINFO | SA_NODEFER, mask);
+int set_kernel_action(int signal_number, uint64_t handler, uint64_t flags, uint64_t mask) {
+    return install(signal_number, reinterpret_cast<SignalHandler>(handler), flags, mask);
 }
 
 int remove_handler(int signal_number) {

@@ -12,9 +12,8 @@ using SignalHandler = void (*)(int, siginfo_t*, void*);
 // Installs a handler with SA_SIGINFO | SA_RESTART | SA_ONSTACK; no other signal is blocked while it runs.
 int install_handler(int signal_number, SignalHandler handler);
 
-// Installs a handler with SA_SIGINFO | SA_NODEFER on the interrupted stack; while it runs all signals are blocked but
-// those that an instruction raises itself.
-int install_trap_handler(int signal_number, SignalHandler handler);
+// A handler, SIG_DFL or SIG_IGN with these SA_ flags and this mask.
+int set_kernel_action(int signal_number, uint64_t handler, uint64_t flags, uint64_t mask);
 
 // Back to the default action; signals on their way are lost rather than deadly.
 int remove_handler(int signal_number);

@@ -1,8 +1,10 @@
 #include "record/life.h"
 
+#include "platform/alignment_flag.h"
 #include "record/collector.h"
 #include "record/modules.h"
 #include "record/process.h"
+#include "record/program_signals.h"
 #include "record/settings.h"
 #include "record/threads.h"
 #include "record/trace_writer.h"
@@ -25,6 +27,7 @@ uint64_t file_limit() {
 
 LaunchFacts launch_facts;
 std::atomic<int> quick_exit_status{0};
+__thread bool armed_at_fork __attribute__((tls_model("initial-exec"))) = false;
 
 int record(bool forked) {
     return begin_recording(settings.text(Setting::kRunDirectory),
@@ -60,10 +63,19 @@ void prepare_fork() {
     if (guard)
         scan_modules_if_due(guard);
     errno = error_of_program;
+    armed_at_fork = alignment_flag(); // fork blocks all signals for a while
+    if (armed_at_fork)
+        clear_alignment_flag();
+}
+
+void continue_in_parent() {
+    if (armed_at_fork)
+        set_alignment_flag();
 }
 
 void continue_in_child() {
     const int error_of_program = errno;
+    continue_program_signals_in_child();
     const bool recorded = forget_parent() && record(true) == 0;
     if (recorded) {
         const Guard guard;

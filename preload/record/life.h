@@ -12,9 +12,10 @@ namespace plumb::shim {
 // trace file. Once, from the constructor.
 int begin_process(const LaunchFacts&);
 
-// The handlers of pthread_atfork: in the parent before, in the child after. The child of a recorded process gets a
+// The handlers of pthread_atfork: in the parent before and after, in the child after. The child of a recorded process gets a
 // file of its own. It takes no lock of the loader: another thread of the parent may have held it.
 void prepare_fork();
+void continue_in_parent();
 void continue_in_child();
 
 // Writes all that is to be written at the end, if this is the recorded process itself. Signal-safe as far as the

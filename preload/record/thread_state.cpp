@@ -72,6 +72,7 @@ ThreadState* allocate_thread_state() {
     state->start_argument = nullptr;
     state->creator_tid = 0;
     state->creation_path = 0;
+    state->held_back = 0;
     state->end_rounds = 0;
     state->start_written = false;
     return state;

@@ -43,6 +43,7 @@ struct ThreadState {
     uint32_t creator_tid;
     trace::NodeId creation_path;
     uint32_t pin_ticket; // the position its creator claimed for it (record/pin.h)
+    uint64_t held_back;  // signals that its creator blocks and the kernel does not know of (record/program_signals.h)
     uint32_t end_rounds; // key destructor rounds seen
     bool start_written;  // the thread has a ThreadStart and is to have a ThreadEnd
 

@@ -9,6 +9,7 @@
 #include "record/call_path.h"
 #include "record/call_path_tree.h"
 #include "record/process.h"
+#include "record/program_signals.h"
 #include "record/sample_table.h"
 #include "record/settings.h"
 #include "record/trace_writer.h"
@@ -97,7 +98,7 @@ void start_thread(const Guard& guard) {
     if (!sampling->running)
         write_evidence(guard, kSource, trace::EvidenceState::limited, "a thread could not be given a timer",
                        "raise the limit of pending signals (ulimit -i)");
-    unblock_signal(signal_in_use.load(std::memory_order_relaxed)); // inherited masks
+    adopt_thread_mask(); // inherited masks
 }
 
 int find_unused_signal() {
@@ -123,6 +124,7 @@ bool start(bool forked) {
             return false;
         }
         signal_in_use.store(number, std::memory_order_relaxed);
+        keep_signal_open(number); // programs that block all signals in their workers would never be sampled
     }
     Text<256> why;
     why << "perf events are forbidden: CPU-time timers interrupt each thread " << (1'000'000'000u / period_ns)
@@ -172,6 +174,7 @@ void yield_sampling_signal() {
         return;
     stop_all_timers();
     remove_handler(number);
+    let_signal_go(number);
     const Guard guard;
     if (guard)
         write_evidence(guard, "timer-signal", trace::EvidenceState::limited,

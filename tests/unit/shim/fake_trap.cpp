@@ -1,0 +1,12 @@
+// A process without alignment trap and without confinement, for the parts of the shim that ask.
+#include "record/align/alignment_collector.h"
+#include "record/align/natural_context.h"
+#include "record/process.h"
+
+namespace plumb::shim {
+
+bool is_armed() { return false; }
+void make_context_natural(void*) {}
+bool is_confined() { return false; }
+
+} // namespace plumb::shim
