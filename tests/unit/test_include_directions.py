@@ -30,7 +30,7 @@ ANALYZER = {
 }
 # The one part that is shared: the shim's unwinder, which the recorder runs on stack samples.
 USES_THE_SHIMS_UNWINDER = "unwind"
-PRELOAD = {"platform": set(), "record": {"platform"}, "hooks": {"platform", "record"}}
+PRELOAD = {"platform": set(), "record": {"platform"}, "hooks": {"platform", "record"}, "strings": {"platform"}}
 
 # Libraries that one part alone may know.
 OWNERS = {
