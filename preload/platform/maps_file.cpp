@@ -30,6 +30,8 @@ bool parse_mapping(const char* line, const char* end, Mapping* mapping) {
     if (!parse_hex(p, end, '-', &mapping->start) || !parse_hex(p, end, ' ', &mapping->end) || end - p < 5)
         return false;
     mapping->executable = p[2] == 'x';
+    mapping->writable = p[1] == 'w';
+    mapping->shared = p[3] == 's';
     p += 5;
     if (!parse_hex(p, end, ' ', &mapping->file_offset) || !parse_hex(p, end, ':', &major) ||
         !parse_hex(p, end, ' ', &minor))

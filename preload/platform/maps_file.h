@@ -12,6 +12,8 @@ struct Mapping {
     uint64_t device; // major << 32 | minor
     uint64_t inode;
     bool executable;
+    bool writable;
+    bool shared;      // what is written goes to the file or to other processes
     bool deleted;     // the path ended in " (deleted)", which was cut off
     const char* path; // into the line; "" for anonymous memory
     size_t path_length;
