@@ -12,7 +12,7 @@ struct AddressRange {
     uint64_t low, high; // first address, first behind it
 };
 
-// A piece of `bytes` whose first byte lies within `range`, writable and executable, filled with breakpoints. Never
+// A piece of `bytes` whose first byte, at a multiple of 16, lies within `range`, writable and executable, filled with breakpoints. Never
 // where another mapping is, nor where the heap's break or the main stack may grow soon. 0: no such place, or the
 // kernel allows no such memory. `owner` (not 0) is what owner_of_near_code() says of every byte of the piece.
 // Pieces are never given back: some thread may stand in them. Signal-safe.

@@ -112,11 +112,11 @@ bool find_kept_bytes(uint64_t address, uint8_t length, uint8_t* kept) {
     return true;
 }
 
-constexpr uint64_t kStubBytes = 14;
+constexpr uint64_t kStubBytes = 16;
 
 void write_stub(uint64_t at, uint64_t target) {
-    uint8_t code[kStubBytes] = {0xff, 0x25}; // jmp *0(%rip)
-    memcpy(code + 6, &target, sizeof target);
+    uint8_t code[kStubBytes] = {0xff, 0x25, 2}; // jmp *2(%rip): the address is read with the alignment flag set
+    memcpy(code + 8, &target, sizeof target);
     memcpy(reinterpret_cast<void*>(at), code, sizeof code);
 }
 
