@@ -21,6 +21,7 @@ struct Entry {
     RewrittenSite site;
     CodePatch patch;
     uint64_t depends_end;         // first byte behind the jump: what follows a short site must not change
+    uint8_t following[8];         // the bytes from the site's end to there
     std::atomic<bool> in_place;   // the jump stands in the program
 };
 Entry entries[kMostRewritten]; // touched as they are used
@@ -165,28 +166,50 @@ uint64_t place(Entry& entry, const JumpChoice& choice, uint16_t owner) {
     return stub;
 }
 
-RewriteResult rewrite_locked(uint64_t address, const uint8_t* known, const MemoryInstruction& decoded, uint32_t site,
-                             uint32_t index) {
-    Entry& entry = entries[index];
-    entry.site = {};
-    Trampoline& trampoline = entry.trampoline;
-    trampoline = {};
-    trampoline.address = address;
-    trampoline.site = site;
-    trampoline.operand = decoded.operands[0];
+RewriteResult put_in_place(Entry& entry) {
+    entry.in_place.store(true, std::memory_order_release);
+    if (apply_patch(entry.patch) == 0)
+        return RewriteResult::done;
+    entry.in_place.store(false, std::memory_order_release);
+    return RewriteResult::kernel;
+}
+
+// A site that was taken back, or whose module was unloaded and loaded again: its trampoline still serves.
+bool serves_again(const Entry& entry, uint64_t address, const uint8_t* code, uint8_t length, uint32_t site,
+                  uint8_t kept) {
+    return entry.patch.address == address && entry.patch.length == length && entry.patch.kept == kept &&
+           entry.site.site == site && memcmp(entry.patch.before, code, length) == 0 &&
+           memcmp(entry.following, code + length, entry.depends_end - address - length) == 0;
+}
+
+RewriteResult rewrite_locked(uint64_t address, const uint8_t* known, const MemoryInstruction& decoded,
+                             uint32_t site) {
     uint8_t code[kJumpWindow];
     if (!is_file_code(address, sizeof code))
         return RewriteResult::code;
     memcpy(code, reinterpret_cast<const void*>(address), sizeof code);
     if (memcmp(code, known, decoded.length) != 0)
         return RewriteResult::code;
-    if (!make_movable(code, address, decoded, &trampoline.instruction) ||
-        !is_trapping_width(trampoline.operand.width))
+    MovableCode movable;
+    if (!make_movable(code, address, decoded, &movable) || !is_trapping_width(decoded.operands[0].width))
         return RewriteResult::instruction;
     uint8_t kept = 0;
     if (!find_kept_bytes(address, decoded.length, &kept))
         return RewriteResult::neighbour;
+    Entry* former = entry_at(address);
+    if (former && serves_again(*former, address, code, decoded.length, site, kept))
+        return put_in_place(*former);
+    const uint32_t index = entry_count.load(std::memory_order_relaxed);
+    if (index == kMostRewritten)
+        return RewriteResult::full;
 
+    Entry& entry = entries[index];
+    entry.site = {};
+    entry.trampoline = {};
+    entry.trampoline.address = address;
+    entry.trampoline.site = site;
+    entry.trampoline.operand = decoded.operands[0];
+    entry.trampoline.instruction = movable;
     JumpChoice choices[kMostJumpChoices];
     const int count = jump_choices(code, address, decoded.length, kept, choices);
     if (count == 0 && kept != 0)
@@ -207,18 +230,14 @@ RewriteResult rewrite_locked(uint64_t address, const uint8_t* known, const Memor
             entry.depends_end = address + decoded.length;
         entry.site.site = site;
         entry.site.address = address;
-        entry.site.code_start = trampoline.code;
-        entry.site.code_end = trampoline.code + trampoline.bytes;
+        memcpy(entry.following, code + decoded.length, entry.depends_end - address - decoded.length);
+        entry.site.code_start = entry.trampoline.code;
+        entry.site.code_end = entry.trampoline.code + entry.trampoline.bytes;
         // Everything that a thread in the breakpoint or the trampoline needs is there before the first byte changes.
         entry_count.store(index + 1, std::memory_order_release);
         publish(address, index);
         publish(address + kept, index);
-        entry.in_place.store(true, std::memory_order_release);
-        if (apply_patch(entry.patch) < 0) {
-            entry.in_place.store(false, std::memory_order_release);
-            return RewriteResult::kernel;
-        }
-        return RewriteResult::done;
+        return put_in_place(entry);
     }
     return RewriteResult::reach;
 }
@@ -263,16 +282,14 @@ RewriteResult rewrite_site(uint64_t address, const uint8_t* code, const MemoryIn
     TryLock lock;
     if (!lock)
         return RewriteResult::busy;
-    if (const Entry* known = entry_at(address); known && known->in_place.load(std::memory_order_acquire)) {
+    if (const Entry* known = entry_at(address);
+        known && known->patch.address == address && known->in_place.load(std::memory_order_acquire)) {
         *rewritten = known->site;
         return RewriteResult::done;
     }
-    const uint32_t index = entry_count.load(std::memory_order_relaxed);
-    if (index == kMostRewritten)
-        return RewriteResult::full;
-    const RewriteResult result = rewrite_locked(address, code, decoded, site, index);
+    const RewriteResult result = rewrite_locked(address, code, decoded, site);
     if (result == RewriteResult::done)
-        *rewritten = entries[index].site;
+        *rewritten = entry_at(address)->site;
     return result;
 }
 

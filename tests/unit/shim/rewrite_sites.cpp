@@ -75,7 +75,7 @@ machine_done:
     pushfq
     popq 128(%rax)
     pushfq
-    andq $0xfffffffffffbfbff, (%rsp)
+    andq $0xfffffffffffbfeff, (%rsp)
     popfq
     movups %xmm0, 136(%rax)
     movups %xmm1, 152(%rax)
