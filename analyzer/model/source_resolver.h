@@ -27,11 +27,18 @@ struct DataName {
     Kind kind = Kind::variable;
     std::string name;   // "table", "solve()::seed" for a static of a function, "/pair/" for a common block, "struct
                         // record" for a structure that is known only by its type
-    std::string member; // what of it was accessed: "x", "cells[3].weight"; empty: it has no parts
+    std::string member; // what of it was accessed: "x", "cells[3].weight", "[3].weight" where the variable is an array
+                        // itself; empty: it has no parts, or none lies there
+    std::string expression; // the whole as the source would write it: "cells[3].weight", "p->weight", "pts(2)%w"
     std::string type;   // of the variable, empty: not known
     uint64_t size = 0;  // of the variable, bytes; 0: not known
     uint64_t offset = 0;          // of the access within the variable
-    uint64_t member_offset = 0;   // of the member within the structure or block that holds it
+    // The structure or block that holds the member; of nested ones the one whose layout misplaces it, else the
+    // innermost.
+    std::string holder;           // "struct record", "/pair/"; empty: no structure is involved
+    std::string holder_file;      // of its declaration, empty: not known
+    uint32_t holder_line = 0;
+    uint64_t member_offset = 0;   // of the member within the holder
     uint64_t member_size = 0;     // bytes, 0: not known
     uint32_t member_alignment = 0; // natural alignment of the member's type, 0: not known
     bool packed = false;          // the structure puts the member where its type would not lie
@@ -55,8 +62,14 @@ class SourceResolver {
     virtual ~SourceResolver() = default;
 
     // The static variable or common block of `module` that `address` lies in. A module has several mappings, of which
-    // only the executable ones are in the model: `module` is any one of the right file and process.
-    virtual std::optional<DataName> name_static(const Module& module, uint64_t address) { (void)module, (void)address; return {}; }
+    // only the executable ones are in the model: `module` is any one of the right file and process. Modules whose file
+    // does not reach to `address` answer quickly. What the access is (0: not known) chooses where the source has
+    // several names for one place: unions, equivalences, and common blocks that each unit lays out in its own way.
+    virtual std::optional<DataName> name_static(const Module& module, uint64_t address, uint32_t width = 0,
+                                                uint64_t instruction = 0) {
+        (void)module, (void)address, (void)width, (void)instruction;
+        return {};
+    }
 
     // The local variable of the function at access.instruction that access.address lies in.
     virtual std::optional<DataName> name_local(const Module& code, const DataAccess& access) { (void)code, (void)access; return {}; }

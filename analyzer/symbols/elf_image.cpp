@@ -84,7 +84,8 @@ void ElfImage::read_headers() {
             GElf_Phdr segment;
             if (gelf_getphdr(elf_, static_cast<int>(i), &segment) && segment.p_type == PT_LOAD)
                 segments_.push_back(
-                    {segment.p_offset, segment.p_vaddr, segment.p_filesz, (segment.p_flags & PF_X) != 0});
+                    {segment.p_offset, segment.p_vaddr, segment.p_filesz, (segment.p_flags & PF_X) != 0,
+                     segment.p_memsz});
         }
 
     size_t names = 0;

@@ -14,6 +14,7 @@ namespace plumb::symbols {
 struct Segment { // a PT_LOAD
     uint64_t file_offset = 0, address = 0, file_bytes = 0;
     bool executable = false;
+    uint64_t memory_bytes = 0;
 };
 
 struct Section {

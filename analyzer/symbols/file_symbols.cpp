@@ -47,6 +47,7 @@ FileSymbols::FileSymbols(const DebugFileSearch& search, const ElfImage* image, c
 }
 
 FileSymbols::~FileSymbols() {
+    data_.reset();
     open_units_.clear();
     symbols_.reset();
     if (session_)
@@ -95,6 +96,12 @@ const SymbolTable& FileSymbols::symbol_table() {
     if (!symbols_)
         symbols_ = std::make_unique<SymbolTable>(module_, image_);
     return *symbols_;
+}
+
+DataNames* FileSymbols::data() {
+    if (!data_ && module_)
+        data_ = std::make_unique<DataNames>(image_ ? *image_ : *debug_, module_, dwarf_, debug_bias_, units_.get());
+    return data_.get();
 }
 
 std::optional<uint64_t> FileSymbols::function_start(uint64_t address) {

@@ -1,8 +1,9 @@
-// All that is known about the code of one ELF file: debug info first, then symbols. Opened on the first question that
+// All that is known about the code and data of one ELF file: debug info first, then symbols. Opened on the first question that
 // the cache cannot answer.
 #pragma once
 
 #include "model/source_resolver.h"
+#include "symbols/data_names.h"
 #include "symbols/debug_files.h"
 #include "symbols/function_bounds.h"
 #include "symbols/symbol_table.h"
@@ -33,6 +34,9 @@ class FileSymbols {
     // First address of the unnamed function around `address`, if the file still tells.
     std::optional<uint64_t> function_start(uint64_t address);
 
+    // Names of data; null: the file cannot be read.
+    DataNames* data();
+
     bool has_debug_info() const { return units_ != nullptr; }
     const std::string& missing_split_file() const { return missing_split_file_; } // name of one, empty: none missed
 
@@ -53,6 +57,7 @@ class FileSymbols {
     std::unordered_map<Dwarf_Off, std::unique_ptr<UnitFunctions>> open_units_;
     std::unique_ptr<SymbolTable> symbols_;
     std::unique_ptr<FunctionBounds> bounds_;
+    std::unique_ptr<DataNames> data_;
     std::string missing_split_file_;
 };
 

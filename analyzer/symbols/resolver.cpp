@@ -21,6 +21,7 @@ namespace plumb::symbols {
 
 namespace {
 
+using model::DataName;
 using model::Module;
 using model::SourceFrame;
 
@@ -63,6 +64,8 @@ class ElfResolver final : public model::SourceResolver {
     ~ElfResolver() override { cache_.save(); }
 
     std::vector<SourceFrame> resolve(const Module& module, uint64_t address) override;
+    std::optional<DataName> name_static(const Module& module, uint64_t address, uint32_t width,
+                                        uint64_t instruction) override;
     std::vector<std::string> notes() const override { return notes_; }
 
   private:
@@ -74,6 +77,9 @@ class ElfResolver final : public model::SourceResolver {
     std::unique_ptr<ElfImage> open_image(const Module& module, const std::string& path);
     static std::optional<uint64_t> address_in_file(const File& file, const Module& module, uint64_t address);
     void finish(std::vector<SourceFrame>& frames, const std::string& shown) const;
+    void finish(std::optional<DataName>& name) const;
+    void map_source(std::string& path) const;
+    FileSymbols& symbols_of(File& file);
     const AddressNames& perf_map_of(uint32_t pid);
 
     Options options_;
@@ -209,12 +215,29 @@ std::optional<uint64_t> ElfResolver::address_in_file(const File& file, const Mod
 void ElfResolver::finish(std::vector<SourceFrame>& frames, const std::string& shown) const {
     for (SourceFrame& frame : frames) {
         frame.module = shown;
-        for (const auto& [old_prefix, new_prefix] : options_.source_maps)
-            if (frame.file.starts_with(old_prefix)) {
-                frame.file.replace(0, old_prefix.size(), new_prefix);
-                break;
-            }
+        map_source(frame.file);
     }
+}
+
+void ElfResolver::finish(std::optional<DataName>& name) const {
+    if (!name)
+        return;
+    map_source(name->file);
+    map_source(name->holder_file);
+}
+
+void ElfResolver::map_source(std::string& path) const {
+    for (const auto& [old_prefix, new_prefix] : options_.source_maps)
+        if (path.starts_with(old_prefix)) {
+            path.replace(0, old_prefix.size(), new_prefix);
+            break;
+        }
+}
+
+FileSymbols& ElfResolver::symbols_of(File& file) {
+    if (!file.symbols)
+        file.symbols = std::make_unique<FileSymbols>(search_, file.image.get(), file.debug.get());
+    return *file.symbols;
 }
 
 std::vector<SourceFrame> ElfResolver::resolve_in_file(const Module& module, uint64_t address) {
@@ -227,9 +250,7 @@ std::vector<SourceFrame> ElfResolver::resolve_in_file(const Module& module, uint
 
     auto [entry, is_new] = file.cached->try_emplace(*inside);
     if (is_new) {
-        if (!file.symbols)
-            file.symbols = std::make_unique<FileSymbols>(search_, file.image.get(), file.debug.get());
-        entry->second = file.symbols->frames_at(*inside);
+        entry->second = symbols_of(file).frames_at(*inside);
         if (entry->second.empty())
             entry->second = single("", "");
         if (entry->second.back().function.empty())
@@ -245,6 +266,26 @@ std::vector<SourceFrame> ElfResolver::resolve_in_file(const Module& module, uint
     std::vector<SourceFrame> frames = entry->second;
     finish(frames, file.shown);
     return frames;
+}
+
+std::optional<DataName> ElfResolver::name_static(const Module& module, uint64_t address, uint32_t width,
+                                                 uint64_t instruction) {
+    if (module.kind != Module::Kind::program && module.kind != Module::Kind::library)
+        return std::nullopt;
+    File& file = file_of(module);
+    if (!file.image && !file.debug)
+        return std::nullopt;
+    const std::optional<uint64_t> start = address_in_file(file, module, module.start);
+    if (!start)
+        return std::nullopt;
+    const uint64_t bias = module.start - *start; // of the process; all mappings of a file have the same
+    if (!has_data_at(file.image ? *file.image : *file.debug, address - bias))
+        return std::nullopt;
+    DataNames* data = symbols_of(file).data();
+    std::optional<DataName> name =
+        data ? data->static_at(address - bias, width, instruction ? instruction - bias : 0) : std::nullopt;
+    finish(name);
+    return name;
 }
 
 } // namespace

@@ -123,4 +123,19 @@ std::string function_name(Dwarf_Die* die) {
     return tidy_name(scopes + result);
 }
 
+std::string static_name(Dwarf_Die* variable) {
+    const char* text = dwarf_diename(variable); // follows origins
+    const std::string name = text && *text ? text : "(unnamed)";
+    Dwarf_Die declared = declaration_of(*variable);
+    std::string scopes;
+    for (Dwarf_Die& scope : ancestors(&declared)) {
+        if (dwarf_tag(&scope) == DW_TAG_subprogram) // what encloses the function is in its name
+            scopes = function_name(&scope) +
+                     (dwarf_hasattr(&scope, DW_AT_main_subprogram) ? "::" : "()::"); // nobody calls a PROGRAM
+        else if (const std::string part = scope_name(&scope); !part.empty())
+            scopes += part + "::";
+    }
+    return tidy_name(scopes + name);
+}
+
 } // namespace plumb::symbols
