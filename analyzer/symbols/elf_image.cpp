@@ -125,6 +125,19 @@ void ElfImage::read_headers() {
     }
 }
 
+std::vector<uint8_t> ElfImage::code_at(uint64_t address, uint64_t bytes) const {
+    for (const Segment& segment : segments_) {
+        if (!segment.executable || address < segment.address || address - segment.address >= segment.file_bytes)
+            continue;
+        const uint64_t inside = address - segment.address;
+        std::vector<uint8_t> code(std::min(bytes, segment.file_bytes - inside));
+        const ssize_t got = pread(fd_, code.data(), code.size(), static_cast<off_t>(segment.file_offset + inside));
+        code.resize(got > 0 ? static_cast<size_t>(got) : 0);
+        return code;
+    }
+    return {};
+}
+
 std::optional<uint64_t> ElfImage::address_of(uint64_t file_offset) const {
     constexpr uint64_t kPage = 4096;
     const Segment* best = nullptr;

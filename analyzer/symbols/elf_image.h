@@ -43,6 +43,8 @@ class ElfImage {
     uint32_t debug_link_crc() const { return debug_link_crc_; }
     const std::string& alternate_link() const { return alternate_link_; } // .gnu_debugaltlink (dwz), may be empty
     const std::string& alternate_build_id() const { return alternate_build_id_; }
+    // Bytes of the file at an address of its executable segments; as many as there are.
+    std::vector<uint8_t> code_at(uint64_t address, uint64_t bytes) const;
     int machine() const { return machine_; } // EM_*
 
     // Address inside the file's own address space of what lies at `file_offset`; none: it is not loaded from there.

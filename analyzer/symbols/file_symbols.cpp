@@ -104,6 +104,24 @@ DataNames* FileSymbols::data() {
     return data_.get();
 }
 
+std::optional<CodePlace> FileSymbols::code_place(uint64_t address) {
+    UnitFunctions* unit = unit_at(address - debug_bias_);
+    if (!unit)
+        return std::nullopt;
+    CodePlace place{image_, module_, debug_bias_, address, unit->scopes_at(address - debug_bias_)};
+    return place.scopes.empty() ? std::nullopt : std::optional(std::move(place));
+}
+
+std::optional<model::DataName> FileSymbols::local_at(uint64_t address, const model::DataAccess& access) {
+    const std::optional<CodePlace> place = code_place(address);
+    return place ? name_local(*place, access) : std::nullopt;
+}
+
+std::optional<model::DataName> FileSymbols::pointed_at(uint64_t address, const model::DataAccess& access) {
+    const std::optional<CodePlace> place = code_place(address);
+    return place ? name_by_type(*place, access) : std::nullopt;
+}
+
 std::optional<uint64_t> FileSymbols::function_start(uint64_t address) {
     if (!image_)
         return std::nullopt;

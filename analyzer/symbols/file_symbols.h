@@ -3,6 +3,7 @@
 #pragma once
 
 #include "model/source_resolver.h"
+#include "symbols/data_locals.h"
 #include "symbols/data_names.h"
 #include "symbols/debug_files.h"
 #include "symbols/function_bounds.h"
@@ -37,12 +38,17 @@ class FileSymbols {
     // Names of data; null: the file cannot be read.
     DataNames* data();
 
+    // What the code at `address` touches: see data_locals.h. Nothing without debug info.
+    std::optional<model::DataName> local_at(uint64_t address, const model::DataAccess& access);
+    std::optional<model::DataName> pointed_at(uint64_t address, const model::DataAccess& access);
+
     bool has_debug_info() const { return units_ != nullptr; }
     const std::string& missing_split_file() const { return missing_split_file_; } // name of one, empty: none missed
 
   private:
     static int find_debug_info(Dwfl_Module* module, void** user, const char* name, Dwarf_Addr base,
                                const char* file, const char* link, GElf_Word crc, char** result);
+    std::optional<CodePlace> code_place(uint64_t address);
     UnitFunctions* unit_at(uint64_t debug_address);
     const SymbolTable& symbol_table();
 

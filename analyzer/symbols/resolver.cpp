@@ -21,6 +21,7 @@ namespace plumb::symbols {
 
 namespace {
 
+using model::DataAccess;
 using model::DataName;
 using model::Module;
 using model::SourceFrame;
@@ -66,6 +67,8 @@ class ElfResolver final : public model::SourceResolver {
     std::vector<SourceFrame> resolve(const Module& module, uint64_t address) override;
     std::optional<DataName> name_static(const Module& module, uint64_t address, uint32_t width,
                                         uint64_t instruction) override;
+    std::optional<DataName> name_local(const Module& code, const DataAccess& access) override;
+    std::optional<DataName> name_by_type(const Module& code, const DataAccess& access) override;
     std::vector<std::string> notes() const override { return notes_; }
 
   private:
@@ -80,6 +83,7 @@ class ElfResolver final : public model::SourceResolver {
     void finish(std::optional<DataName>& name) const;
     void map_source(std::string& path) const;
     FileSymbols& symbols_of(File& file);
+    std::optional<std::pair<FileSymbols*, uint64_t>> code_at(const Module& code, uint64_t address);
     const AddressNames& perf_map_of(uint32_t pid);
 
     Options options_;
@@ -284,6 +288,31 @@ std::optional<DataName> ElfResolver::name_static(const Module& module, uint64_t 
     DataNames* data = symbols_of(file).data();
     std::optional<DataName> name =
         data ? data->static_at(address - bias, width, instruction ? instruction - bias : 0) : std::nullopt;
+    finish(name);
+    return name;
+}
+
+// The file's symbols and the address in it.
+std::optional<std::pair<FileSymbols*, uint64_t>> ElfResolver::code_at(const Module& code, uint64_t address) {
+    if (code.kind != Module::Kind::program && code.kind != Module::Kind::library)
+        return std::nullopt;
+    File& file = file_of(code);
+    if (!file.image && !file.debug)
+        return std::nullopt;
+    const std::optional<uint64_t> inside = address_in_file(file, code, address);
+    return inside ? std::optional(std::pair(&symbols_of(file), *inside)) : std::nullopt;
+}
+
+std::optional<DataName> ElfResolver::name_local(const Module& code, const DataAccess& access) {
+    const auto place = code_at(code, access.instruction);
+    std::optional<DataName> name = place ? place->first->local_at(place->second, access) : std::nullopt;
+    finish(name);
+    return name;
+}
+
+std::optional<DataName> ElfResolver::name_by_type(const Module& code, const DataAccess& access) {
+    const auto place = code_at(code, access.instruction);
+    std::optional<DataName> name = place ? place->first->pointed_at(place->second, access) : std::nullopt;
     finish(name);
     return name;
 }

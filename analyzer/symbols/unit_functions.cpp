@@ -14,9 +14,9 @@ constexpr int kMaxDepth = 200; // of nested DIEs: deeper nesting is damage
 
 bool covers(Dwarf_Die* die, uint64_t address) { return dwarf_haspc(die, address) == 1; }
 
-// The innermost of `die`'s children, at any depth of blocks, that holds `address` and is an inlined call; appended
-// to `chain` from the outermost on.
-void descend(Dwarf_Die die, uint64_t address, std::vector<Dwarf_Die>& chain) {
+// The innermost of `die`'s children, at any depth of blocks, that holds `address` and is an inlined call, or a block if
+// `with_blocks`; appended to `chain` from the outermost on.
+void descend(Dwarf_Die die, uint64_t address, bool with_blocks, std::vector<Dwarf_Die>& chain) {
     for (int depth = 0; depth < kMaxDepth; ++depth) {
         Dwarf_Die child;
         if (dwarf_child(&die, &child) != 0)
@@ -30,7 +30,7 @@ void descend(Dwarf_Die die, uint64_t address, std::vector<Dwarf_Die>& chain) {
                 continue;
             if (!covers(&child, address))
                 continue;
-            if (!is_block)
+            if (!is_block || with_blocks)
                 chain.push_back(child);
             found = true;
             break;
@@ -176,11 +176,20 @@ void UnitFunctions::set_call_site(Dwarf_Die* inlined, model::SourceFrame& caller
         caller.line = static_cast<uint32_t>(line);
 }
 
+std::vector<Dwarf_Die> UnitFunctions::scopes_at(uint64_t address) {
+    std::vector<Dwarf_Die> scopes;
+    if (const Dwarf_Die* function = function_at(address)) {
+        scopes.push_back(*function);
+        descend(*function, address, true, scopes);
+    }
+    return scopes;
+}
+
 std::vector<model::SourceFrame> UnitFunctions::frames_at(uint64_t address) {
     std::vector<Dwarf_Die> chain; // from the function inwards
     if (const Dwarf_Die* function = function_at(address)) {
         chain.push_back(*function);
-        descend(*function, address, chain);
+        descend(*function, address, false, chain);
     }
     std::vector<model::SourceFrame> frames(std::max<size_t>(chain.size(), 1));
     set_line(address, frames.front());

@@ -21,6 +21,10 @@ class UnitFunctions {
     // may lack its name, and all lack names if only the line table is there. Empty: the unit knows nothing.
     std::vector<model::SourceFrame> frames_at(uint64_t address);
 
+    // What encloses the code at `address`: its function, then inlined calls and blocks, each inside the one before.
+    // Empty: no function is known there.
+    std::vector<Dwarf_Die> scopes_at(uint64_t address);
+
     // The functions are in a .dwo file that is not where the unit says: lines are known, names are not.
     bool lacks_split_file() const { return lacks_split_file_; }
     std::string split_file_name() const;
