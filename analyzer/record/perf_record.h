@@ -16,8 +16,10 @@ namespace plumb::record {
 inline constexpr uint64_t kSampleFields =
     PERF_SAMPLE_IP | PERF_SAMPLE_TID | PERF_SAMPLE_TIME | PERF_SAMPLE_CPU;
 
-// What unwinding needs of the user's registers: rbp, rsp, rip, in this order (PERF_REG_X86_BP, _SP, _IP).
-inline constexpr uint64_t kUnwindRegisters = 0x1c0;
+// The user's registers that samples bring (x86-64): rax, rbx, rcx, rdx, rsi, rdi, rbp, rsp, rip, r8 to r15, in this order
+// (PERF_REG_X86_). Unwinding needs three of them, addresses of memory accesses may need any.
+inline constexpr uint64_t kUserRegisters = 0xff01ff;
+inline constexpr size_t kUserRegisterCount = 17, kUserBp = 6, kUserSp = 7, kUserIp = 8; // places in `registers`
 
 enum class PerfKind { sample, fork, exit, comm, exec, mapping, lost, throttled };
 

@@ -34,14 +34,16 @@ class ProcessCode : public unwind::CodeMap {
 };
 
 bool has_stack(const PerfRecord& sample) {
-    return sample.register_abi == PERF_SAMPLE_REGS_ABI_64 && sample.registers.size() == 3 && !sample.stack.empty();
+    return sample.register_abi == PERF_SAMPLE_REGS_ABI_64 && sample.registers.size() == kUserRegisterCount &&
+           !sample.stack.empty();
 }
 
 // The user's part of a chain, innermost first. False: callers above the last one are unknown.
 bool user_chain(const PerfRecord& sample, const Process& process, unwind::StackUnwinder& unwinder,
                 std::vector<uint64_t>& user) {
     if (has_stack(sample)) {
-        const unwind::StackSample state{sample.registers[2], sample.registers[1], sample.registers[0], sample.stack};
+        const unwind::StackSample state{sample.registers[kUserIp], sample.registers[kUserSp], sample.registers[kUserBp],
+                                        sample.stack};
         unwind::UnwoundStack unwound = unwinder.unwind(state, ProcessCode(process), kMostFrames);
         user = std::move(unwound.addresses);
         return unwound.complete;

@@ -23,6 +23,8 @@ class Profile {
 
     void forget(uint32_t pid); // it ended: nothing more can come
 
+    unwind::StackUnwinder& images() { return unwinder_; } // what it knows of the programs' files serves others too
+
     uint64_t samples() const { return samples_; }
     uint64_t cut_chains() const { return cut_chains_; }
 

@@ -3,6 +3,7 @@
 #include "platform/cpu_list.h"
 #include "platform/task_stat.h"
 #include "platform/topology.h"
+#include "record/access_sampling.h"
 #include "record/budget.h"
 #include "record/child.h"
 #include "record/executable.h"
@@ -33,6 +34,7 @@ namespace {
 
 constexpr uint64_t kMillisecond = 1'000'000;
 constexpr uint64_t kMostBytesEach = 8u << 20; // of the recorder's file, for one process of the target
+constexpr uint64_t kMostAccessBytesEach = 1u << 20; // of them, for sampled accesses
 constexpr uint64_t kReservedBytes = 1u << 30;
 constexpr uint64_t kShortestTick = 100 * kMillisecond, kLongestTick = 1000 * kMillisecond;
 constexpr double kTickShare = 0.25; // of the budget: the rest is for samples
@@ -76,6 +78,7 @@ class Recorder {
     std::optional<TraceFile> file_;
     std::optional<ProcessTable> processes_;
     std::optional<Profile> profile_;
+    std::optional<AccessSampling> accesses_;
     std::optional<ThreadMonitor> threads_;
     std::optional<NodeMonitor> node_;
     std::optional<Child> child_;
@@ -131,6 +134,12 @@ void Recorder::launch() {
     }
     start_up_ns_ = monotonic_ns() - begin_ns_;
     threads_.emplace(*file_, "/proc", begin_ns_);
+    if (samples) // loads the decoder, which the program need not wait for
+        accesses_.emplace(*file_, *processes_, profile_->images(), kMostAccessBytesEach);
+    else if (sampler_)
+        file_->evidence("address-sampling", trace::EvidenceState::missing,
+                        "the registers of a time sample come from perf events, and there are none",
+                        sampler_->enable());
 }
 
 // What the node does is watched by one recorder a node. Not before the program runs: the first look takes longer
@@ -162,12 +171,18 @@ void Recorder::drain(bool final) {
                 processes_->take(record);
                 const uint64_t weight_ns = sampler_->period_ns() * budget_.weight();
                 threads_->take(record, weight_ns);
-                if (record.kind == PerfKind::sample)
-                    profile_->take(record, weight_ns);
+                if (record.kind != PerfKind::sample)
+                    return;
+                profile_->take(record, weight_ns);
+                if (accesses_)
+                    accesses_->take(record, weight_ns);
             },
             final);
-    for (const uint32_t pid : processes_->take_gone())
+    for (const uint32_t pid : processes_->take_gone()) {
         profile_->forget(pid);
+        if (accesses_)
+            accesses_->forget(pid);
+    }
 }
 
 void Recorder::keep_budget(uint64_t now_ns) {
@@ -305,6 +320,8 @@ void Recorder::finish() {
     const uint64_t end_ns = monotonic_ns();
     drain(true);
     tick(true);
+    if (accesses_)
+        accesses_->write_evidence(*file_);
     say_what_is_left();
     processes_->gone(child_->pid(), end_ns, wait_status_, to_ns(usage_.ru_utime), to_ns(usage_.ru_stime),
                      static_cast<uint64_t>(usage_.ru_maxrss) * 1024);

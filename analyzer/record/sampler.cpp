@@ -66,9 +66,10 @@ Sampler::Sampler(int pid, const Options& options) {
     if (options.call_graph != CallGraph::none)
         event.sample_type |= PERF_SAMPLE_CALLCHAIN;
 #if defined(__x86_64__)
+    event.sample_type |= PERF_SAMPLE_REGS_USER;
+    event.sample_regs_user = kUserRegisters;
     if (options.call_graph == CallGraph::dwarf && unwind::StackUnwinder::works()) {
-        event.sample_type |= PERF_SAMPLE_REGS_USER | PERF_SAMPLE_STACK_USER;
-        event.sample_regs_user = kUnwindRegisters;
+        event.sample_type |= PERF_SAMPLE_STACK_USER;
         event.sample_stack_user = kStackBytes;
         event.exclude_callchain_user = 1; // the recorder walks the copied stack instead
         pages = kRingPagesWithStacks;

@@ -48,8 +48,10 @@ class StackUnwinder {
     // At most `limit` frames. Not thread-safe: remembers images and rules. About 1 us for ten frames of known code.
     UnwoundStack unwind(const StackSample& sample, const CodeMap& code, size_t limit);
 
-  private:
+    // The file's table, read when first asked for. Null: it has none, or there is no file.
     UnwindImage* image_of(const MappedCode& code);
+
+  private:
     std::map<std::string, std::unique_ptr<UnwindImage>, std::less<>> images_; // by path; null: has no table
 };
 

@@ -130,6 +130,39 @@ std::optional<uint64_t> UnwindImage::address_of(uint64_t file_offset) const {
     return std::nullopt;
 }
 
+// Linux Standard Base 5.0, ".eh_frame_hdr": version, three encodings, .eh_frame, the number of entries, and the entries
+// (where a function begins, where its frame description is), sorted, as 4-byte distances from the section's start.
+std::optional<FunctionRange> UnwindImage::function_at(uint64_t address) const {
+    constexpr unsigned char kUdata4 = 0x03, kDataRelativeSdata4 = 0x3b;
+    constexpr uint64_t kEntries = 12, kEntry = 8;
+    const uint64_t header = header_address_ - table_address_;
+    if (table_.size() < header + kEntries || table_[header + 2] != kUdata4 || table_[header + 3] != kDataRelativeSdata4)
+        return std::nullopt;
+    uint32_t count;
+    std::memcpy(&count, table_.data() + header + 8, sizeof count);
+    count = static_cast<uint32_t>(std::min<uint64_t>(count, (table_.size() - header - kEntries) / kEntry));
+    const auto start_of = [&](uint32_t entry) {
+        int32_t distance;
+        std::memcpy(&distance, table_.data() + header + kEntries + entry * kEntry, sizeof distance);
+        return header_address_ + static_cast<uint64_t>(int64_t{distance});
+    };
+    uint32_t first = 0, behind = count; // the first entry that begins behind `address`
+    while (first < behind) {
+        const uint32_t middle = first + (behind - first) / 2;
+        if (start_of(middle) <= address)
+            first = middle + 1;
+        else
+            behind = middle;
+    }
+    if (first == 0)
+        return std::nullopt;
+    uint64_t end = first < count ? start_of(first) : UINT64_MAX;
+    for (const Segment& segment : segments_)
+        if (address >= segment.address && address - segment.address < segment.bytes)
+            end = std::min(end, segment.address + segment.bytes);
+    return FunctionRange{start_of(first - 1), end};
+}
+
 uint64_t UnwindImage::rule_at(uint64_t address) {
     const auto known = rules_.find(address);
     if (known != rules_.end())

@@ -10,6 +10,10 @@
 
 namespace plumb::unwind {
 
+struct FunctionRange {
+    uint64_t start, end; // addresses of the image; `end`: where the next one with a table entry begins
+};
+
 class UnwindImage {
   public:
     // Null: no such file, not an ELF file of this word size, or without .eh_frame_hdr. Any content is safe.
@@ -19,6 +23,10 @@ class UnwindImage {
 
     // Address in the image (as its program headers count) of a byte of the file; nothing outside of its segments.
     std::optional<uint64_t> address_of(uint64_t file_offset) const;
+
+    // The function (or the part of one that has a table entry of its own) that `address` of the image may lie in: the
+    // last entry that begins at or before it. Code without an entry seems to belong to the one before.
+    std::optional<FunctionRange> function_at(uint64_t address) const;
 
     // Rule at an address of the image, packed as plumb::shim::UnwindRule does; remembered for the next time.
     uint64_t rule_at(uint64_t address);

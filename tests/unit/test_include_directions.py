@@ -28,8 +28,8 @@ ANALYZER = {
     "reports": {"support", "platform", "model", "trace", "symbols", "placement", "diagnoses"},
     "commands": {"support", "platform", "model", "trace", "symbols", "placement", "record", "diagnoses", "reports"},
 }
-# The one part that is shared: the shim's unwinder, which the recorder runs on stack samples.
-USES_THE_SHIMS_UNWINDER = "unwind"
+# What is shared with the shim: its unwinder, which the recorder runs on stack samples, and its instruction decoder.
+SHARED_WITH_THE_SHIM = {"platform/unwind": {"unwind"}, "platform/memory_instruction": {"platform", "record", "symbols", "unwind"}}
 PRELOAD = {"platform": set(), "record": {"platform"}, "hooks": {"platform", "record"}, "strings": {"platform"}}
 
 # Libraries that one part alone may know.
@@ -79,7 +79,8 @@ class Directions(unittest.TestCase):
                  for path in sources(ROOT / side) for quoted, name in includes(path)
                  if quoted and not (ROOT / side / name).exists() and not (path.parent / name).exists()
                  and (ROOT / other / name).exists()
-                 and not (path.parent.name == USES_THE_SHIMS_UNWINDER and name.startswith("platform/unwind"))]
+                 and not (side == "analyzer" and any(name.startswith(start) and path.relative_to(ROOT / side).parts[0] in users
+                                                     for start, users in SHARED_WITH_THE_SHIM.items()))]
         self.assertEqual(wrong, [])
 
     def test_the_contract_depends_on_nothing(self):

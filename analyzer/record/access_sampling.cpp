@@ -1,0 +1,184 @@
+#include "record/access_sampling.h"
+
+#include <algorithm>
+#include <array>
+#include <bit>
+
+namespace plumb::record {
+
+namespace {
+
+constexpr size_t kMostEntries = 1 << 14;         // sampled addresses remembered for one process
+constexpr size_t kMostPlans = 1 << 16;           // and for all files together
+constexpr size_t kMostFunctionBytes = 16u << 20; // of decoded functions
+constexpr uint64_t kLongestFunction = 64 << 10;  // decoded whole; of longer ones only the surroundings of a sample
+constexpr uint64_t kBack = 512, kAhead = 2048;   // bytes around a sample where no beginning is known
+constexpr uint64_t kMadeCodeAge_ns = 1'000'000'000;
+
+// perf's order of registers (by ascending bit of kUserRegisters) against that of DWARF.
+constexpr std::array<uint8_t, 17> kDwarfNumbers = {0, 3, 2, 1, 4, 5, 6, 7, 16, 8, 9, 10, 11, 12, 13, 14, 15};
+
+bool crosses(uint64_t address, uint64_t width, uint64_t block) { return (address & (block - 1)) + width > block; }
+
+} // namespace
+
+AccessSampling::AccessSampling(TraceFile& file, ProcessTable& processes, unwind::StackUnwinder& images,
+                               uint64_t most_bytes_each)
+    : file_(file), processes_(processes), images_(images), most_bytes_each_(most_bytes_each) {
+    const char* why = nullptr;
+    if (!shim::load_decoder(&why))
+        why_ = why ? why : "there is no instruction decoder";
+}
+
+// Where no beginning of the code is known. `shift` is subtracted from addresses.
+CodeRegion AccessSampling::window(const Process& process, uint64_t start, const MappedModule& module, uint64_t address,
+                                  uint64_t shift) {
+    const uint64_t begin = std::max(start, address > kBack ? address - kBack : 0);
+    std::vector<uint8_t> code(address - begin + kAhead);
+    code.resize(reader_.read(process, start, module, begin, code.data(), code.size()));
+    return CodeRegion::around(begin - shift, std::move(code), address - shift);
+}
+
+AccessPlan AccessSampling::plan_in_file(const Process& process, uint64_t start, const MappedModule& module,
+                                        uint64_t address, uint32_t file) {
+    const uint64_t shift = start - module.file_offset; // from an offset in the file to an address
+    const uint64_t offset = address - shift;
+    std::optional<unwind::FunctionRange> function;
+    if (unwind::UnwindImage* image = images_.image_of({&module.path, start, module.file_offset, false}))
+        if (const auto in_image = image->address_of(offset))
+            if (const auto range = image->function_at(*in_image)) // as offsets in the file
+                function = {range->start - *in_image + offset, range->end - *in_image + offset};
+    if (!function || function->start < module.file_offset || function->end - function->start > kLongestFunction)
+        return plan_access(window(process, start, module, address, shift), offset);
+    auto known = functions_.find({file, function->start});
+    if (known == functions_.end()) {
+        std::vector<uint8_t> code(function->end - function->start);
+        code.resize(reader_.read(process, start, module, function->start + shift, code.data(), code.size()));
+        if (function_bytes_ > kMostFunctionBytes) {
+            functions_.clear();
+            function_bytes_ = 0;
+        }
+        known = functions_.emplace(FilePlace{file, function->start},
+                                   CodeRegion::from_boundary(function->start, std::move(code))).first;
+        function_bytes_ += known->second.memory();
+    }
+    if (known->second.begins_instruction(offset))
+        return plan_access(known->second, offset);
+    return plan_access(window(process, start, module, address, shift), offset); // data amid code: another beginning
+}
+
+AccessPlan AccessSampling::plan_for(const Process& process, uint64_t start, const MappedModule& module,
+                                    uint64_t address) {
+    const uint32_t file = reader_.file_number(process, module);
+    if (file == 0)
+        return plan_access(window(process, start, module, address, 0), address);
+    const FilePlace place{file, address - start + module.file_offset};
+    const auto known = plans_.find(place);
+    if (known != plans_.end())
+        return known->second;
+    if (plans_.size() >= kMostPlans)
+        plans_.clear();
+    return plans_[place] = plan_in_file(process, start, module, address, file);
+}
+
+trace::AccessSite* AccessSampling::site_for(Code& code, uint32_t pid, uint64_t instruction, const AccessPlan& plan) {
+    // An instruction with two operands (push of memory) may be met with either.
+    const uint64_t key = instruction ^ uint64_t{plan.operand.width} << 52 ^ uint64_t{plan.operand.stack} << 63;
+    const auto known = code.sites.find(key);
+    if (known != code.sites.end())
+        return known->second;
+    trace::AccessSite site{};
+    site.pid = pid;
+    site.flags = plan.flags;
+    site.address = instruction;
+    site.width = plan.operand.width;
+    trace::AccessSite* place = nullptr;
+    if (code.bytes + sizeof site <= most_bytes_each_)
+        place = file_.append(trace::RecordType::AccessSite, 0, site);
+    else
+        file_.count_dropped();
+    if (!place)
+        return nullptr; // asked again at the next address that leads here, which is rare
+    code.bytes += sizeof site;
+    return code.sites[key] = place;
+}
+
+std::optional<SampledAccess> AccessSampling::take(const PerfRecord& sample, uint64_t weight_ns) {
+    if (!works() || sample.in_kernel || sample.register_abi != PERF_SAMPLE_REGS_ABI_64 ||
+        sample.registers.size() != kDwarfNumbers.size())
+        return std::nullopt;
+    ++user_samples_;
+    Process* process = processes_.find_or_read(sample.pid);
+    if (!process)
+        return std::nullopt;
+    Code& code = codes_[sample.pid];
+    if (code.generation != process->generation) {
+        const uint64_t bytes = code.bytes; // the share is the process's, over all its images
+        code = Code{};
+        code.generation = process->generation;
+        code.bytes = bytes;
+    }
+    auto known = code.entries.find(sample.address);
+    if (known == code.entries.end() || sample.time_ns > known->second.valid_until_ns) {
+        auto after = process->modules.upper_bound(sample.address);
+        if (after == process->modules.begin() || sample.address >= std::prev(after)->second.end)
+            return std::nullopt;
+        const auto& [start, module] = *std::prev(after);
+        Entry entry;
+        entry.plan = plan_for(*process, start, module, sample.address);
+        if (entry.plan.kind != AccessPlan::Kind::none)
+            entry.site = site_for(code, sample.pid, entry.plan.instruction(sample.address), entry.plan);
+        if (module.flags & trace::kModuleAnonymous)
+            entry.valid_until_ns = sample.time_ns + kMadeCodeAge_ns;
+        if (code.entries.size() >= kMostEntries)
+            code.entries.clear();
+        known = code.entries.insert_or_assign(sample.address, entry).first;
+    }
+    const auto& [plan, site, valid_until_ns] = known->second;
+    if (plan.kind == AccessPlan::Kind::none)
+        return std::nullopt;
+    ++told_;
+    shim::Registers registers;
+    for (size_t i = 0; i < kDwarfNumbers.size(); ++i)
+        registers[kDwarfNumbers[i]] = sample.registers[i];
+    SampledAccess access{sample.pid,     sample.tid, sample.cpu, sample.time_ns, weight_ns,
+                         sample.address, plan.instruction(sample.address), plan.address(sample.address, registers),
+                         plan.operand.width, plan.flags};
+    const bool unaligned = (access.address & (std::bit_floor(access.width) - 1u)) != 0;
+    const bool crosses_line = crosses(access.address, access.width, 64);
+    line_crossings_ += crosses_line;
+    if (site) {
+        update(site->samples, site->samples + 1);
+        update(site->time_ns, site->time_ns + weight_ns);
+        update(site->unaligned, site->unaligned + unaligned);
+        update(site->line_crossings, site->line_crossings + crosses_line);
+        update(site->page_crossings, site->page_crossings + crosses(access.address, access.width, 4096));
+        if (unaligned || site->unaligned == 0)
+            update(site->last_address, access.address);
+    }
+    return access;
+}
+
+void AccessSampling::forget(uint32_t pid) { codes_.erase(pid); }
+
+void AccessSampling::write_evidence(TraceFile& file) const {
+    constexpr const char* kSource = "address-sampling";
+    if (!works()) {
+        file.evidence(kSource, trace::EvidenceState::missing, why_, "install libZydis 4.0 (Debian: libzydis4.0)");
+        return;
+    }
+    if (user_samples_ == 0) {
+        file.evidence(kSource, trace::EvidenceState::missing, "no time sample in user mode had registers with it", "");
+        return;
+    }
+    const bool few = told_ * 2 < user_samples_;
+    file.evidence(kSource, few ? trace::EvidenceState::limited : trace::EvidenceState::ok,
+                  "the registers of " + std::to_string(told_) + " of " + std::to_string(user_samples_) +
+                      " time samples in user mode told the address of a memory access" +
+                      (few ? "; the others landed in code without one nearby, or behind an access that changes its own "
+                             "address, a gather, or one relative to a thread's segment"
+                           : ""),
+                  "");
+}
+
+} // namespace plumb::record

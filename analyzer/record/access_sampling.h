@@ -1,0 +1,94 @@
+// Memory accesses from time samples: each sample in user mode whose registers tell it gives one access, with its
+// address. They are counted by instruction (AccessSite records); the single access is handed out for whoever asks more
+// of it (the object, the page and its node). Samples are weighted by time: an access that is waited for is seen more
+// often than one that is not, which is what a profile wants and what a count of executions is not.
+#pragma once
+
+#include "record/access_rule.h"
+#include "record/code_reader.h"
+#include "record/process_table.h"
+#include "record/trace_file.h"
+#include "unwind/stack_unwinder.h"
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <unordered_map>
+
+namespace plumb::record {
+
+struct SampledAccess {
+    uint32_t pid = 0, tid = 0;
+    int cpu = -1;
+    uint64_t time_ns = 0, weight_ns = 0;
+    uint64_t sampled = 0;     // the interrupted instruction
+    uint64_t instruction = 0; // the one that made the access, see access_rule.h
+    uint64_t address = 0;
+    uint16_t width = 0;       // bytes
+    uint16_t flags = 0;       // trace::AlignFlags
+};
+
+class AccessSampling {
+  public:
+    // `images` knows where functions begin. `most_bytes_each`: of the file for one process; instructions that find no
+    // room are counted as dropped and still handed out. Loads the decoder.
+    AccessSampling(TraceFile& file, ProcessTable& processes, unwind::StackUnwinder& images, uint64_t most_bytes_each);
+
+    bool works() const { return why_.empty(); }
+    const std::string& why() const { return why_; } // in words, when it does not
+
+    // A sample that stands for `weight_ns` of CPU time. Nothing: taken in the kernel or without registers, or its
+    // registers do not tell an address. About 0.1 us for code that was seen before.
+    std::optional<SampledAccess> take(const PerfRecord& sample, uint64_t weight_ns);
+
+    void forget(uint32_t pid); // it ended: nothing more can come
+
+    uint64_t user_samples() const { return user_samples_; } // that had registers
+    uint64_t told() const { return told_; }                 // of them, with an address
+    uint64_t line_crossings() const { return line_crossings_; }
+
+    // What became of it, for the report's evidence. Once, at the end.
+    void write_evidence(TraceFile& file) const;
+
+  private:
+    struct Entry {
+        AccessPlan plan;
+        trace::AccessSite* site = nullptr; // null: no plan, or no room
+        uint64_t valid_until_ns = UINT64_MAX; // code made at run time changes
+    };
+    struct Code { // of one image of a process
+        uint64_t generation = 0, bytes = 0;
+        std::unordered_map<uint64_t, Entry> entries;            // by sampled address
+        std::unordered_map<uint64_t, trace::AccessSite*> sites; // by instruction, width in the upper bits
+    };
+    struct FilePlace {
+        uint32_t file;
+        uint64_t offset;
+        bool operator==(const FilePlace&) const = default;
+    };
+    struct PlaceHash {
+        size_t operator()(const FilePlace& place) const {
+            return (place.offset ^ uint64_t{place.file} << 40) * 0x9e3779b97f4a7c15u >> 7;
+        }
+    };
+    AccessPlan plan_for(const Process& process, uint64_t start, const MappedModule& module, uint64_t address);
+    AccessPlan plan_in_file(const Process& process, uint64_t start, const MappedModule& module, uint64_t address,
+                            uint32_t file);
+    CodeRegion window(const Process& process, uint64_t start, const MappedModule& module, uint64_t address,
+                      uint64_t shift);
+    trace::AccessSite* site_for(Code& code, uint32_t pid, uint64_t instruction, const AccessPlan& plan);
+
+    TraceFile& file_;
+    ProcessTable& processes_;
+    unwind::StackUnwinder& images_;
+    const uint64_t most_bytes_each_;
+    CodeReader reader_;
+    std::string why_;
+    std::unordered_map<uint32_t, Code> codes_;                   // by pid
+    std::unordered_map<FilePlace, AccessPlan, PlaceHash> plans_; // of code in files: the same in all processes
+    std::unordered_map<FilePlace, CodeRegion, PlaceHash> functions_; // by file offset, which also serves as address
+    size_t function_bytes_ = 0;
+    uint64_t user_samples_ = 0, told_ = 0, line_crossings_ = 0;
+};
+
+} // namespace plumb::record

@@ -1,0 +1,94 @@
+"""Addresses from time samples, held against programs whose arrays are known."""
+
+import collections
+import platform
+import struct
+import unittest
+
+from plumb_test import PROGRAMS, PlumbTest
+from raw_trace import ACCESS_SITE, EVIDENCE, RawTrace
+
+Site = collections.namedtuple("Site", "flags address width samples time_ns unaligned lines pages last_address")
+LOAD, STORE, PACKED = 1, 2, 32
+
+
+class AddressSampling(PlumbTest):
+    def sampled(self, kernel, *arguments, milliseconds=1000):
+        """(sites in the kernel's loop, {array: (start, end)}) of one run."""
+        done = self.record(PROGRAMS / "access_kernels", kernel, milliseconds, *arguments,
+                           options=["--rate", "997", "--budget", "20", "-q", "--force", "--without", "heap"], check=0)
+        arrays, code = {}, None
+        for line in done.stdout.splitlines():
+            kind, *words = line.split()
+            if kind == "code":
+                code = [int(word, 16) for word in words]
+            elif kind == "array":
+                arrays[words[0]] = (int(words[1], 16), int(words[1], 16) + int(words[2]))
+        (path,) = self.run_directory.glob("node-*.plumb")
+        trace = RawTrace(path)
+        for body in (record.body for record in trace.of(EVIDENCE)):
+            source, state, why, _, _ = struct.unpack_from("<IIIII", body)
+            if trace.strings[source] == "address-sampling" and state == 3:
+                self.skipTest(trace.strings[why])
+            if trace.strings[source] == "perf-sampling" and state == 3:
+                self.skipTest(trace.strings[why])
+        sites = []
+        for record in trace.of(ACCESS_SITE):
+            _, flags, address, width, samples, time_ns, unaligned, lines, pages, last = struct.unpack_from(
+                "<IIQH6xQQQQQQ", record.body)
+            if code[0] <= address < code[1]:
+                sites.append(Site(flags, address, width, samples, time_ns, unaligned, lines, pages, last))
+        return sites, arrays
+
+    def check_arrays(self, kernel, names, at_least):
+        sites, arrays = self.sampled(kernel)
+        total = sum(site.samples for site in sites)
+        self.assertGreater(total, 200, sites)  # of about 1,000 that were taken
+        inside = sum(site.samples for site in sites
+                     if any(arrays[name][0] <= site.last_address < arrays[name][1] for name in names))
+        self.assertGreaterEqual(inside / total, at_least, sites)
+        self.assertEqual([site for site in sites if site.unaligned or site.lines], [])  # all their accesses are aligned
+
+    def test_triad(self):
+        self.check_arrays("triad", "abc", 0.9)
+
+    def test_pointer_chase(self):
+        self.check_arrays("chase", ["nodes"], 0.9)
+
+    def test_column_walk(self):
+        self.check_arrays("column_walk", "a", 0.9)
+
+    def test_stencil(self):
+        self.check_arrays("stencil", "ab", 0.8)
+
+    def test_histogram(self):
+        self.check_arrays("histogram", ["a", "values"], 0.9)
+
+    def shares(self, kernel, offset):
+        """Of the kernel's vector accesses, the samples that were unaligned, across lines, across pages, as shares."""
+        sites, _ = self.sampled(kernel, offset)
+        vectors = [site for site in sites if site.flags & PACKED]
+        self.assertTrue(vectors, sites)
+        self.assertEqual({site.width for site in vectors}, {16})
+        total = sum(site.samples for site in vectors)
+        self.assertGreater(total, 200)
+        return [sum(getattr(site, field) for site in vectors) / total for field in ("unaligned", "lines", "pages")]
+
+    @unittest.skipUnless(platform.machine() == "x86_64", "x86-64 only")
+    def test_vector_accesses_that_cross_lines(self):
+        for kernel in "read_only", "copy":
+            self.assertEqual(self.shares(kernel, 0), [0, 0, 0])
+        # One of four crosses a line, one of 256 a page. It is time that is sampled: what costs more is seen more.
+        unaligned, lines, pages = self.shares("read_only", 8)
+        self.assertEqual(unaligned, 1)
+        self.assertGreater(lines, 0.12)
+        self.assertLess(lines, 0.6)
+        self.assertLess(pages, 0.3)
+        unaligned, lines, pages = self.shares("copy", 8) # a store across a page takes 20 times as long as others
+        self.assertEqual(unaligned, 1)
+        self.assertGreater(lines, 0.12)
+        self.assertLess(pages, lines)
+
+
+if __name__ == "__main__":
+    unittest.main(verbosity=2)

@@ -1,0 +1,135 @@
+// access_kernels KERNEL CPU_MILLISECONDS [OFFSET]: one loop over known arrays for that much CPU time. Prints where the
+// loops' code is and where the arrays are: what sampled addresses must agree with. copy and read_only take 16 bytes at a time,
+// OFFSET bytes off the beginning of a cache line.
+#define _GNU_SOURCE
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#define KERNEL __attribute__((noinline, section("access_kernels")))
+extern char __start_access_kernels[], __stop_access_kernels[];
+
+enum { kDoubles = 1 << 20, kRows = 512, kColumns = 2048, kNodes = 1 << 18, kCopied = 1 << 14 };
+
+struct node {
+    struct node* next;
+    long filling[7];
+};
+typedef long long sixteen __attribute__((vector_size(16), aligned(1), may_alias));
+
+KERNEL void triad(double* restrict a, const double* restrict b, const double* restrict c, double s) {
+    for (size_t i = 0; i < kDoubles; ++i)
+        a[i] = b[i] + s * c[i];
+}
+
+KERNEL void* chase(struct node* at, size_t steps) {
+    for (size_t i = 0; i < steps; ++i)
+        at = at->next;
+    return at;
+}
+
+KERNEL double column_walk(const double* matrix) {
+    double sum = 0;
+    for (size_t column = 0; column < kColumns; ++column)
+        for (size_t row = 0; row < kRows; ++row)
+            sum += matrix[row * kColumns + column];
+    return sum;
+}
+
+KERNEL void stencil(double* restrict to, const double* restrict from) {
+    for (size_t row = 1; row + 1 < kRows; ++row)
+        for (size_t column = 1; column + 1 < kColumns; ++column)
+            to[row * kColumns + column] = 0.25 * (from[(row - 1) * kColumns + column] + from[(row + 1) * kColumns + column] +
+                                                  from[row * kColumns + column - 1] + from[row * kColumns + column + 1]);
+}
+
+KERNEL void histogram(const int* values, int* counts) {
+    for (size_t i = 0; i < kDoubles; ++i)
+        counts[values[i]]++;
+}
+
+KERNEL void copy(char* to, const char* from) {
+    for (size_t i = 0; i < kCopied; i += 16)
+        *(sixteen*)(to + i) = *(const sixteen*)(from + i);
+}
+
+KERNEL long long read_only(const char* from) {
+    sixteen sum = {0, 0};
+    for (size_t i = 0; i < kCopied; i += 16)
+        sum ^= *(const sixteen*)(from + i);
+    return sum[0];
+}
+
+static void* array(const char* name, size_t bytes) {
+    void* memory = aligned_alloc(4096, bytes);
+    if (!memory)
+        exit(2);
+    memset(memory, 0, bytes);
+    printf("array %s %p %zu\n", name, memory, bytes);
+    return memory;
+}
+
+static struct node* ring_of_nodes(void) {
+    struct node* nodes = array("nodes", kNodes * sizeof(struct node));
+    uint32_t* order = malloc(kNodes * sizeof *order);
+    for (uint32_t i = 0; i < kNodes; ++i)
+        order[i] = i;
+    srand(1);
+    for (uint32_t i = kNodes - 1; i > 0; --i) {
+        const uint32_t other = (uint32_t)rand() % (i + 1), mine = order[i];
+        order[i] = order[other];
+        order[other] = mine;
+    }
+    for (uint32_t i = 0; i < kNodes; ++i)
+        nodes[order[i]].next = &nodes[order[(i + 1) % kNodes]];
+    struct node* first = &nodes[order[0]];
+    free(order);
+    return first;
+}
+
+static double cpu_milliseconds(void) {
+    struct timespec now;
+    clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &now);
+    return (double)now.tv_sec * 1e3 + (double)now.tv_nsec / 1e6;
+}
+
+int main(int count, char** arguments) {
+    if (count < 3)
+        return 2;
+    const char* kernel = arguments[1];
+    const size_t offset = count > 3 ? strtoul(arguments[3], NULL, 10) : 0;
+    printf("code %p %p\n", (void*)__start_access_kernels, (void*)__stop_access_kernels);
+    double* a = array("a", (kDoubles + 8) * sizeof(double));
+    double* b = array("b", (kDoubles + 8) * sizeof(double));
+    double* c = array("c", (kDoubles + 8) * sizeof(double));
+    int* values = array("values", kDoubles * sizeof(int));
+    struct node* at = ring_of_nodes();
+    for (size_t i = 0; i < kDoubles; ++i)
+        values[i] = rand() % kDoubles;
+    fflush(stdout);
+    const double end = cpu_milliseconds() + strtod(arguments[2], NULL);
+    volatile double sink = 0;
+    do {
+        if (!strcmp(kernel, "triad"))
+            triad(a, b, c, 1.5);
+        else if (!strcmp(kernel, "chase"))
+            at = chase(at, 100000);
+        else if (!strcmp(kernel, "column_walk"))
+            sink = sink + column_walk(a);
+        else if (!strcmp(kernel, "stencil"))
+            stencil(b, a);
+        else if (!strcmp(kernel, "histogram"))
+            histogram(values, (int*)a);
+        else if (!strcmp(kernel, "copy"))
+            for (int turn = 0; turn < 100; ++turn)
+                copy((char*)a + offset, (const char*)b + offset);
+        else if (!strcmp(kernel, "read_only"))
+            for (int turn = 0; turn < 100; ++turn)
+                sink = sink + (double)read_only((const char*)b + offset);
+        else
+            return 2;
+    } while (cpu_milliseconds() < end);
+    return at == NULL;
+}
