@@ -35,7 +35,8 @@ const char* to_string(ProbeResult::State state) {
 
 std::vector<Answer> try_everything() {
     std::vector<Answer> answers;
-    for (const auto probes : {platform::sampling_probes(), platform::system_probes(), platform::memory_probes()})
+    for (const auto probes : {platform::sampling_probes(), platform::system_probes(), platform::memory_probes(),
+                              platform::alignment_probes()})
         for (const Probe& probe : probes)
             answers.push_back({&probe, probe.run()});
     return answers;
@@ -48,11 +49,11 @@ void print_table(const std::vector<Answer>& answers) {
         const char* paint = answer.result.state == ProbeResult::State::ok        ? "\033[32m"
                             : answer.result.state == ProbeResult::State::limited ? "\033[33m"
                                                                                  : "\033[31m";
-        fmt::print("{:<15} {}{:<8}{} {}\n", answer.probe->source, colour ? paint : "", state, colour ? "\033[0m" : "",
+        fmt::print("{:<17} {}{:<8}{} {}\n", answer.probe->source, colour ? paint : "", state, colour ? "\033[0m" : "",
                    answer.probe->serves);
-        fmt::print("{:24} {}\n", "", answer.result.why);
+        fmt::print("{:26} {}\n", "", answer.result.why);
         if (!answer.result.enable.empty())
-            fmt::print("{:24} to enable: {}\n", "", answer.result.enable);
+            fmt::print("{:26} to enable: {}\n", "", answer.result.enable);
     }
 }
 

@@ -1,11 +1,14 @@
 #include "record/recorder.h"
 
 #include "platform/cpu_list.h"
+#include "platform/split_lock_setting.h"
 #include "platform/task_stat.h"
 #include "platform/topology.h"
+#include "record/access_penalties.h"
 #include "record/access_sampling.h"
 #include "record/budget.h"
 #include "record/child.h"
+#include "record/event_counts.h"
 #include "record/executable.h"
 #include "record/node_monitor.h"
 #include "record/process_table.h"
@@ -68,6 +71,8 @@ class Recorder {
     uint64_t tick(bool last);
     bool is_withheld();
     void keep_budget(uint64_t now_ns);
+    void count_events();
+    void calibrate();
     void finish();
     void say_what_is_left();
 
@@ -79,6 +84,7 @@ class Recorder {
     std::optional<ProcessTable> processes_;
     std::optional<Profile> profile_;
     std::optional<AccessSampling> accesses_;
+    std::optional<EventCounts> events_;
     std::optional<ThreadMonitor> threads_;
     std::optional<NodeMonitor> node_;
     std::optional<Child> child_;
@@ -108,6 +114,7 @@ void Recorder::launch() {
         options_.prepare_child(child_->pid());
     if (wants_samples)
         sampler_.emplace(child_->pid(), options_);
+    count_events();
     const bool samples = sampler_ && sampler_->works();
 
     std::string command_line;
@@ -298,6 +305,27 @@ void Recorder::watch() {
     }
 }
 
+// The CPU's counters may be in use by the program itself, so they are taken on request alone.
+void Recorder::count_events() {
+    std::vector<CountedEvent> wanted = kernel_events();
+    if (options_.collects("counters"))
+        for (CountedEvent& event : unaligned_cpu_events(""))
+            wanted.push_back(std::move(event));
+    if (!wanted.empty() || options_.collects("counters"))
+        events_.emplace(child_->pid(), wanted);
+}
+
+// What unaligned accesses cost here, for runs that have made some. The program has ended: nobody waits but the report.
+void Recorder::calibrate() {
+    const CalibrationNeed need = options_.align == "off" ? CalibrationNeed{} : calibration_need(directory_.path());
+    const bool sampled = accesses_ && accesses_->line_crossings() > 0;
+    if (!need.unaligned && !sampled)
+        return;
+    trace::AccessPenalty penalty = measure_access_penalties(need.locked);
+    penalty.split_lock_setting = file_->string(platform::read_split_lock_setting("").text);
+    file_->append(trace::RecordType::AccessPenalty, 0, penalty);
+}
+
 // The run ends with the program, as it does for whoever waits for it; what it left running is not recorded further.
 void Recorder::say_what_is_left() {
     std::string names;
@@ -322,6 +350,9 @@ void Recorder::finish() {
     tick(true);
     if (accesses_)
         accesses_->write_evidence(*file_);
+    if (events_)
+        events_->write(*file_);
+    calibrate();
     say_what_is_left();
     processes_->gone(child_->pid(), end_ns, wait_status_, to_ns(usage_.ru_utime), to_ns(usage_.ru_stime),
                      static_cast<uint64_t>(usage_.ru_maxrss) * 1024);

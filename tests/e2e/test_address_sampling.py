@@ -6,7 +6,7 @@ import struct
 import unittest
 
 from plumb_test import PROGRAMS, PlumbTest
-from raw_trace import ACCESS_SITE, EVIDENCE, RawTrace
+from raw_trace import ACCESS_PENALTY, ACCESS_SITE, EVIDENCE, RawTrace
 
 Site = collections.namedtuple("Site", "flags address width samples time_ns unaligned lines pages last_address")
 LOAD, STORE, PACKED = 1, 2, 32
@@ -32,12 +32,16 @@ class AddressSampling(PlumbTest):
                 self.skipTest(trace.strings[why])
             if trace.strings[source] == "perf-sampling" and state == 3:
                 self.skipTest(trace.strings[why])
-        sites = []
+        sites, crossings = [], 0
         for record in trace.of(ACCESS_SITE):
             _, flags, address, width, samples, time_ns, unaligned, lines, pages, last = struct.unpack_from(
                 "<IIQH6xQQQQQQ", record.body)
+            crossings += lines
             if code[0] <= address < code[1]:
                 sites.append(Site(flags, address, width, samples, time_ns, unaligned, lines, pages, last))
+        # What unaligned accesses cost is measured by the runs that have them, and by no other.
+        self.penalties = [struct.unpack_from("<11QI", record.body) for record in trace.of(ACCESS_PENALTY)]
+        self.assertEqual(len(self.penalties), 1 if crossings else 0)
         return sites, arrays
 
     def check_arrays(self, kernel, names, at_least):
@@ -88,6 +92,12 @@ class AddressSampling(PlumbTest):
         self.assertEqual(unaligned, 1)
         self.assertGreater(lines, 0.12)
         self.assertLess(pages, lines)
+        (_, aligned_load, _, line_load, page_load, aligned_store, _, line_store, page_store, locked, split_lock, _), = (
+            self.penalties)
+        for figure in aligned_load, line_load, page_load, aligned_store, line_store, page_store, locked:
+            self.assertGreater(figure, 0)
+        self.assertGreater(locked, aligned_load)
+        self.assertEqual(split_lock, 0)  # nobody made one: none is made to measure it
 
 
 if __name__ == "__main__":

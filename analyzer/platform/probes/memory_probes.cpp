@@ -1,12 +1,10 @@
-// What can be learned about where memory is and how it is accessed.
+// What can be learned about where memory is.
 #include "platform/probes/probe.h"
 
 #include <cerrno>
-#include <csignal>
 #include <cstring>
 #include <filesystem>
 #include <fmt/core.h>
-#include <fstream>
 #include <string>
 #include <sys/mman.h>
 #include <sys/syscall.h>
@@ -69,64 +67,9 @@ ProbeResult page_nodes() {
     return {State::ok, fmt::format("a child's page is on node {}", status), ""};
 }
 
-#if defined(__x86_64__)
-// AC stays set in the handler: cleared first, or the handler's own accesses trap.
-void ended_by_trap(int, siginfo_t* info, void*) {
-    asm volatile("lea -128(%%rsp), %%rsp; pushfq; andl $0xfffbffff, (%%rsp); popfq; lea 128(%%rsp), %%rsp"
-                 :
-                 :
-                 : "memory", "cc");
-    _exit(info->si_code == BUS_ADRALN ? 42 : 43);
-}
-
-ProbeResult alignment_trap() {
-    const int status = run_in_child([] {
-        struct sigaction action {};
-        action.sa_sigaction = ended_by_trap;
-        action.sa_flags = SA_SIGINFO;
-        sigaction(SIGBUS, &action, nullptr);
-        alignas(8) char bytes[16] = {};
-        // EFLAGS.AC is bit 18; the load behind it is one byte off. The red zone is stepped over.
-        asm volatile("lea -128(%%rsp), %%rsp; pushfq; orl $0x40000, (%%rsp); popfq; movl 1(%0), %%eax;"
-                     "pushfq; andl $0xfffbffff, (%%rsp); popfq; lea 128(%%rsp), %%rsp"
-                     :
-                     : "r"(bytes)
-                     : "eax", "memory", "cc");
-        return 0;
-    });
-    if (status == 42)
-        return {State::ok, "an unaligned load with EFLAGS.AC set raised SIGBUS (BUS_ADRALN)", ""};
-    return {State::missing,
-            status == 0 ? std::string("an unaligned load with EFLAGS.AC set went through: this machine does not trap")
-                        : fmt::format("the trial ended with {}", status),
-            "bare metal, or a hypervisor that honours alignment checks"};
-}
-#else
-ProbeResult alignment_trap() {
-    return {State::missing, "only x86-64 has an alignment trap for user programs", ""};
-}
-#endif
-
-ProbeResult split_locks() {
-    std::ifstream info("/proc/cpuinfo");
-    bool detects = false;
-    for (std::string line; std::getline(info, line);)
-        if (line.starts_with("flags"))
-            detects |= line.find(" split_lock_detect") != std::string::npos;
-    std::ifstream mitigate("/proc/sys/kernel/split_lock_mitigate");
-    std::string value;
-    std::getline(mitigate, value);
-    if (!detects)
-        return {State::limited, "the kernel does not detect split locks here (no split_lock_detect in /proc/cpuinfo)",
-                "a CPU and kernel with split_lock_detect=warn"};
-    return {State::ok, fmt::format("split_lock_detect is on, split_lock_mitigate={}", value.empty() ? "?" : value), ""};
-}
-
 constexpr Probe probes[] = {
     {"numa", "whether memory can be remote at all", numa},
     {"page-nodes", "which node a page of the program is on", page_nodes},
-    {"alignment-trap", "unaligned accesses, by source line", alignment_trap},
-    {"split-locks", "the kernel's own word on split locks", split_locks},
 };
 
 } // namespace

@@ -16,6 +16,10 @@ int run_in_child(const std::function<int()>& action) {
         const rlimit no_core{0, 0};
         setrlimit(RLIMIT_CORE, &no_core);
         signal(SIGALRM, SIG_DFL);
+        sigset_t alarm_alone; // the caller may have blocked all signals
+        sigemptyset(&alarm_alone);
+        sigaddset(&alarm_alone, SIGALRM);
+        sigprocmask(SIG_UNBLOCK, &alarm_alone, nullptr);
         alarm(2);
         _exit(action());
     }

@@ -1,0 +1,88 @@
+// What telling a memory access from a time sample costs the recorder: code that was seen before, and code that is met
+// for the first time (its function is read and cut into instructions). Samples are made up, code is this process's own.
+#include "record/access_sampling.h"
+
+#include <cstdio>
+#include <ctime>
+#include <filesystem>
+#include <link.h>
+#include <string>
+#include <unistd.h>
+#include <vector>
+
+using namespace plumb;
+using namespace plumb::record;
+
+namespace {
+
+constexpr size_t kFunctions = 2000, kSamples = 2'000'000;
+
+double cpu_ns() {
+    timespec now{};
+    clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &now);
+    return static_cast<double>(now.tv_sec) * 1e9 + static_cast<double>(now.tv_nsec);
+}
+
+PerfRecord sample_at(uint64_t address) {
+    PerfRecord sample;
+    sample.kind = PerfKind::sample;
+    sample.pid = sample.tid = static_cast<uint32_t>(getpid());
+    sample.address = address;
+    sample.register_abi = PERF_SAMPLE_REGS_ABI_64;
+    sample.registers.assign(kUserRegisterCount, 0x10000);
+    return sample;
+}
+
+// Where functions of the mapped files begin.
+std::vector<uint64_t> function_starts(const Process& process, unwind::StackUnwinder& images) {
+    std::vector<uint64_t> starts;
+    for (const auto& [start, module] : process.modules) {
+        unwind::UnwindImage* image = images.image_of({&module.path, start, module.file_offset, false});
+        for (uint64_t at = start; image && at < module.end && starts.size() < kFunctions;) {
+            const auto place = image->address_of(at - start + module.file_offset);
+            const auto range = place ? image->function_at(*place) : std::nullopt;
+            if (!range) {
+                at += 64;
+                continue;
+            }
+            if (range->start == *place)
+                starts.push_back(at);
+            at += range->end - *place;
+        }
+    }
+    return starts;
+}
+
+} // namespace
+
+int main() {
+    std::string folder = (std::filesystem::temp_directory_path() / "plumb-bench-XXXXXX").string();
+    if (!mkdtemp(folder.data()))
+        return 1;
+    {
+        TraceFile file(folder + "/node.plumb", 64u << 20, 1u << 30);
+        ProcessTable processes(file, 64u << 20);
+        unwind::StackUnwinder images;
+        AccessSampling accesses(file, processes, images, 16u << 20);
+        const Process* self = processes.find_or_read(static_cast<uint32_t>(getpid()));
+        if (!accesses.works() || !self) {
+            std::printf("not measured: %s\n", accesses.works() ? "/proc cannot be read" : accesses.why().c_str());
+            std::filesystem::remove_all(folder);
+            return 77;
+        }
+        std::vector<PerfRecord> samples;
+        for (const uint64_t start : function_starts(*self, images))
+            samples.push_back(sample_at(start));
+        double begin = cpu_ns();
+        for (const PerfRecord& sample : samples)
+            accesses.take(sample, 1);
+        std::printf("code met for the first time  %8.0f ns a sample (%zu functions)\n",
+                    (cpu_ns() - begin) / static_cast<double>(samples.size()), samples.size());
+        begin = cpu_ns();
+        for (size_t i = 0; i < kSamples; ++i)
+            accesses.take(samples[i % samples.size()], 1);
+        std::printf("code seen before             %8.0f ns a sample\n", (cpu_ns() - begin) / kSamples);
+    }
+    std::filesystem::remove_all(folder);
+    return 0;
+}
