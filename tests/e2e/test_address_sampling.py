@@ -88,6 +88,10 @@ class AddressSampling(PlumbTest):
         self.assertGreater(lines, 0.12)
         self.assertLess(lines, 0.6)
         self.assertLess(pages, 0.3)
+        unaligned, lines, pages = self.shares("made_code", 8)
+        self.assertEqual(unaligned, 1)
+        self.assertGreater(lines, 0.12)
+        self.assertLess(lines, 0.6)
         unaligned, lines, pages = self.shares("copy", 8) # a store across a page takes 20 times as long as others
         self.assertEqual(unaligned, 1)
         self.assertGreater(lines, 0.12)

@@ -1,11 +1,13 @@
 // access_kernels KERNEL CPU_MILLISECONDS [OFFSET]: one loop over known arrays for that much CPU time. Prints where the
 // loops' code is and where the arrays are: what sampled addresses must agree with. copy and read_only take 16 bytes at a time,
-// OFFSET bytes off the beginning of a cache line.
+// OFFSET bytes off the beginning of a cache line; made_code runs a copy of read_only in memory that has no file, as
+// compilers at run time do.
 #define _GNU_SOURCE
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <time.h>
 
 #define KERNEL __attribute__((noinline, section("access_kernels")))
@@ -89,6 +91,21 @@ static struct node* ring_of_nodes(void) {
     return first;
 }
 
+typedef long long (*reader)(const char*);
+
+// Says where the copy is, too.
+static reader made_code(void) {
+    const size_t bytes = (size_t)(__stop_access_kernels - __start_access_kernels);
+    char* copy = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    if (copy == MAP_FAILED)
+        exit(2);
+    memcpy(copy, __start_access_kernels, bytes);
+    if (mprotect(copy, bytes, PROT_READ | PROT_EXEC) != 0)
+        exit(77);
+    printf("code %p %p\n", (void*)copy, (void*)(copy + bytes));
+    return (reader)(void*)(copy + ((char*)(void*)read_only - __start_access_kernels));
+}
+
 static double cpu_milliseconds(void) {
     struct timespec now;
     clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &now);
@@ -106,6 +123,7 @@ int main(int count, char** arguments) {
     double* c = array("c", (kDoubles + 8) * sizeof(double));
     int* values = array("values", kDoubles * sizeof(int));
     struct node* at = ring_of_nodes();
+    const reader made = strcmp(kernel, "made_code") ? read_only : made_code();
     for (size_t i = 0; i < kDoubles; ++i)
         values[i] = rand() % kDoubles;
     fflush(stdout);
@@ -125,9 +143,9 @@ int main(int count, char** arguments) {
         else if (!strcmp(kernel, "copy"))
             for (int turn = 0; turn < 100; ++turn)
                 copy((char*)a + offset, (const char*)b + offset);
-        else if (!strcmp(kernel, "read_only"))
+        else if (!strcmp(kernel, "read_only") || !strcmp(kernel, "made_code"))
             for (int turn = 0; turn < 100; ++turn)
-                sink = sink + (double)read_only((const char*)b + offset);
+                sink = sink + (double)made((const char*)b + offset);
         else
             return 2;
     } while (cpu_milliseconds() < end);

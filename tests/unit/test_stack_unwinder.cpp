@@ -118,6 +118,27 @@ TEST_CASE("frames from a copied stack are those of the live one") {
     }
 }
 
+TEST_CASE("where the function begins that an address lies in") {
+    StackUnwinder unwinder;
+    const OwnCode code;
+    const uint64_t begin = reinterpret_cast<uint64_t>(&descend);
+    const MappedCode mapped = code.code_at(begin);
+    REQUIRE(mapped.path);
+    unwind::UnwindImage* image = unwinder.image_of(mapped);
+    REQUIRE(image);
+    const auto place = image->address_of(begin - mapped.start + mapped.file_offset);
+    REQUIRE(place);
+    for (const uint64_t inside : {uint64_t{0}, uint64_t{1}, uint64_t{9}}) {
+        const auto range = image->function_at(*place + inside);
+        REQUIRE(range);
+        CHECK(range->start == *place);
+        CHECK(range->end > *place + inside);
+    }
+    const auto before = image->function_at(*place - 1);
+    CHECK((!before || (before->start < *place && before->end <= *place)));
+    CHECK_FALSE(image->function_at(0));
+}
+
 TEST_CASE("a thread's stack is unwound to where it began") {
     StackUnwinder unwinder;
     UnwoundStack frames;
