@@ -10,9 +10,12 @@
 
 namespace plumb {
 
+struct UnalignedAccesses;
+
 struct DiagnosisInput {
     const model::Run& run;
     model::CallPaths& paths; // resolves and caches source frames; not thread-safe
+    mutable std::shared_ptr<const UnalignedAccesses> accesses = nullptr; // see diagnoses/unaligned_lines.h
 };
 
 class Diagnosis {

@@ -31,6 +31,21 @@ bool is_fault(std::string_view function) {
     return false;
 }
 
+// arm64, arm, riscv: kernels that carry out what the CPU refuses.
+bool is_alignment_fault(std::string_view function) {
+    for (std::string_view name : {"do_alignment_fault", "do_compat_alignment_fixup", "do_alignment",
+                                  "do_trap_load_misaligned", "do_trap_store_misaligned", "handle_misaligned_load",
+                                  "handle_misaligned_store"})
+        if (function == name)
+            return true;
+    return false;
+}
+
+// x86: the CPU only refuses when it was told to, which is how the alignment trap works.
+bool is_alignment_trap(std::string_view function) {
+    return function == "asm_exc_alignment_check" || function == "exc_alignment_check";
+}
+
 bool is_interrupt(std::string_view function) {
     for (std::string_view part : {"asm_sysvec_", "sysvec_", "asm_common_interrupt", "common_interrupt", "el0_irq"})
         if (has_prefix(function, part))
@@ -52,6 +67,10 @@ KernelCause from_kernel_frames(const std::vector<std::string_view>& outermost_fi
     for (std::string_view function : outermost_first) {
         if (const std::string_view call = system_call_of_kernel(function); !call.empty())
             return {KernelCause::Kind::system_call, std::string(tidy_call(call))};
+        if (is_alignment_fault(function))
+            return {KernelCause::Kind::alignment_fault, "unaligned accesses that the kernel carries out"};
+        if (is_alignment_trap(function))
+            return {KernelCause::Kind::alignment_trap, "plumb's alignment trap"};
         if (is_fault(function))
             return {KernelCause::Kind::page_fault, "page faults"};
         if (is_interrupt(function))

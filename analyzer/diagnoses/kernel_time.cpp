@@ -1,5 +1,6 @@
 // Time inside the kernel, by system call and by page faults, and the lines of the user's code that caused it.
 #include "diagnoses/confidence.h"
+#include "diagnoses/emulated_accesses.h"
 #include "diagnoses/kernel_advice.h"
 #include "diagnoses/launch_command.h"
 #include "diagnoses/line_shares.h"
@@ -44,6 +45,10 @@ KernelProfile kernel_profile_of(model::CallPaths& paths) {
             if (hits == 0)
                 continue;
             const KernelCause cause = kernel_cause_of(paths, process, site.path);
+            if (cause.kind == KernelCause::Kind::alignment_trap) { // the tool's own: its cost is told elsewhere
+                profile.samples -= hits;
+                continue;
+            }
             CauseProfile& entry = profile.causes[cause.name];
             entry.cause = cause;
             entry.hits += hits;
@@ -63,6 +68,14 @@ class KernelTime : public Diagnosis {
 
     std::vector<Finding> diagnose(const DiagnosisInput& input) const override {
         const RunTotals totals = totals_of(input.run);
+        std::vector<Finding> findings = by_cause(input, totals);
+        for (Finding& finding : emulated_access_findings(input, totals))
+            findings.push_back(std::move(finding));
+        return findings;
+    }
+
+  private:
+    std::vector<Finding> by_cause(const DiagnosisInput& input, const RunTotals& totals) const {
         if (totals.wall_s <= 0 || totals.cpu_s < kLeastCpu_s)
             return {};
         const KernelProfile profile = kernel_profile_of(input.paths);
@@ -83,7 +96,6 @@ class KernelTime : public Diagnosis {
         return findings;
     }
 
-  private:
     static void add_counts(const RunTotals& totals, Finding& finding) {
         finding.evidence["minor_fault_count"] = static_cast<int64_t>(totals.minor_faults);
         finding.evidence["minor_faults_per_second"] = static_cast<double>(totals.minor_faults) / totals.wall_s;

@@ -23,7 +23,10 @@ std::unique_ptr<Diagnosis> make_heap_contention();
 std::unique_ptr<Diagnosis> make_heap_leak();
 std::unique_ptr<Diagnosis> make_kernel_time();
 std::unique_ptr<Diagnosis> make_library_time();
+std::unique_ptr<Diagnosis> make_line_split_access();
 std::unique_ptr<Diagnosis> make_placement_overlap();
+std::unique_ptr<Diagnosis> make_split_lock();
 std::unique_ptr<Diagnosis> make_thread_migration();
+std::unique_ptr<Diagnosis> make_unaligned_access();
 
 } // namespace plumb

@@ -46,7 +46,7 @@ struct UnalignedSite {
     std::vector<uint8_t> code; // the instruction's bytes
     uint32_t path = 0;         // index into Process::paths: who called its function at the first hit; 0: not known
     bool exact = false;        // every hit was counted; false: a lower bound
-    uint64_t first_ns = 0;
+    uint64_t first_ns = 0, last_ns = 0; // last_ns: of the last hit that went through the trap
     uint64_t hits = 0, page_crossings = 0;
     uint64_t lowest_address = 0, highest_address = 0;
     std::array<uint64_t, kLineBytes> residues = {}; // hits by address % 64

@@ -76,6 +76,14 @@ const Module* CallPaths::module_of(size_t process, uint64_t address) const {
     return &run_.processes[process].modules[std::prev(after)->module];
 }
 
+std::vector<SourceFrame> CallPaths::resolve(size_t process, const Module* module, uint64_t address) {
+    if (module->kind != Module::Kind::anonymous)
+        return resolver_.resolve(*module, address);
+    Module of_process = *module;
+    of_process.pid = run_.processes[process].pid;
+    return resolver_.resolve(of_process, address);
+}
+
 const std::vector<SourceFrame>& CallPaths::frames_of(size_t process, uint32_t node) {
     std::vector<SourceFrame>& frames = frames_[uint64_t{process} << 32 | node];
     if (!frames.empty())
@@ -87,13 +95,7 @@ const std::vector<SourceFrame>& CallPaths::frames_of(size_t process, uint32_t no
     const PathNode& path = run_.processes[process].paths[node];
     const uint64_t address = looked_up(path);
     if (const Module* module = module_of(process, address)) {
-        if (module->kind == Module::Kind::anonymous) {
-            Module of_process = *module;
-            of_process.pid = run_.processes[process].pid;
-            frames = resolver_.resolve(of_process, address);
-        } else {
-            frames = resolver_.resolve(*module, address);
-        }
+        frames = resolve(process, module, address);
     } else if (path.kernel) {
         Module kernel;
         kernel.kind = Module::Kind::kernel;
@@ -107,7 +109,7 @@ const std::vector<SourceFrame>& CallPaths::frames_of(size_t process, uint32_t no
 
 std::vector<SourceFrame> CallPaths::frames_at(size_t process, uint64_t address) {
     if (const Module* module = module_of(process, address))
-        return resolver_.resolve(*module, address);
+        return resolve(process, module, address);
     return {};
 }
 
@@ -219,6 +221,52 @@ SourceFrame CallPaths::user_frame(size_t process, uint32_t node) {
     if (best.rank == kAnyFrame) // nothing of interest on the way out: where it was
         return frames_of(process, node).front();
     return frames_of(process, best.node)[best.frame];
+}
+
+SourceFrame CallPaths::user_frame_at(size_t process, uint64_t address, uint32_t caller) {
+    const std::vector<SourceFrame> frames = frames_at(process, address);
+    const Owner owner = owner_of(module_of(process, address), false);
+    SourceFrame best = frames.empty() ? in_module("[unknown]") : frames.front();
+    int best_rank = kAnyFrame;
+    for (const SourceFrame& frame : frames)
+        if (const int rank = owner == Owner::system ? kAnyFrame : rank_of(frame, owner); rank < best_rank) {
+            best = frame;
+            best_rank = rank;
+        }
+    if (best_rank == 1 || process >= run_.processes.size())
+        return best;
+    const UserFrame outer = best_outwards(process, caller);
+    return outer.rank < best_rank ? frames_of(process, outer.node)[outer.frame] : best;
+}
+
+// Only executable mappings are recorded. A file's data lies behind its code as linkers lay them out, so the file whose
+// code ends last before the address is asked first, then its neighbours.
+std::optional<DataName> CallPaths::static_at(size_t process, uint64_t address) {
+    const std::vector<Range>& ranges = ranges_of(process);
+    const auto after = std::upper_bound(ranges.begin(), ranges.end(), address,
+                                        [](uint64_t a, const Range& range) { return a < range.start; });
+    const auto here = after - ranges.begin();
+    std::set<std::string> asked;
+    for (const auto place : {here - 1, here - 2, here}) {
+        if (place < 0 || place >= static_cast<std::ptrdiff_t>(ranges.size()))
+            continue;
+        const Module& module = run_.processes[process].modules[ranges[static_cast<size_t>(place)].module];
+        if (module.path.empty() || !asked.insert(module.path).second)
+            continue;
+        if (std::optional<DataName> name = resolver_.name_static(module, address))
+            return name;
+    }
+    return {};
+}
+
+std::optional<DataName> CallPaths::local_at(size_t process, const DataAccess& access) {
+    const Module* module = module_of(process, access.instruction);
+    return module ? resolver_.name_local(*module, access) : std::nullopt;
+}
+
+std::optional<DataName> CallPaths::pointed_at(size_t process, const DataAccess& access) {
+    const Module* module = module_of(process, access.instruction);
+    return module ? resolver_.name_by_type(*module, access) : std::nullopt;
 }
 
 } // namespace plumb::model

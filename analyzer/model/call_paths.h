@@ -5,6 +5,7 @@
 #include "model/run.h"
 #include "model/source_resolver.h"
 
+#include <optional>
 #include <unordered_map>
 #include <string>
 #include <vector>
@@ -40,6 +41,15 @@ class CallPaths {
     // directories; see is_system_module for what never counts.
     SourceFrame user_frame(size_t process, uint32_t node);
 
+    // The same for an instruction that no node lies in; `caller`: the node that called its function, 0: not known.
+    SourceFrame user_frame_at(size_t process, uint64_t address, uint32_t caller);
+
+    // What the source calls the data at an address (SourceResolver): the static variable or common block; the local
+    // variable of the function at access.instruction; the member of the structure that its base register points to.
+    std::optional<DataName> static_at(size_t process, uint64_t address);
+    std::optional<DataName> local_at(size_t process, const DataAccess& access);
+    std::optional<DataName> pointed_at(size_t process, const DataAccess& access);
+
     const Run& run() const { return run_; }
 
   private:
@@ -48,6 +58,7 @@ class CallPaths {
         size_t module;
     };
     const std::vector<Range>& ranges_of(size_t process) const;
+    std::vector<SourceFrame> resolve(size_t process, const Module* module, uint64_t address);
 
     const Run& run_;
     SourceResolver& resolver_;

@@ -322,7 +322,8 @@
     F(unaligned, number, "of the samples: address % width != 0")                                             \
     F(line_crossings, number, "")                                                                            \
     F(page_crossings, number, "")                                                                            \
-    F(last_address, address, "of the last sample that was unaligned, else of the last one")
+    F(last_address, address, "of the last sample that was unaligned, else of the last one")                  \
+    F(first_ns, number, "of the first sample: tells the image of a pid that executed another program")
 
 #define PLUMB_FIELDS_AccessPenalty(F)                                                                        \
     F(loads, number, "how many were timed for each figure")                                                  \

@@ -10,6 +10,12 @@ namespace {
 
 constexpr uint32_t kCpuAllowed = 1u << 0;
 
+void keep_smallest(double& known_ns, uint64_t picoseconds) {
+    const double ns = static_cast<double>(picoseconds) * 1e-3;
+    if (ns > 0 && (known_ns == 0 || ns < known_ns))
+        known_ns = ns;
+}
+
 } // namespace
 
 uint64_t HostBuilder::alive(uint64_t time_ns) {
@@ -89,6 +95,29 @@ void HostBuilder::take(const Topology& record, FileContext& context) {
         xml += context.text(id);
     }
     host_.topology_xml = std::move(xml);
+}
+
+// Several recorders of a node time the same machine: disturbances only make a figure larger, so the smallest one counts.
+void HostBuilder::take(const AccessPenalty& record, FileContext& context) {
+    if (!host_.access_penalties)
+        host_.access_penalties.emplace();
+    model::AccessPenalties& known = *host_.access_penalties;
+    keep_smallest(known.load.aligned_ns, record.aligned_load_ps);
+    keep_smallest(known.load.unaligned_ns, record.unaligned_load_ps);
+    keep_smallest(known.load.line_ns, record.line_load_ps);
+    keep_smallest(known.load.page_ns, record.page_load_ps);
+    keep_smallest(known.store.aligned_ns, record.aligned_store_ps);
+    keep_smallest(known.store.unaligned_ns, record.unaligned_store_ps);
+    keep_smallest(known.store.line_ns, record.line_store_ps);
+    keep_smallest(known.store.page_ns, record.page_store_ps);
+    keep_smallest(known.locked_ns, record.locked_ps);
+    keep_smallest(known.split_lock_ns, record.split_lock_ps);
+    if (known.split_lock_setting.empty())
+        known.split_lock_setting = context.text(record.split_lock_setting);
+}
+
+void HostBuilder::take(const EventCount& record, FileContext& context) {
+    host_.event_counts.push_back({.name = context.text(record.name), .pid = record.pid, .count = record.count});
 }
 
 void HostBuilder::finish() {

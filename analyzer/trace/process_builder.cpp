@@ -220,6 +220,25 @@ void ProcessBuilder::take(const HeapSite& record, FileContext& context) {
     site.last_ns = std::max(site.last_ns, context.time(record.last_ns));
 }
 
+void ProcessBuilder::take(const AlignSite& record, FileContext& context) {
+    alignment_.take(record, path(record.path, context), alive(context.time(record.time_ns)), context.allowance());
+}
+
+void ProcessBuilder::take(const AlignCount& record, FileContext& context) {
+    const uint64_t last = alive(context.time(record.last_ns));
+    alignment_.take(record, thread_at(record.header.tid, last), last, context.allowance());
+}
+
+void ProcessBuilder::take(const AlignAddress& record, FileContext& context) {
+    const uint64_t time = alive(context.time(record.time_ns));
+    alignment_.take(record, thread_at(record.header.tid, time), time, path(record.block_path, context),
+                    context.allowance());
+}
+
+void ProcessBuilder::take(const AlignTotals& record, FileContext&) { alignment_.take(record); }
+void ProcessBuilder::take(const AlignCode& record, FileContext&) { alignment_.take(record); }
+void ProcessBuilder::take(const AccessSite& record, FileContext&) { alignment_.take(record); }
+
 void ProcessBuilder::take(const ProcessGone& record, FileContext& context) {
     process_.end_ns = alive(context.time(record.time_ns));
     if (record.status != -1)
@@ -248,6 +267,7 @@ void ProcessBuilder::inherit_modules(const model::Process& parent, Allowance& al
 void ProcessBuilder::finish() {
     if (process_.paths.empty())
         process_.paths.emplace_back();
+    alignment_.finish();
     if (process_.end_ns == 0) // nobody saw it end
         process_.end_ns = std::max(last_ns_, process_.start_ns);
     for (model::HeapSite& site : process_.heap.sites) // a thread that only frees counts negative; its path must not

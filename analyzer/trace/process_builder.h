@@ -2,6 +2,7 @@
 #pragma once
 
 #include "model/run.h"
+#include "trace/alignment_builder.h"
 #include "trace/file_context.h"
 #include "trace/mixed_hash.h"
 #include "trace/path_merger.h"
@@ -18,7 +19,7 @@ namespace plumb::trace {
 class ProcessBuilder {
   public:
     // `number`: of the process in its run; `process` outlives the builder.
-    ProcessBuilder(uint32_t number, model::Process& process) : number_(number), process_(process) {}
+    ProcessBuilder(uint32_t number, model::Process& process) : number_(number), process_(process), alignment_(process) {}
 
     model::Process& process() { return process_; }
 
@@ -38,11 +39,21 @@ class ProcessBuilder {
     void take(const HeapTotals& record, FileContext& context);
     void take(const HeapSite& record, FileContext& context);
 
+    void take(const AlignSite& record, FileContext& context);
+    void take(const AlignCount& record, FileContext& context);
+    void take(const AlignAddress& record, FileContext& context);
+    void take(const AlignTotals& record, FileContext& context);
+    void take(const AlignCode& record, FileContext& context);
+    void take(const AccessSite& record, FileContext& context);
+
     void take(const ProcessGone& record, FileContext& context);
     void take(const ProcessEnd& record, FileContext& context);
 
-    // Ids of modules are private to their file: forgets them.
-    void end_file() { module_ids_.clear(); }
+    // Ids of modules and of instructions are private to their file: forgets them.
+    void end_file() {
+        module_ids_.clear();
+        alignment_.end_file();
+    }
     // The same; and what was taken so far came from the shim, which began its file at `opened_ns`.
     void end_shim_file(uint64_t opened_ns) {
         end_file();
@@ -56,8 +67,11 @@ class ProcessBuilder {
     // Fills what follows from the rest: ends, names.
     void finish();
 
-    // Samples or allocations were recorded in it.
-    bool has_evidence() const { return !process_.samples.empty() || process_.heap.recorded; }
+    // Samples, allocations or unaligned accesses were recorded in it.
+    bool has_evidence() const {
+        return !process_.samples.empty() || process_.heap.recorded || !process_.alignment.sites.empty() ||
+               !process_.sampled_accesses.empty();
+    }
     uint64_t last_ns() const { return last_ns_; } // last sign of life in what was taken
 
   private:
@@ -74,6 +88,7 @@ class ProcessBuilder {
     uint32_t number_;
     model::Process& process_;
     PathTree tree_;
+    AlignmentBuilder alignment_;
     std::vector<ThreadFacts> thread_facts_;
     std::unordered_map<uint32_t, std::vector<uint32_t>, MixedHash> threads_of_tid_;
     std::unordered_map<uint64_t, uint32_t, MixedHash> module_at_; // by start, the latest

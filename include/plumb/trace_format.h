@@ -561,8 +561,9 @@ struct AccessSite {
     uint64_t line_crossings; // 56
     uint64_t page_crossings; // 64
     uint64_t last_address;   // 72  of the last sample that was unaligned, else of the last one
+    uint64_t first_ns;       // 80  of the first sample: tells the image of a pid that executed another program
 };
-static_assert(sizeof(AccessSite) == 80);
+static_assert(sizeof(AccessSite) == 88);
 
 // Picoseconds of one access in a loop of independent ones, timed by the recorder on this machine. 0: not measured.
 struct AccessPenalty {

@@ -50,6 +50,16 @@ void check(const model::Run& run) {
         for (const model::HeapSite& site : process.heap.sites)
             if (site.path >= process.paths.size())
                 std::abort();
+        for (const model::UnalignedSite& site : process.alignment.sites) {
+            if (site.address == 0 || site.path >= process.paths.size())
+                std::abort();
+            for (const model::UnalignedThread& thread : site.threads)
+                if (thread.thread >= process.threads.size())
+                    std::abort();
+            for (const model::UnalignedAddress& access : site.addresses)
+                if (access.thread >= process.threads.size() || access.block_path >= process.paths.size())
+                    std::abort();
+        }
         for (const model::Thread& thread : process.threads)
             if (thread.creation_path >= process.paths.size())
                 std::abort();

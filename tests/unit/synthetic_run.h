@@ -6,6 +6,7 @@
 #include "diagnoses/registry.h"
 
 #include <cstring>
+#include <functional>
 #include <map>
 #include <string>
 #include <vector>
@@ -21,6 +22,18 @@ class TableResolver : public model::SourceResolver {
             if (auto found = frames.find(at); found != frames.end())
                 return found->second;
         return {{"", "", 0, module.path, false}};
+    }
+
+    // What lies at an address of data; empty: nothing has a name.
+    std::function<std::optional<model::DataName>(uint64_t address)> data, local, pointed;
+    std::optional<model::DataName> name_static(const model::Module&, uint64_t address) override {
+        return data ? data(address) : std::nullopt;
+    }
+    std::optional<model::DataName> name_local(const model::Module&, const model::DataAccess& access) override {
+        return local ? local(access.address) : std::nullopt;
+    }
+    std::optional<model::DataName> name_by_type(const model::Module&, const model::DataAccess& access) override {
+        return pointed ? pointed(access.address) : std::nullopt;
     }
 };
 
@@ -118,6 +131,40 @@ class SyntheticRun {
 
     void add_samples(uint32_t thread, uint32_t path, uint64_t samples, uint64_t kernel_samples = 0) {
         run.processes.back().samples.push_back({thread, path, samples, samples * 1'000'000, kernel_samples});
+    }
+
+    // An instruction of the last process that the alignment trap caught: `hits` accesses, the n-th of them `stride`
+    // bytes behind the one before.
+    model::UnalignedSite& add_unaligned(uint64_t instruction, const model::AccessKind& kind, uint64_t first_address,
+                                        uint64_t hits, uint64_t stride, bool exact = true) {
+        model::Alignment& alignment = run.processes.back().alignment;
+        alignment.mode = exact ? model::Alignment::Mode::exact : model::Alignment::Mode::find;
+        model::UnalignedSite site;
+        site.address = instruction;
+        site.kind = kind;
+        site.code = {0xf2, 0x0f, 0x10, 0x07};
+        site.exact = exact;
+        site.hits = hits;
+        for (uint64_t hit = 0; hit < hits; hit++) {
+            const uint64_t address = first_address + hit * stride;
+            site.residues[address % model::kLineBytes]++;
+            site.page_crossings += address % model::kPageBytes + kind.width > model::kPageBytes;
+        }
+        site.threads = {{0, hits, site.page_crossings}};
+        site.addresses.emplace_back().address = first_address;
+        alignment.hits += hits;
+        alignment.sites.push_back(site);
+        return alignment.sites.back();
+    }
+
+    // Round figures, like those of a machine whose hypervisor traps split locks.
+    void set_penalties() {
+        model::AccessPenalties& penalties = run.hosts[0].access_penalties.emplace();
+        penalties.load = {1, 1.02, 2, 11};
+        penalties.store = {1, 1.02, 3, 21};
+        penalties.locked_ns = 10;
+        penalties.split_lock_ns = 100'010;
+        penalties.split_lock_setting = "split_lock_mitigate = 1";
     }
 
     // A function of the module that holds `address`.

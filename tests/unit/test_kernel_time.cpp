@@ -61,6 +61,32 @@ TEST_CASE("wrappers of system calls") {
     CHECK(system_call_of_wrapper("") == "");
 }
 
+TEST_CASE("accesses that the kernel carries out") {
+    SyntheticRun made = program(); // 4 s on one CPU
+    SECTION("counted by the kernel") {
+        made.run.hosts[0].event_counts = {{"alignment-faults", 100, 800'000}, {"page-faults", 100, 1'000'000}};
+        const std::vector<Finding> findings = made.diagnose("kernel-time");
+        REQUIRE(findings.size() == 1);
+        CHECK(number(findings[0], "faults_per_second") == Approx(200'000));
+        CHECK(findings[0].cost.fraction == Approx(0.2)); // a microsecond each
+        CHECK(findings[0].severity == Severity::high);
+        CHECK(std::get<std::string>(findings[0].subject.details.at("cause")) == "alignment-faults");
+    }
+    SECTION("few, or none") {
+        made.run.hosts[0].event_counts = {{"alignment-faults", 100, 300}, {"emulation-faults", 100, 0}};
+        CHECK(made.diagnose("kernel-time").empty());
+    }
+    SECTION("named by the kernel's frames; plumb's own trap is no finding") {
+        made.name(kCopy, "do_alignment_fault", "[kernel]");
+        CHECK(cause_of(made, kernel_path(made, {kMain, kCopy}, 1)).kind == KernelCause::Kind::alignment_fault);
+        made.name(kCopy, "exc_alignment_check+0x10", "[kernel]");
+        const uint32_t leaf = kernel_path(made, {kMain, kCopy}, 1);
+        CHECK(cause_of(made, leaf).kind == KernelCause::Kind::alignment_trap);
+        made.add_samples(0, leaf, 3000, 3000);
+        CHECK(made.diagnose("kernel-time").empty());
+    }
+}
+
 TEST_CASE("the cause of a kernel sample") {
     SyntheticRun made = program();
     const auto call = KernelCause::Kind::system_call;

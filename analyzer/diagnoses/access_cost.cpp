@@ -1,0 +1,136 @@
+#include "diagnoses/access_cost.h"
+
+#include <algorithm>
+
+namespace plumb {
+
+namespace {
+
+constexpr double kNoise = 0.05; // of the time of an aligned access: two timings of the same loop differ by that
+
+double extra_of(double time_ns, double aligned_ns) {
+    return time_ns > aligned_ns * (1 + kNoise) ? time_ns - aligned_ns : 0;
+}
+
+void add_access(ExtraTime& extra, const model::AccessPenalties::Access& access) {
+    if (access.aligned_ns <= 0)
+        return;
+    extra.known = true;
+    extra.aligned_ns += access.aligned_ns;
+    extra.within_ns += extra_of(access.unaligned_ns, access.aligned_ns);
+    extra.line_ns += extra_of(access.line_ns, access.aligned_ns);
+    extra.page_ns += std::max(extra_of(access.page_ns, access.aligned_ns), extra_of(access.line_ns, access.aligned_ns));
+}
+
+// Part of an access's time that its crossing adds.
+double part_of(double extra_ns, double aligned_ns) {
+    return extra_ns > 0 ? extra_ns / (aligned_ns + extra_ns) : 0;
+}
+
+struct Classes { // accesses by the worst boundary that they cross
+    double within, line, page;
+};
+
+Classes classes_of(uint64_t all, uint64_t line_crossings, uint64_t page_crossings) {
+    const uint64_t lines = std::min(line_crossings, all), pages = std::min(page_crossings, lines);
+    return {static_cast<double>(all - lines), static_cast<double>(lines - pages), static_cast<double>(pages)};
+}
+
+AccessCost in_kind(const model::AccessKind& kind, double within_s, double line_s, double page_s) {
+    AccessCost cost;
+    if (kind.locked) {
+        cost.split_lock_s = line_s + page_s;
+        return cost;
+    }
+    cost.within_s = within_s;
+    cost.line_s = line_s;
+    cost.page_s = page_s;
+    return cost;
+}
+
+} // namespace
+
+const char* to_string(AccessCost::How how) {
+    switch (how) {
+    case AccessCost::How::measured:
+        return "measured";
+    case AccessCost::How::estimated:
+        return "estimated";
+    case AccessCost::How::bound:
+        break;
+    }
+    return "bound";
+}
+
+void AccessCost::add(const AccessCost& other) {
+    if (other.total_s() <= 0)
+        return;
+    how = total_s() > 0 ? std::max(how, other.how) : other.how;
+    within_s += other.within_s;
+    line_s += other.line_s;
+    page_s += other.page_s;
+    split_lock_s += other.split_lock_s;
+}
+
+void AccessCost::scale(double factor) {
+    within_s *= factor;
+    line_s *= factor;
+    page_s *= factor;
+    split_lock_s *= factor;
+}
+
+ExtraTime extra_time_of(const model::AccessPenalties* penalties, const model::AccessKind& kind) {
+    ExtraTime extra;
+    if (!penalties)
+        return extra;
+    if (kind.locked) {
+        extra.known = penalties->locked_ns > 0 && penalties->split_lock_ns > 0;
+        extra.aligned_ns = penalties->locked_ns;
+        extra.line_ns = extra.page_ns = extra_of(penalties->split_lock_ns, penalties->locked_ns);
+        return extra;
+    }
+    if (kind.load || !kind.store)
+        add_access(extra, penalties->load);
+    if (kind.store)
+        add_access(extra, penalties->store);
+    return extra;
+}
+
+AccessCost cost_of_counts(const ExtraTime& extra, const model::AccessKind& kind, const AccessCounts& counts,
+                          double sampled_s) {
+    if (!extra.known || counts.hits == 0)
+        return {};
+    const Classes classes = classes_of(counts.hits, counts.line_crossings, counts.page_crossings);
+    const double within_s = classes.within * extra.within_ns * 1e-9;
+    const double line_s = classes.line * extra.line_ns * 1e-9;
+    const double page_s = classes.page * extra.page_ns * 1e-9;
+    AccessCost counted = in_kind(kind, within_s, line_s, page_s);
+    if (counts.exact && !kind.string) {
+        // A split lock's penalty is the same whatever stands around it; the others overlap with their neighbours.
+        counted.how = kind.locked ? AccessCost::How::measured : AccessCost::How::estimated;
+        return counted;
+    }
+    counted.how = AccessCost::How::bound;
+    const double all_s = static_cast<double>(counts.hits) * extra.aligned_ns * 1e-9 + within_s + line_s + page_s;
+    if (all_s <= 0 || sampled_s <= all_s)
+        return counted;
+    counted.scale(sampled_s / all_s);
+    counted.how = AccessCost::How::estimated;
+    return counted;
+}
+
+AccessCost cost_of_samples(const ExtraTime& extra, const model::AccessKind& kind, const model::SampledAccess& access) {
+    if (!extra.known || access.samples == 0)
+        return {};
+    const uint64_t unaligned = std::max(access.unaligned, access.line_crossings);
+    const Classes classes =
+        classes_of(std::min(unaligned, access.samples), access.line_crossings, access.page_crossings);
+    const double sample_s = static_cast<double>(access.time_ns) * 1e-9 / static_cast<double>(access.samples);
+    AccessCost cost = in_kind(kind, classes.within * sample_s * part_of(extra.within_ns, extra.aligned_ns),
+                              classes.line * sample_s * part_of(extra.line_ns, extra.aligned_ns),
+                              classes.page * sample_s * part_of(extra.page_ns, extra.aligned_ns));
+    cost.how = AccessCost::How::estimated;
+    return cost;
+}
+
+} // namespace plumb

@@ -1,0 +1,17 @@
+// Which of two diagnoses tells the cost of crossings: each second is told once.
+#pragma once
+
+#include "diagnoses/unaligned_lines.h"
+
+namespace plumb {
+
+inline constexpr double kLeastNotedFraction = 0.01; // of the run: below this a cost is no finding above info
+
+// Crossings of lines and pages cost so much that line-split-access makes a finding of them.
+inline bool is_told_as_crossing(const AccessCost& cost, const UnalignedAccesses& accesses, const model::Run& run) {
+    AccessCost crossings = cost;
+    crossings.within_s = crossings.split_lock_s = 0;
+    return run_cost(crossings, accesses, run).fraction >= kLeastNotedFraction;
+}
+
+} // namespace plumb

@@ -1,0 +1,299 @@
+// Unaligned accesses on made-up runs: grouping by data object, cost by counts and by samples, what is told as info.
+#include "diagnoses/unaligned_lines.h"
+#include "synthetic_run.h"
+
+#include <catch2/catch.hpp>
+
+using namespace plumb;
+using plumb::testing::SyntheticRun;
+using Catch::Contains;
+
+namespace {
+
+constexpr uint64_t kMain = 0x400100, kSweep = 0x400200, kOther = 0x400300;
+constexpr uint64_t kPair = 0x600000; // the common block
+constexpr model::AccessKind kLoad8{.width = 8, .load = true}, kStore8{.width = 8, .store = true};
+constexpr model::AccessKind kLocked{.width = 8, .load = true, .store = true, .locked = true};
+
+// One thread that is busy for the whole ten seconds; a real*8 array 4 bytes into /pair/.
+SyntheticRun program(double seconds = 10) {
+    SyntheticRun made(seconds, 2);
+    made.add_thread(0, 1, 0);
+    made.name(kMain, "main", "app", "/src/main.f90", 10);
+    made.name(kSweep, "sweep", "app", "/src/sweep.f90", 20);
+    made.name(kOther, "other", "app", "/src/sweep.f90", 30);
+    made.resolver.data = [](uint64_t address) -> std::optional<model::DataName> {
+        if (address < kPair || address >= kPair + 0x100000)
+            return {};
+        model::DataName name;
+        name.kind = model::DataName::Kind::common_block;
+        name.name = "/pair/";
+        name.member = address < kPair + 4 ? "n" : "x(" + std::to_string((address - kPair - 4) / 8 + 1) + ")";
+        name.offset = address - kPair;
+        name.member_offset = address < kPair + 4 ? 0 : 4;
+        name.member_alignment = address < kPair + 4 ? 4 : 8;
+        return name;
+    };
+    made.set_penalties();
+    made.finish();
+    return made;
+}
+
+int64_t count(const Finding& finding, const char* key) { return std::get<int64_t>(finding.evidence.at(key)); }
+double number(const Finding& finding, const char* key) { return std::get<double>(finding.evidence.at(key)); }
+
+UnalignedAccesses accesses_of(SyntheticRun& made) {
+    model::CallPaths paths(made.run, made.resolver);
+    return unaligned_accesses_of(paths);
+}
+
+} // namespace
+
+TEST_CASE("cheap unaligned accesses to a common block are info, named exactly") {
+    SyntheticRun made = program();
+    made.add_unaligned(kSweep, kLoad8, kPair + 4, 4096, 8);
+    made.add_unaligned(kSweep + 4, kStore8, kPair + 4, 4096, 8);
+    made.resolver.frames[kSweep + 4] = made.resolver.frames[kSweep];
+    const std::vector<Finding> findings = made.diagnose("unaligned-access");
+    REQUIRE(findings.size() == 1);
+    const Finding& finding = findings[0];
+    CHECK(finding.severity == Severity::info);
+    CHECK(finding.subject.kind == "variable");
+    CHECK(finding.subject.name == "/pair/");
+    CHECK(std::get<std::vector<std::string>>(finding.subject.details.at("members")) == std::vector<std::string>{"x()"});
+    CHECK(count(finding, "unaligned_count") == 8192);
+    CHECK(count(finding, "line_crossing_count") == 1024); // every eighth
+    CHECK(count(finding, "page_crossing_count") == 16);   // every 512th
+    CHECK(std::get<std::string>(finding.evidence.at("cause")) == "common block order");
+    CHECK(std::get<bool>(finding.evidence.at("counted_exactly")));
+    REQUIRE(finding.where.size() == 1);
+    CHECK(finding.where[0].file == "/src/sweep.f90");
+    CHECK(finding.where[0].line == 20);
+    CHECK_THAT(finding.title, Contains("/pair/ member x()") && Contains("offset 4"));
+    // 504 x 1 ns + 8 x 10 ns of loads, 504 x 2 ns + 8 x 20 ns of stores
+    CHECK(finding.cost.seconds == Approx(1752e-9));
+    CHECK(finding.cost.how == "estimated");
+    CHECK(made.diagnose("line-split-access").empty());
+    CHECK(made.diagnose("split-lock").empty());
+}
+
+TEST_CASE("costly crossings are told once, by line-split-access") {
+    SyntheticRun made = program();
+    model::UnalignedSite& site = made.add_unaligned(kSweep, kStore8, kPair + 4, 512, 8);
+    site.hits *= 1'000'000; // 64 M lines, 1 M pages: 63 M x 2 ns + 1 M x 20 ns = 0.146 s
+    site.page_crossings *= 1'000'000;
+    for (uint64_t& residue : site.residues)
+        residue *= 1'000'000;
+    const std::vector<Finding> crossing = made.diagnose("line-split-access");
+    REQUIRE(crossing.size() == 1);
+    CHECK(crossing[0].cost.seconds == Approx(0.146));
+    CHECK(crossing[0].cost.fraction == Approx(0.0146));
+    CHECK(crossing[0].severity == Severity::low);
+    CHECK_THAT(crossing[0].title, Contains("12 % of the 8-byte stores to common block /pair/"));
+    CHECK(number(crossing[0], "page_crossing_cost_fraction") == Approx(0.02 / 0.146));
+    CHECK(crossing[0].subject.name == "/pair/");
+    const std::vector<Finding> plain = made.diagnose("unaligned-access");
+    REQUIRE(plain.size() == 1);
+    CHECK(plain[0].severity == Severity::info);
+    CHECK(plain[0].cost.seconds == 0);
+}
+
+TEST_CASE("a line cannot have lost more time than samples saw there") {
+    SyntheticRun made = program();
+    model::UnalignedSite& site = made.add_unaligned(kSweep, kStore8, kPair + 4, 512, 8);
+    site.hits *= 1'000'000'000; // would have cost 146 s of the 10
+    site.page_crossings *= 1'000'000'000;
+    for (uint64_t& residue : site.residues)
+        residue *= 1'000'000'000;
+    made.add_samples(0, made.add_path({kMain, kSweep}), 400);
+    made.add_samples(0, made.add_path({kMain, kOther}), 9600);
+    const std::vector<Finding> findings = made.diagnose("line-split-access");
+    REQUIRE(findings.size() == 1);
+    CHECK(findings[0].cost.seconds == Approx(0.443)); // 400 + 2 sqrt(400) + 3 samples of 1 ms
+    CHECK(findings[0].cost.how == "bound");
+}
+
+TEST_CASE("find mode: lower bounds are raised by the time samples at the instruction") {
+    SyntheticRun made = program();
+    made.add_unaligned(kSweep, kStore8, kPair + 4, 512, 8, false);
+    const AccessCost counted = accesses_of(made).lines.at(0).cost;
+    CHECK(counted.how == AccessCost::How::bound);
+    CHECK(counted.total_s() == Approx(146e-9));
+    // 512 accesses take 512 + 146 ns here, so 146 / 658 of the time at the instruction and behind it is the penalty's.
+    made.add_samples(0, made.add_path({kMain, kSweep}), 1000);
+    made.add_samples(0, made.add_path({kMain, kSweep + 4}), 1000);
+    made.resolver.frames[kSweep + 4] = made.resolver.frames[kSweep];
+    const AccessCost sampled = accesses_of(made).lines.at(0).cost;
+    CHECK(sampled.how == AccessCost::How::estimated);
+    CHECK(sampled.total_s() == Approx(2.0 * 146 / 658));
+    CHECK(sampled.page_s == Approx(2.0 * 20 / 658));
+}
+
+TEST_CASE("find mode: address sampling says how much of the time crossing accesses took") {
+    SyntheticRun made = program();
+    made.add_unaligned(kSweep, kStore8, kPair + 4, 512, 8, false);
+    model::SampledAccess access;
+    access.address = kSweep;
+    access.kind = kStore8;
+    access.samples = 1000;
+    access.time_ns = 1'000'000'000;
+    access.unaligned = 900;
+    access.line_crossings = 300;
+    access.page_crossings = 100;
+    made.run.processes[0].sampled_accesses.push_back(access);
+    made.add_samples(0, made.add_path({kMain, kSweep}), 1000);
+    const AccessLine line = accesses_of(made).lines.at(0);
+    CHECK(line.cost.line_s == Approx(0.2 * 2 / 3)); // 200 ms in accesses of 3 ns, 2 of them for the crossing
+    CHECK(line.cost.page_s == Approx(0.1 * 20 / 21));
+    CHECK(line.samples == 1000);
+}
+
+TEST_CASE("vector accesses that cross lines are seen by address sampling alone") {
+    SyntheticRun made = program();
+    model::SampledAccess access;
+    access.address = kSweep;
+    access.kind = {.width = 16, .load = true, .packed = true};
+    access.samples = 1000;
+    access.time_ns = 1'000'000'000;
+    access.unaligned = 1000;
+    access.line_crossings = 250;
+    access.last_address = kPair + 12;
+    made.run.processes[0].sampled_accesses.push_back(access);
+    made.add_samples(0, made.add_path({kMain, kSweep}), 1000);
+    const std::vector<Finding> findings = made.diagnose("line-split-access");
+    REQUIRE(findings.size() == 1);
+    CHECK(findings[0].cost.seconds == Approx(0.125)); // half of 250 ms
+    CHECK(findings[0].subject.name == "/pair/");
+    CHECK_THAT(findings[0].title, Contains("25 %") && Contains("by address sampling") && Contains("16-byte vector loads"));
+    CHECK(std::get<std::vector<std::string>>(findings[0].evidence.at("seen_by")) ==
+          std::vector<std::string>{"address sampling"});
+    CHECK(made.diagnose("unaligned-access").empty()); // packed accesses need no natural alignment
+    SECTION("not when hardly any cross") {
+        made.run.processes[0].sampled_accesses[0].line_crossings = 4;
+        CHECK(made.diagnose("line-split-access").empty());
+    }
+    SECTION("not in the C library") {
+        made.add_module("/usr/lib/x86_64-linux-gnu/libc.so.6", 0x7f0000000000, 0x7f0000010000);
+        made.run.processes[0].sampled_accesses[0].address = 0x7f0000000100;
+        CHECK(accesses_of(made).lines.empty());
+    }
+}
+
+TEST_CASE("one finding for each object: lines of two arrays, nameless memory by line") {
+    SyntheticRun made = program();
+    made.add_unaligned(kSweep, kLoad8, kPair + 4, 100, 8);
+    made.add_unaligned(kOther, kLoad8, kPair + 12, 300, 8);
+    model::UnalignedSite& heap = made.add_unaligned(kMain, kLoad8, 0x900003, 50, 8);
+    heap.addresses[0].block = model::UnalignedAddress::Block::heap;
+    heap.addresses[0].block_start = 0x900000;
+    heap.addresses[0].block_bytes = 4000;
+    heap.addresses[0].block_path = made.add_path({kMain}, false);
+    made.add_unaligned(kMain + 8, kLoad8, 0xa00001, 20, 8);
+    made.name(kMain + 8, "main", "app", "/src/main.f90", 11);
+    const std::vector<Finding> findings = made.diagnose("unaligned-access");
+    REQUIRE(findings.size() == 3);
+    const auto named = [&](const std::string& kind) {
+        const auto found = std::find_if(findings.begin(), findings.end(),
+                                        [&](const Finding& finding) { return finding.subject.kind == kind; });
+        REQUIRE(found != findings.end());
+        return *found;
+    };
+    CHECK(named("variable").subject.name == "/pair/");
+    REQUIRE(named("variable").where.size() == 2);
+    CHECK(named("variable").where[0].line == 30); // three times as many
+    CHECK(count(named("variable"), "unaligned_count") == 400);
+    CHECK(named("allocation").subject.name == "/src/main.f90:10");
+    CHECK(std::get<std::string>(named("allocation").evidence.at("cause")) == "odd offset");
+    CHECK(named("call-site").subject.name == "/src/main.f90:11");
+}
+
+TEST_CASE("a structure in a heap block, by type") {
+    SyntheticRun made = program();
+    made.resolver.pointed = [](uint64_t address) -> std::optional<model::DataName> {
+        model::DataName name;
+        name.kind = model::DataName::Kind::pointed_structure;
+        name.name = "struct record";
+        name.member = "weight";
+        name.offset = (address - 0x900000) % 13;
+        name.member_offset = 5;
+        name.member_alignment = 8;
+        name.packed = true;
+        return name;
+    };
+    model::UnalignedSite& heap = made.add_unaligned(kMain, kLoad8, 0x900005, 1000, 13);
+    heap.addresses[0].block = model::UnalignedAddress::Block::heap;
+    heap.addresses[0].block_start = 0x900000;
+    heap.addresses[0].block_path = made.add_path({kMain}, false);
+    const std::vector<Finding> findings = made.diagnose("unaligned-access");
+    REQUIRE(findings.size() == 1);
+    CHECK(findings[0].subject.kind == "allocation");
+    CHECK(std::get<std::string>(findings[0].subject.details.at("structure")) == "struct record");
+    CHECK(std::get<std::string>(findings[0].evidence.at("cause")) == "packed structure");
+    CHECK_THAT(findings[0].title, Contains("member weight (offset 5)"));
+}
+
+TEST_CASE("split locks: high from a few hundred a second on, with their cost and the kernel's setting") {
+    SyntheticRun made = program();
+    made.add_unaligned(kSweep, kLocked, kPair + 60, 4000, 64);
+    std::vector<Finding> findings = made.diagnose("split-lock");
+    REQUIRE(findings.size() == 1);
+    CHECK(findings[0].severity == Severity::high); // 400 a second, though 0.4 s is but 4 % of the run
+    CHECK(findings[0].cost.seconds == Approx(0.4));
+    CHECK(findings[0].cost.how == "measured");
+    CHECK(count(findings[0], "split_lock_count") == 4000);
+    CHECK(number(findings[0], "split_locks_per_second") == Approx(400));
+    CHECK(std::get<std::string>(findings[0].evidence.at("kernel_setting")) == "split_lock_mitigate = 1");
+    CHECK_THAT(std::get<std::string>(findings[0].evidence.at("other_jobs")), Contains("traps each one"));
+    CHECK(made.diagnose("unaligned-access").empty());
+    SECTION("rare ones by their cost") {
+        made.run.processes[0].alignment.sites.clear();
+        made.add_unaligned(kSweep, kLocked, kPair + 60, 200, 64);
+        findings = made.diagnose("split-lock");
+        REQUIRE(findings.size() == 1);
+        CHECK(findings[0].severity == Severity::low);
+    }
+    SECTION("a bus lock halts the others") {
+        made.run.hosts[0].access_penalties->split_lock_ns = 1000;
+        findings = made.diagnose("split-lock");
+        CHECK_THAT(std::get<std::string>(findings[0].evidence.at("other_jobs")), Contains("0.04 % of the run"));
+        CHECK(findings[0].severity == Severity::high);
+    }
+    SECTION("locked accesses inside a line are none") {
+        made.run.processes[0].alignment.sites.clear();
+        made.add_unaligned(kSweep, kLocked, kPair + 4, 4000, 64);
+        CHECK(made.diagnose("split-lock").empty());
+        CHECK(made.diagnose("unaligned-access").empty());
+    }
+    SECTION("lower bounds grow to what the time at the line allows") {
+        made.run.processes[0].alignment.sites.clear();
+        made.add_unaligned(kSweep, kLocked, kPair + 60, 50, 64, false);
+        made.add_samples(0, made.add_path({kMain, kSweep}), 5000);
+        findings = made.diagnose("split-lock");
+        REQUIRE(findings.size() == 1);
+        CHECK(number(findings[0], "split_locks_per_second") == Approx(5000).epsilon(0.01));
+        CHECK_THAT(findings[0].title, Contains("at least"));
+    }
+}
+
+TEST_CASE("without measured penalties nothing is priced; a handful of find hits is no finding") {
+    SyntheticRun made = program();
+    made.run.hosts[0].access_penalties.reset();
+    made.add_unaligned(kSweep, kLoad8, kPair + 4, 4096, 8);
+    const std::vector<Finding> findings = made.diagnose("unaligned-access");
+    REQUIRE(findings.size() == 1);
+    CHECK(findings[0].cost.seconds == 0);
+    CHECK_FALSE(std::get<bool>(findings[0].evidence.at("penalty_measured")));
+    made.run.processes[0].alignment.sites.clear();
+    made.add_unaligned(kSweep, kLoad8, kPair + 4, 9, 8, false);
+    CHECK(made.diagnose("unaligned-access").empty());
+    CHECK(accesses_of(made).lines.size() == 1); // but it is listed
+}
+
+TEST_CASE("time in traps is not the run's own") {
+    SyntheticRun made = program();
+    made.add_unaligned(kSweep, kLocked, kPair + 60, 4000, 64);
+    made.run.processes[0].alignment.trap_ns = 8'000'000'000;
+    const std::vector<Finding> findings = made.diagnose("split-lock");
+    REQUIRE(findings.size() == 1);
+    CHECK(findings[0].cost.fraction == Approx(0.2)); // 0.4 s of the remaining 2
+}
