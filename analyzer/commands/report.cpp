@@ -39,6 +39,10 @@ CommandAction declare_report(CLI::App& subcommand) {
                           "write to this file instead of the terminal");
     subcommand.add_option("--only", arguments->report.only, "ids of diagnoses to run, separated by commas")
         ->delimiter(',');
+    subcommand.add_flag("--align-sites", arguments->report.align_sites,
+                        "print the unaligned accesses alone, one line each, by cost: file:line: ...");
+    subcommand.add_option("--only-file", arguments->report.only_file,
+                          "glob of the source files whose unaligned accesses are shown");
     subcommand.add_option("--source-map", arguments->source_maps,
                           "OLD=NEW: source files the debug information has below OLD are below NEW here");
     subcommand.add_option("--sysroot", arguments->report.sysroot,

@@ -14,8 +14,8 @@ struct AccessCost {
     double line_s = 0;   // crossing a line, but no page
     double page_s = 0;   // crossing a page
     double split_lock_s = 0;
-    // How sure the sum is, the worst of its parts.
-    enum class How { measured, estimated, bound } how = How::measured;
+    // How sure the sum is: as its worst part.
+    enum class How { measured, estimated, bound } how = How::estimated;
 
     double total_s() const { return within_s + line_s + page_s + split_lock_s; }
     double crossing_s() const { return line_s + page_s; }

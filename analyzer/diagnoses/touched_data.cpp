@@ -9,7 +9,7 @@ namespace {
 
 using Kind = TouchedData::Kind;
 
-// "cells[3].weight" -> "cells[].weight", "a(3,2)" -> "a()".
+// "cells[3].weight" -> "cells[].weight", "a(3,2)" -> "a".
 std::string without_indexes(const std::string& member) {
     std::string text;
     int depth = 0;
@@ -19,6 +19,8 @@ std::string without_indexes(const std::string& member) {
             text += letter;
         depth += letter == '[' || letter == '(';
     }
+    while (text.size() > 2 && (text.ends_with("[]") || text.ends_with("()")))
+        text.resize(text.size() - 2);
     return text;
 }
 

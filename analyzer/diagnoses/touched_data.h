@@ -15,7 +15,7 @@ struct TouchedData {
     std::string name;      // "table", "/pair/", "struct record" known by its type alone; for a heap block the line that
                            // allocated it; empty: unknown
     std::string structure; // of a heap block: "struct record" lies there, empty: not known
-    std::string member;    // "x", "cells[].weight": indexes are left out, all elements are one
+    std::string member;    // "x", "cells[].weight": without indexes, all elements are one
     std::string type;      // of the variable, empty: not known
     std::string declared;  // "file:line", empty: not known
     uint64_t start = 0;    // address of the variable or block, 0: not known

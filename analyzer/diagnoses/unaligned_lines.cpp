@@ -166,7 +166,7 @@ class Gatherer {
 
     static void add_object(Draft& draft, TouchedData data, uint64_t address) {
         AccessObject& object = draft.objects[data.key()];
-        if (object.share == 0) {
+        if (object.share == 0 || data.offset < object.data.offset) { // the first element says more than any other
             object.cause = why_unaligned(data, draft.line.kind, address);
             object.data = std::move(data);
         }

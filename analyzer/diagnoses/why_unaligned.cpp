@@ -79,14 +79,13 @@ Misalignment by_cast(const TouchedData& data, const model::AccessKind& kind, uin
     return result;
 }
 
-Misalignment at_odd_offset(const TouchedData& data, const model::AccessKind& kind, uint64_t wanted) {
+Misalignment at_odd_offset(const TouchedData& data, uint64_t wanted) {
     Misalignment result;
     result.cause = Cause::odd_offset;
     const std::string object = data.kind == Kind::allocation
                                    ? data.name.empty() ? "the heap block" : "the block allocated at " + data.name
                                    : data.name;
-    result.why = fmt::format("the offset into {} ({}, {} behind a multiple of {}) suits no {}-byte access", object,
-                             data.offset, data.offset % wanted, wanted, kind.width);
+    result.why = fmt::format("offset {} into {} is no multiple of {}", data.offset, object, wanted);
     result.advice = {
         code(fmt::format("Keep offsets multiples of {}", wanted),
              fmt::format("a header, a length or a record in front shifts everything behind it: pad it to a multiple of "
@@ -157,7 +156,7 @@ Misalignment why_unaligned(const TouchedData& data, const model::AccessKind& kin
     if (data.kind == Kind::allocation && data.start % wanted != 0 && data.offset % wanted == 0)
         return by_allocator(data, wanted);
     if (data.offset % wanted != 0 && (address - data.start) % wanted != 0 && data.start % wanted == 0)
-        return at_odd_offset(data, kind, wanted);
+        return at_odd_offset(data, wanted);
     if (data.kind == Kind::allocation)
         return data.start % wanted != 0 ? by_allocator(data, wanted) : Misalignment{};
     return by_cast(data, kind, wanted);

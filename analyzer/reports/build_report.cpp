@@ -83,6 +83,7 @@ Report build_report(model::CallPaths& paths, std::span<const DiagnosisEntry> ent
     report.sampled_seconds = profile.seconds;
     report.samples = profile.samples;
     report.heap_lines = build_heap_profile(paths, kHeapLineLimit);
+    report.accesses = unaligned_accesses(input).lines;
     report.heap_exact = heap_is_exact(paths.run());
     report.cpu_seconds = cpu_seconds_of(paths.run());
     report.own_cost = own_cost_of(paths.run(), report.cpu_seconds);

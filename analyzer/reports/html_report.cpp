@@ -53,6 +53,7 @@ std::string html_report(const Report& report) {
     put_html_charts(html, timeline);
     put_html_hot_lines(html, report, sources);
     put_html_libraries(html, report);
+    put_html_accesses(html, report);
     put_html_heap(html, report);
     put_html_placement(html, report);
     put_html_evidence(html, report);

@@ -14,6 +14,7 @@ void put_html_metrics(HtmlWriter& html, const Report& report);
 void put_html_charts(HtmlWriter& html, const Timeline& timeline);
 void put_html_hot_lines(HtmlWriter& html, const Report& report, SourceFiles& sources);
 void put_html_libraries(HtmlWriter& html, const Report& report);
+void put_html_accesses(HtmlWriter& html, const Report& report);
 void put_html_heap(HtmlWriter& html, const Report& report);
 void put_html_placement(HtmlWriter& html, const Report& report);
 void put_html_evidence(HtmlWriter& html, const Report& report);

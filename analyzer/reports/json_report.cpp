@@ -1,4 +1,5 @@
 #include "reports/json_report.h"
+#include "reports/json_accesses.h"
 #include "reports/json_document.h"
 
 #include <cctype>
@@ -183,7 +184,7 @@ Json json_document(const Report& report) {
                              {"fraction", number(share.fraction)}});
     return {{"schema", kReportSchema}, {"run", run_object(report)}, {"evidence", evidence_list(report)},
             {"metrics", metrics},      {"findings", findings},      {"looked_for", report.looked_for},
-            {"hot_lines", lines},      {"libraries", libraries}};
+            {"hot_lines", lines},      {"libraries", libraries},    {"accesses", accesses_array(report)}};
 }
 
 std::string json_text(const Json& document, int indent) {

@@ -1,4 +1,5 @@
 #include "reports/print_report.h"
+#include "reports/access_listing.h"
 #include "reports/build_report.h"
 #include "reports/html_report.h"
 #include "reports/json_report.h"
@@ -48,6 +49,8 @@ void add_symbol_evidence(Report& report, const std::vector<std::string>& notes) 
 }
 
 std::string rendered(const Report& report, const ReportOptions& options, std::FILE* stream) {
+    if (options.align_sites)
+        return access_listing(report);
     if (options.format == "json")
         return json_report(report);
     if (options.format == "html")
@@ -97,6 +100,8 @@ void print_report(const std::string& run_directory, const ReportOptions& options
     model::CallPaths paths(run, *resolver);
     Report report = build_report(paths, diagnosis_registry(), options.only);
     add_symbol_evidence(report, resolver->notes());
+    if (!options.only_file.empty())
+        keep_only_file(report, options.only_file);
     if (options.output.empty())
         write_all(rendered(report, options, stream), stream, "the terminal");
     else

@@ -11,6 +11,8 @@ namespace plumb {
 
 struct ReportOptions {
     std::string format = "text";   // text, json or html
+    bool align_sites = false;      // the unaligned accesses alone, one a line
+    std::string only_file;         // glob of source files whose unaligned accesses are shown; empty: all
     std::string output;            // file to write; empty: the stream
     std::vector<std::string> only; // ids of diagnoses; empty: all
     std::vector<std::pair<std::string, std::string>>

@@ -2,6 +2,7 @@
 #pragma once
 
 #include "diagnoses/finding.h"
+#include "diagnoses/unaligned_lines.h"
 #include "model/run.h"
 #include "model/source_resolver.h"
 
@@ -48,6 +49,7 @@ struct Report {
     double cpu_seconds = 0;              // of all threads of the run
     double sampled_seconds = 0;          // CPU time that the samples stand for
     std::vector<HeapLine> heap_lines;    // by allocated bytes
+    std::vector<AccessLine> accesses;    // unaligned ones, by cost
     uint64_t samples = 0;                // time samples the profile rests on
     bool heap_exact = false;             // every allocation was recorded
 };

@@ -1,5 +1,6 @@
 #include "reports/text_report.h"
 #include "diagnoses/launch_command.h"
+#include "reports/access_listing.h"
 #include "reports/line_texts.h"
 #include "reports/quantity.h"
 #include "reports/run_summary.h"
@@ -14,7 +15,7 @@ namespace plumb {
 
 namespace {
 
-constexpr size_t kLineLimit = 8, kLibraryLimit = 6, kPlacementLimit = 24, kLeafWidth = 34;
+constexpr size_t kLineLimit = 8, kLibraryLimit = 6, kPlacementLimit = 24, kAccessLimit = 6, kLeafWidth = 34;
 constexpr double kSmallestShare = 0.005;
 
 using Rows = std::vector<std::vector<std::string>>;
@@ -91,6 +92,18 @@ void put_libraries(TextCanvas& canvas, const Report& report) {
         rows);
 }
 
+void put_accesses(TextCanvas& canvas, const Report& report) {
+    if (report.accesses.empty())
+        return;
+    canvas.heading("Unaligned accesses by source line");
+    for (size_t index = 0; index < report.accesses.size() && index < kAccessLimit; index++)
+        canvas.paragraph("  ", 2, {{access_text(report.accesses[index])}});
+    if (report.accesses.size() > kAccessLimit) {
+        canvas.paragraph("", 2, {{fmt::format("and {} more:", report.accesses.size() - kAccessLimit), Ink::faint}});
+        canvas.verbatim(4, fmt::format("plumb report {} --align-sites", shell_line({report.run->directory})));
+    }
+}
+
 void put_placement(TextCanvas& canvas, const Report& report) {
     const std::vector<PlacementRow> placements = placement_table(*report.run);
     if (placements.empty())
@@ -148,6 +161,7 @@ std::string text_report(const Report& report, const TextStyle& style) {
     put_metrics(canvas, report);
     put_hot_lines(canvas, report);
     put_libraries(canvas, report);
+    put_accesses(canvas, report);
     put_placement(canvas, report);
     put_evidence(canvas, report);
     put_foot(canvas, report);

@@ -184,7 +184,9 @@ void RunBuilder::take_records(size_t file) {
                    [&](const AlignAddress& record) { give(record, own_pid, record.time_ns); },
                    [&](const AlignTotals& record) { give(record, own_pid, 0); },
                    [&](const AlignCode& record) { give(record, own_pid, 0); },
-                   [&](const AccessSite& record) { give(record, record.pid, record.first_ns); },
+                   [&](const AccessSite& record) { // without a time: the last program that ran under its pid
+                       give(record, record.pid, record.first_ns ? record.first_ns : UINT64_MAX / 2);
+                   },
                    [&](const AccessPenalty& record) { give_host(record); },
                    [&](const EventCount& record) { give_host(record); },
                    [&](const CpuInterval& record) { give_host(record); },

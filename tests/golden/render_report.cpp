@@ -1,8 +1,9 @@
 // render-report KIND FORMAT [SOURCE_FILE]: writes the report of a synthetic run to stdout.
-// FORMAT: text (100 columns, UTF-8), ascii (80 columns), colour (120 columns), json or html.
+// FORMAT: text (100 columns, UTF-8), ascii (80 columns), colour (120 columns), json, html or sites (unaligned accesses).
 #include "synthetic_run.h"
 
 #include "model/call_paths.h"
+#include "reports/access_listing.h"
 #include "reports/build_report.h"
 #include "reports/html_report.h"
 #include "reports/json_report.h"
@@ -14,7 +15,7 @@
 
 int main(int argc, char** argv) {
     if (argc < 3) {
-        std::fputs("usage: render-report KIND text|ascii|colour|json|html [SOURCE_FILE]\n", stderr);
+        std::fputs("usage: render-report KIND text|ascii|colour|json|html|sites [SOURCE_FILE]\n", stderr);
         return 2;
     }
     const std::string kind = argv[1], format = argv[2];
@@ -32,6 +33,8 @@ int main(int argc, char** argv) {
         std::string text;
         if (styles.contains(format))
             text = plumb::text_report(report, styles.at(format));
+        else if (format == "sites")
+            text = plumb::access_listing(report);
         else
             text = format == "json" ? plumb::json_report(report) : plumb::html_report(report);
         std::fwrite(text.data(), 1, text.size(), stdout);

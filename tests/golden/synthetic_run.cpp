@@ -178,6 +178,57 @@ model::Run make_hostile() {
     return run;
 }
 
+// /pair/ holds an integer and then real*8: x is swept 4 bytes off; a packed record in a heap block; a split lock; vector
+// loads that only address sampling sees.
+model::UnalignedSite make_site(uint64_t address, const model::AccessKind& kind, uint64_t data, uint64_t stride,
+                               uint64_t hits) {
+    model::UnalignedSite site;
+    site.address = address;
+    site.kind = kind;
+    site.code = {0xf2, 0x0f, 0x10, 0x07};
+    site.exact = true;
+    site.hits = hits;
+    for (uint64_t hit = 0; hit < hits; hit++) {
+        const uint64_t at = data + hit * stride;
+        site.residues[at % model::kLineBytes]++;
+        site.page_crossings += at % model::kPageBytes + kind.width > model::kPageBytes;
+    }
+    site.threads = {{0, hits, site.page_crossings}};
+    site.addresses.emplace_back().address = data;
+    return site;
+}
+
+model::Run make_unaligned() {
+    model::Run run = make_clean();
+    model::Process& process = run.processes[0];
+    model::Alignment& alignment = process.alignment;
+    alignment.mode = model::Alignment::Mode::exact;
+    alignment.sites = {
+        make_site(0x10000 + 12, {.width = 8, .load = true}, 0x20000 + 4, 8, 1'000'000),
+        make_site(0x10000 + 13, {.width = 8, .store = true}, 0x20000 + 4, 8, 1'000'000),
+        make_site(0x10000 + 50, {.width = 4, .load = true}, 0x900005, 13, 250'000),
+        make_site(0x10000 + 21, {.width = 8, .load = true, .store = true, .locked = true}, 0x900000 + 60, 64, 1'200)};
+    for (size_t heap : {2, 3}) {
+        model::UnalignedAddress& address = alignment.sites[heap].addresses[0];
+        address.block = model::UnalignedAddress::Block::heap;
+        address.block_start = 0x900000;
+        address.block_bytes = 4'000'000;
+        address.block_path = 1;
+    }
+    model::SampledAccess access;
+    access.address = 0x10000 + 60;
+    access.kind = {.width = 16, .load = true, .packed = true};
+    access.samples = 80;
+    access.time_ns = 800'000'000;
+    access.unaligned = 80;
+    access.line_crossings = 20;
+    process.sampled_accesses = {access};
+    run.hosts[0].access_penalties =
+        model::AccessPenalties{{0.5, 0.5, 0.75, 2.0}, {0.5, 0.5, 1.0, 17.0}, 7, 350'007, "split_lock_mitigate = 1"};
+    run.evidence.push_back({"alignment-trap", model::Evidence::State::ok, "every hit counted", ""});
+    return run;
+}
+
 model::Run make_wide() {
     constexpr int tenths = 100, cpus = 256, threads = 2'000;
     model::Run run = make_base(tenths);
@@ -205,6 +256,32 @@ class LineResolver : public model::SourceResolver {
         const std::string function = offset > 40 ? "main" : "compute(double*, int)";
         return {{kind_ == "hostile" ? hostile + function : function, kind_ == "hostile" ? hostile : file_,
                  static_cast<uint32_t>(offset % 100), name, false}};
+    }
+
+    std::optional<model::DataName> name_static(const model::Module&, uint64_t address) override {
+        if (address < 0x20000 || address >= 0x900000)
+            return {};
+        model::DataName name;
+        name.kind = model::DataName::Kind::common_block;
+        name.name = "/pair/";
+        name.member = "x(1)";
+        name.offset = address - 0x20000;
+        name.member_offset = 4;
+        name.member_alignment = 8;
+        return name;
+    }
+
+    std::optional<model::DataName> name_by_type(const model::Module&, const model::DataAccess& access) override {
+        if (access.width != 4)
+            return {};
+        model::DataName name;
+        name.kind = model::DataName::Kind::pointed_structure;
+        name.name = "struct record";
+        name.member = "weight";
+        name.member_offset = 5;
+        name.member_alignment = 4;
+        name.packed = true;
+        return name;
     }
 
   private:
@@ -295,6 +372,9 @@ template <typename T> std::unique_ptr<Diagnosis> make() {
 constexpr DiagnosisEntry heap_bound{"heap-bound", "CPU time in the allocator", make<HeapBound>};
 const DiagnosisEntry troubled[] = {heap_bound,
                                    {"cpu-oversubscribed", "threads share CPUs", make<Oversubscribed>}};
+const DiagnosisEntry unaligned_entries[] = {{"split-lock", "locked", make_split_lock},
+                                            {"line-split-access", "crossing", make_line_split_access},
+                                            {"unaligned-access", "unaligned", make_unaligned_access}};
 const DiagnosisEntry hostile_entries[] = {{"cpu-oversubscribed", "threads share CPUs", make<Hostile>},
                                           {"thread-migration", "threads wander", make<Failing>}};
 
@@ -309,12 +389,16 @@ model::Run make_run(const std::string& kind) {
         return make_killed();
     if (kind == "hostile")
         return make_hostile();
+    if (kind == "unaligned")
+        return make_unaligned();
     if (kind == "wide")
         return make_wide();
     throw Error("no synthetic run is called " + kind);
 }
 
 std::span<const DiagnosisEntry> diagnoses_of(const std::string& kind) {
+    if (kind == "unaligned")
+        return unaligned_entries;
     if (kind == "hostile")
         return hostile_entries;
     return kind == "stacked" || kind == "wide" ? std::span<const DiagnosisEntry>(troubled)

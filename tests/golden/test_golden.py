@@ -11,7 +11,8 @@ import sys
 
 HERE = pathlib.Path(__file__).parent
 GOLDENS = [("stacked", "text"), ("stacked", "ascii"), ("stacked", "colour"), ("stacked", "json"), ("clean", "text"),
-           ("clean", "json"), ("killed", "text"), ("hostile", "ascii"), ("hostile", "json")]
+           ("clean", "json"), ("killed", "text"), ("hostile", "ascii"), ("hostile", "json"), ("unaligned", "text"), ("unaligned", "json"),
+           ("unaligned", "sites")]
 
 
 def render(program, kind, form):

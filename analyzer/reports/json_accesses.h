@@ -1,0 +1,11 @@
+// Unaligned accesses in the JSON report: its "accesses" array.
+#pragma once
+
+#include "reports/json_document.h"
+#include "reports/report.h"
+
+namespace plumb {
+
+Json accesses_array(const Report& report);
+
+} // namespace plumb
