@@ -2,6 +2,7 @@
 //
 // All of this may run in a vfork child, which shares the parent's memory and must leave no trace in it, and in
 // signal handlers. runs_in_recorded_process() asks the kernel who runs.
+#include "hooks/exec_environment.h"
 #include "hooks/real_functions.h"
 #include "platform/alignment_flag.h"
 #include "record/life.h"
@@ -11,7 +12,9 @@
 #include "record/trace_writer.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <stdarg.h>
+#include <stdlib.h>
 #include <unistd.h>
 
 using namespace plumb;
@@ -39,6 +42,22 @@ template <class Exec> int exec_recorded(Exec exec) {
     return result;
 }
 
+int exec_path(const char* path, char* const* arguments, char* const* environment) {
+    return start_in_environment(
+        environment, [=] { return kind_of_program(AT_FDCWD, path); },
+        [=](char* const* suitable) {
+            return exec_recorded([=](const RealFunctions& real) { return real.execve(path, arguments, suitable); });
+        });
+}
+
+int exec_searched(const char* file, char* const* arguments, char* const* environment) {
+    return start_in_environment(
+        environment, [=] { return kind_of_program_in(getenv("PATH"), file); },
+        [=](char* const* suitable) {
+            return exec_recorded([=](const RealFunctions& real) { return real.execvpe(file, arguments, suitable); });
+        });
+}
+
 // The arguments of execl and its kin as an array on the caller's stack, which exec replaces.
 #define PLUMB_COLLECT_ARGUMENTS(list, first, arguments)                                                      \
     va_list list;                                                                                            \
@@ -58,48 +77,53 @@ template <class Exec> int exec_recorded(Exec exec) {
 extern "C" {
 
 int hook_execve(const char* path, char* const* arguments, char* const* environment) {
-    return exec_recorded([&](const RealFunctions& real) { return real.execve(path, arguments, environment); });
+    return exec_path(path, arguments, environment);
 }
 
-int hook_execv(const char* path, char* const* arguments) {
-    return exec_recorded([&](const RealFunctions& real) { return real.execv(path, arguments); });
-}
+int hook_execv(const char* path, char* const* arguments) { return exec_path(path, arguments, environ); }
 
-int hook_execvp(const char* file, char* const* arguments) {
-    return exec_recorded([&](const RealFunctions& real) { return real.execvp(file, arguments); });
-}
+int hook_execvp(const char* file, char* const* arguments) { return exec_searched(file, arguments, environ); }
 
 int hook_execvpe(const char* file, char* const* arguments, char* const* environment) {
-    return exec_recorded([&](const RealFunctions& real) { return real.execvpe(file, arguments, environment); });
+    return exec_searched(file, arguments, environment);
 }
 
 int hook_execveat(int directory, const char* path, char* const* arguments, char* const* environment, int flags) {
-    return exec_recorded([&](const RealFunctions& real) {
-        return real.execveat(directory, path, arguments, environment, flags);
-    });
+    return start_in_environment(
+        environment, [=] { return kind_of_program(directory, path); },
+        [=](char* const* suitable) {
+            return exec_recorded([=](const RealFunctions& real) {
+                return real.execveat(directory, path, arguments, suitable, flags);
+            });
+        });
 }
 
 int hook_fexecve(int descriptor, char* const* arguments, char* const* environment) {
-    return exec_recorded([&](const RealFunctions& real) { return real.fexecve(descriptor, arguments, environment); });
+    return start_in_environment(
+        environment, [=] { return kind_of_program(descriptor, ""); },
+        [=](char* const* suitable) {
+            return exec_recorded(
+                [=](const RealFunctions& real) { return real.fexecve(descriptor, arguments, suitable); });
+        });
 }
 
 int hook_execl(const char* path, const char* argument, ...) {
     PLUMB_COLLECT_ARGUMENTS(list, argument, arguments);
     va_end(list);
-    return exec_recorded([&](const RealFunctions& real) { return real.execv(path, arguments); });
+    return exec_path(path, arguments, environ);
 }
 
 int hook_execlp(const char* file, const char* argument, ...) {
     PLUMB_COLLECT_ARGUMENTS(list, argument, arguments);
     va_end(list);
-    return exec_recorded([&](const RealFunctions& real) { return real.execvp(file, arguments); });
+    return exec_searched(file, arguments, environ);
 }
 
 int hook_execle(const char* path, const char* argument, ...) {
     PLUMB_COLLECT_ARGUMENTS(list, argument, arguments);
     char* const* environment = va_arg(list, char* const*); // behind the null that ends the arguments
     va_end(list);
-    return exec_recorded([&](const RealFunctions& real) { return real.execve(path, arguments, environment); });
+    return exec_path(path, arguments, environment);
 }
 
 // fork() without the handlers of pthread_atfork(), which is where children of fork() are set up.
