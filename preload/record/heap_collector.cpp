@@ -1,5 +1,6 @@
 #include "record/heap_collector.h"
 
+#include "platform/elf_imports.h"
 #include "platform/text.h"
 #include "platform/unwind_table.h"
 #include "record/call_path_tree.h"
@@ -25,15 +26,37 @@ bool malloc_is_hooked() {
            (found.dli_fbase == own.dli_fbase || (symbol && symbol->st_shndx == SHN_UNDEF));
 }
 
-// The library of the program's allocator if it defines operator new itself (tcmalloc, jemalloc, mimalloc do): then what
-// C++ code allocates never passes through malloc. Null otherwise.
-const char* allocator_with_operator_new() {
+bool is_operator_new(const char* name) { return strncmp(name, "_Znw", 4) == 0 || strncmp(name, "_Zna", 4) == 0; }
+
+struct Images {
+    const char* allocator; // its file
+    bool need_operator_new;
+};
+
+int look_for_operator_new(dl_phdr_info* image, size_t, void* argument) {
+    Images* const images = static_cast<Images*>(argument);
+    if (strcmp(image->dlpi_name, images->allocator) == 0)
+        return 0;
+    // The C++ library uses it on behalf of those who import it; allocators may load that library for themselves.
+    if (strncmp(base_name(image->dlpi_name), "libstdc++.so", 12) == 0 ||
+        strncmp(base_name(image->dlpi_name), "libc++", 6) == 0)
+        return 0;
+    images->need_operator_new = imports_symbol(*image, is_operator_new);
+    return images->need_operator_new;
+}
+
+// The library of the program's allocator if it defines operator new itself (tcmalloc, jemalloc, mimalloc do) and
+// anything that is loaded uses it: what that allocates never passes through malloc. Null otherwise.
+const char* allocator_with_used_operator_new() {
     Dl_info allocator{}, operator_new{};
     void* const real_malloc = dlsym(RTLD_NEXT, "malloc");
     void* const real_new = dlsym(RTLD_DEFAULT, "_Znwm");
-    const bool same = real_malloc && real_new && dladdr(real_malloc, &allocator) && dladdr(real_new, &operator_new) &&
-                      allocator.dli_fbase == operator_new.dli_fbase;
-    return same ? allocator.dli_fname : nullptr;
+    if (!real_malloc || !real_new || !dladdr(real_malloc, &allocator) || !dladdr(real_new, &operator_new) ||
+        allocator.dli_fbase != operator_new.dli_fbase)
+        return nullptr;
+    Images images{allocator.dli_fname, false};
+    dl_iterate_phdr(look_for_operator_new, &images);
+    return images.need_operator_new ? allocator.dli_fname : nullptr;
 }
 
 HeapMode asked_mode() {
@@ -63,7 +86,7 @@ bool start(bool forked) {
     learn_stack(guard);
     if (ThreadHeap* heap = thread_heap(guard))
         heap->set_stack(guard.thread().stack);
-    if (const char* library = allocator_with_operator_new()) {
+    if (const char* library = allocator_with_used_operator_new()) {
         Text<512> why;
         why << "malloc and its kin are recorded, but C++ allocations are not: " << library
             << " has an operator new of its own";

@@ -101,6 +101,15 @@ class HeapCounts(PlumbTest):
                 size = 8 * sum(i % 400 + 1 for i in range(5000))
                 self.assertEqual(sites["churn"][:4], [40000, size, 40000, size])
 
+    @unittest.skipUnless(ALLOCATORS, "neither jemalloc nor tcmalloc nor mimalloc is installed")
+    def test_a_c_program_misses_nothing_of_another_allocator(self):
+        for library in ALLOCATORS:
+            with self.subTest(library):
+                self.setUp()
+                (trace,), _ = self.known("churn", 10, environment={"LD_PRELOAD": library})
+                state, why = trace.evidence["heap"]
+                self.assertEqual(state, OK, why)
+
     def evidence_of_cpp(self, mode, environment):
         """Runs a C++ program whose list has 1000 nodes; returns its trace and what is said of the heap."""
         self.record(PROGRAMS / "heap_mix", 20, 1, check=0,
