@@ -17,6 +17,8 @@ namespace plumb {
 namespace {
 
 const char* const kDefaultMode = "off";
+constexpr long kMostRanges = 4096; // what the shim has room for (record/align/fatal_ranges.cpp)
+constexpr size_t kMostRangesBytes = 1u << 20;
 
 // The executables that the command is about to start as far as its words tell, launchers and what they are to launch,
 // each with the libraries that it is linked with. Paths as the kernel will show them in the maps of the process.
@@ -45,6 +47,10 @@ std::string ranges_of(const std::vector<std::string>& command, const std::vector
             text += fmt::format("{}\t{:x}-{:x}\n", image, begin, end - 1);
         looked_at += (looked_at.empty() ? "" : ", ") + std::filesystem::path(image).filename().string();
     }
+    const auto lines = std::ranges::count(text, '\n');
+    if (lines > kMostRanges || text.size() > kMostRangesBytes)
+        throw Error(fmt::format("--only-file {}: the code of these files lies in {} pieces, more than plumb watches ({}); "
+                                "name fewer files", globs.front(), lines, kMostRanges));
     if (text.empty())
         throw Error(fmt::format("--only-file {}: no code of such a file in the line tables of {}; compile it with -g, "
                                 "and quote the pattern from the shell",
