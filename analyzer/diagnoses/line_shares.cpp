@@ -72,10 +72,11 @@ void tell_unplaced(const LineShares& lines, const model::Run& run, Finding& find
         return;
     finding.evidence["without_caller_fraction"] = lines.unplaced_fraction();
     if (lines.unplaced_fraction() >= kAdviseUnplaced)
-        finding.advice.push_back({"Record who calls",
-            "the C library and optimised programs keep no frame pointers, so most of these samples do not say which "
-            "line was the caller; unwinding by debug information does (or build with -fno-omit-frame-pointer)",
-            "launch", plumb_run_line(run, "--call-graph=dwarf")});
+        finding.advice.push_back({"Let the callers be found",
+            "the stacks of most of these samples do not lead to a line of the program: code without call-frame "
+            "information (a generated program, a stripped .eh_frame) is on the way, or a deeper stack than is copied, or "
+            "the run was recorded with --call-graph=fp or none; a program built with -fno-omit-frame-pointer can "
+            "be followed by its frame pointers", "launch", plumb_run_line(run, "--call-graph=fp")});
 }
 
 std::string place_name(const Location& location) {

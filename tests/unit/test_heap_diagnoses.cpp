@@ -98,7 +98,7 @@ TEST_CASE("broken call paths: the heap sampler knows the lines") {
         REQUIRE(findings.size() == 1);
         CHECK(findings[0].where.empty());
         CHECK(number(findings[0], "without_caller_fraction") == Approx(1));
-        CHECK(findings[0].advice.back().command == "plumb run --call-graph=dwarf -- ./app 'big file'");
+        CHECK(findings[0].advice.back().command == "plumb run --call-graph=fp -- ./app 'big file'");
     }
 }
 
