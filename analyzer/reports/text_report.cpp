@@ -38,10 +38,18 @@ void put_metrics(TextCanvas& canvas, const Report& report) {
     if (report.metrics.empty())
         return;
     canvas.heading("Metrics");
-    Rows rows;
-    for (const Metric& metric : report.metrics)
-        rows.push_back({metric.name, format_metric(metric.value, metric.unit), metric.how});
-    canvas.table(2, {{.limit = 32}, {.align = Align::right, .limit = 14}, {.ink = Ink::faint}}, rows);
+    size_t name_width = 0, value_width = 0;
+    for (const Metric& metric : report.metrics) {
+        name_width = std::max(name_width, columns(metric.name));
+        value_width = std::max(value_width, columns(format_metric(metric.value, metric.unit)));
+    }
+    // How a figure came about flows over as many lines as it needs: half a sentence explains nothing.
+    for (const Metric& metric : report.metrics) {
+        const std::string value = format_metric(metric.value, metric.unit);
+        const std::string label = "  " + metric.name + std::string(name_width - columns(metric.name) + 2, ' ') +
+                                  std::string(value_width - columns(value), ' ') + value;
+        canvas.paragraph(label, name_width + value_width + 6, {{metric.how, Ink::faint}}, Ink::plain);
+    }
 }
 
 std::string leaf_and_kernel(const HotLine& line) {
