@@ -17,7 +17,6 @@ namespace plumb {
 
 namespace {
 
-constexpr double kLeastRun_s = 0.5;       // shorter runs are start-up
 constexpr double kLeastCost_s = 0.05;     // a few clock ticks
 constexpr double kLeastFraction = 0.02;   // of the run
 constexpr double kLeastShare = 0.05;      // of the waiting that a thread must have to be named
@@ -135,10 +134,8 @@ class CpuOversubscribed : public Diagnosis {
 
     std::vector<Finding> diagnose(const DiagnosisInput& input) const override {
         std::vector<Finding> findings;
-        for (const model::Host& host : input.run.hosts) {
-            const Schedule schedule = schedule_of(input.run, host);
-            if (schedule.length_s() < kLeastRun_s)
-                continue;
+        for (const auto& [watched, schedule] : schedules_of(input.run)) {
+            const model::Host& host = *watched;
             const double explained = explained_by_others(schedule, host);
             const WhatIf spread{false, explained}, alone{true, 0};
             const double alone_s = replayed_seconds(schedule, alone);

@@ -16,7 +16,6 @@ namespace {
 
 constexpr double kLeastDemand = 0.05;  // of the run: threads that hardly ever run may share
 constexpr double kLeastIdle = 0.5;     // of a CPU outside the mask, for it to be called free
-constexpr double kLeastRun_s = 0.5;
 
 class PlacementOverlap : public Diagnosis {
   public:
@@ -24,10 +23,7 @@ class PlacementOverlap : public Diagnosis {
 
     std::vector<Finding> diagnose(const DiagnosisInput& input) const override {
         std::vector<Finding> findings;
-        for (const model::Host& host : input.run.hosts) {
-            const Schedule schedule = schedule_of(input.run, host);
-            if (schedule.length_s() < kLeastRun_s)
-                continue;
+        for (const auto& [host, schedule] : schedules_of(input.run)) {
             const model::CpuSet idle = idle_cpus(schedule);
             for (const auto& [mask, tasks] : by_mask(input.run, schedule)) {
                 model::CpuSet spare;

@@ -153,4 +153,13 @@ Schedule schedule_of(const model::Run& run, const model::Host& host, double leas
     return schedule;
 }
 
+std::vector<HostSchedule> schedules_of(const model::Run& run) {
+    constexpr double kLeastRun_s = 0.5;
+    std::vector<HostSchedule> schedules;
+    for (const model::Host& host : run.hosts)
+        if (Schedule schedule = schedule_of(run, host); schedule.length_s() >= kLeastRun_s)
+            schedules.push_back({&host, std::move(schedule)});
+    return schedules;
+}
+
 } // namespace plumb

@@ -48,4 +48,12 @@ struct Schedule {
 // allowed CPU without a record in a slot did nothing there.
 Schedule schedule_of(const model::Run& run, const model::Host& host, double least_slot_s = 0.2);
 
+struct HostSchedule {
+    const model::Host* host;
+    Schedule schedule;
+};
+
+// Those of all hosts that were watched for long enough to judge who shares a CPU with whom: shorter runs are start-up.
+std::vector<HostSchedule> schedules_of(const model::Run& run);
+
 } // namespace plumb
