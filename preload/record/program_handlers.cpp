@@ -269,7 +269,7 @@ void deliver_to_program(int number, siginfo_t* info, void* kernel_context) {
         entry.installed.write(reset);
     }
     const uint64_t open = open_signals.load(std::memory_order_relaxed);
-    const uint64_t mask = (mask_of(*context) | action.mask) & ~open;
+    const uint64_t mask = (mask_at_interruption(mask_of(*context)) | action.mask) & ~open;
     const auto stack_pointer = static_cast<uint64_t>(context->uc_mcontext.gregs[REG_RSP]);
     MovedFrame at = {reinterpret_cast<uintptr_t>(context) - 8, info, context};
     if ((action.flags & SA_ONSTACK) && context->uc_stack.ss_size != 0 && !(context->uc_stack.ss_flags & SS_DISABLE) &&

@@ -16,6 +16,8 @@ struct ThreadSignals {
     siginfo_t bus, trap;      // of these two, how they arrived
     uint64_t held_in_child;   // by the child of vfork that borrows the thread at present
     uint32_t child;           // its process
+    bool waits;               // in a call that waits with `wait_mask`, until a handler is entered from it
+    uint64_t wait_mask;
 };
 
 // initial-exec: read in signal handlers.
@@ -132,6 +134,8 @@ WaitMask::WaitMask(const sigset_t* mask) : mask_(mask) {
     held = first_word(copy_) & open;
     first_word(copy_) &= ~open;
     mask_ = &copy_;
+    thread_signals.wait_mask = first_word(copy_);
+    thread_signals.waits = true;
     delivered_ = thread_signals.waiting & ~held;
     if (delivered_ == 0)
         return;
@@ -145,6 +149,7 @@ WaitMask::WaitMask(const sigset_t* mask) : mask_(mask) {
 WaitMask::~WaitMask() {
     if (!changed_)
         return;
+    thread_signals.waits = false;
     held_back() = held_before_;
     if (delivered_ != 0) {
         unblock_really(delivered_);
@@ -182,6 +187,12 @@ ReallyBlocked::~ReallyBlocked() {
         set_alignment_flag();
 }
 
+uint64_t mask_at_interruption(uint64_t mask_of_context) {
+    const bool waited = thread_signals.waits;
+    thread_signals.waits = false;
+    return waited ? thread_signals.wait_mask : mask_of_context;
+}
+
 void remember_held_back(sigset_t* mask) {
     if (signals_pass_through())
         return;
@@ -194,6 +205,7 @@ void recall_held_back(sigset_t* mask) {
         return;
     const uint64_t open = open_signals.load(std::memory_order_relaxed);
     uint64_t held = first_word(*mask) & open;
+    thread_signals.waits = false;
     if (words_of(mask)[kTagWord] == kTag)
         held |= words_of(mask)[kHeldWord] & open;
     first_word(*mask) &= ~open;

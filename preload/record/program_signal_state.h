@@ -55,6 +55,10 @@ bool in_vfork_child();
 // Held-back signals of the calling thread.
 uint64_t& held_back();
 
+// The kernel's mask of the thread when a signal came: that of the waiting call, if it was in one, and not the one to go
+// back to, which is what the context has. Asked once for each.
+uint64_t mask_at_interruption(uint64_t mask_of_context);
+
 // Keeps a signal until the program unblocks it. A second one of its kind is lost, as the kernel would lose it.
 void hold_back(int number, const siginfo_t& info);
 

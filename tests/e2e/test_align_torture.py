@@ -1,0 +1,93 @@
+"""The alignment trap's bad days: programs behave under it as they do alone, output and status, in both modes."""
+
+import shutil
+import unittest
+
+from plumb_test import PROGRAMS
+from shim_test import SHIM, SHIM_PROGRAMS, ShimTest
+
+TORTURE = PROGRAMS / "torture"
+STRINGS = SHIM.parent / "strings" / "libplumb-strings.so"
+PYTHON = "/usr/bin/python3"
+
+
+class Torture(ShimTest):
+    def same(self, *command, recorded=True, **variables):
+        """Bare, in find and in exact mode; the trap must have been at work in each process it says it was."""
+        if not shutil.which(str(command[0])):
+            self.skipTest(f"{command[0]} is not installed")
+        bare = self.run_bare(*command, **variables)
+        for mode, preload in (("find", None), ("exact", str(STRINGS))):
+            with self.subTest(mode):
+                watched = self.run_shimmed(*command, PLUMB_ALIGN=mode, LD_PRELOAD=preload, **variables)
+                self.assertEqual((bare.returncode, bare.stdout, bare.stderr),
+                                 (watched.returncode, watched.stdout, watched.stderr))
+                states = [entry["state"] for trace in self.traces() for entry in trace.of("Evidence")
+                          if entry["source"] == "alignment-trap"]
+                self.assertTrue(states or not recorded, "the trap said nothing of itself")
+                for trace in self.traces():
+                    trace.path.unlink()
+        return bare
+
+    def program(self, name, expected_status=0):
+        bare = self.same(TORTURE / name)
+        self.assertEqual(bare.returncode, expected_status, bare.stderr)
+
+    def test_own_handlers(self):
+        self.program("own_handlers", -7)
+
+    def test_masks(self):
+        self.program("masks")
+
+    def test_jumps(self):
+        self.program("jumps")
+
+    def test_exceptions(self):
+        self.program("throws_armed")
+
+    def test_misaligned_and_unmapped(self):
+        self.program("faults", -11)
+
+    def test_children(self):
+        self.program("children_armed", 3)
+
+    def test_64_threads(self):
+        self.program("crowd")
+
+    def test_instructions(self):
+        self.program("instructions")
+
+    def test_code_that_changes_and_libraries_that_come_and_go(self):
+        self.program("changing_code")
+
+    def test_seccomp(self):
+        for way in ("prctl", "syscall"):
+            self.same(SHIM_PROGRAMS / "confine", way)
+
+    def test_python(self):
+        self.same(PYTHON, "-c", "import threading, subprocess, faulthandler, signal, struct\n"
+                  "faulthandler.enable()\n"
+                  "signal.signal(signal.SIGALRM, lambda *a: print('alarm')); signal.setitimer(0, 0.01)\n"
+                  "signal.pause()\n"
+                  "t = [threading.Thread(target=lambda: struct.unpack_from('<qi', bytes(64), 3)) for _ in range(20)]\n"
+                  "[x.start() for x in t]; [x.join() for x in t]\n"
+                  "print(subprocess.run(['echo', 'child'], capture_output=True).stdout)")
+
+    def test_node(self):
+        self.same(shutil.which("node") or "node", "-e", "let s = 0; for (let i = 0; i < 1e6; i++) s = (s * 31 + i) | 0; console.log(s)",
+                  recorded=False)
+
+    def test_strace(self):
+        # Not armed below a tracer: every hit would be an event of its.
+        if not shutil.which("strace"):
+            self.skipTest("strace is not installed")
+        log = self.scratch / "log"
+        done = self.run_shimmed(shutil.which("strace"), "-f", "-o", str(log), str(TORTURE / "instructions"),
+                                PLUMB_ALIGN="find")
+        bare = self.run_bare(TORTURE / "instructions")
+        self.assertEqual((done.returncode, done.stdout), (bare.returncode, bare.stdout))
+        self.assertNotIn("SIGBUS {", log.read_text())
+
+
+if __name__ == "__main__":
+    unittest.main()
