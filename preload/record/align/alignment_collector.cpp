@@ -7,6 +7,8 @@
 #include "platform/text.h"
 #include "platform/unwind_table.h"
 #include "record/align/code_ranges.h"
+#include "record/align/hot_sites.h"
+#include "record/align/rewrite.h"
 #include "record/align/step_slot.h"
 #include "record/align/trap_handlers.h"
 #include "record/align/watched_thread.h"
@@ -113,6 +115,8 @@ bool take_over(const Guard& guard) {
         return false;
     }
     start_unwinding();
+    if (mode == trace::AlignMode::exact)
+        begin_rewriting();
     return true;
 }
 
@@ -127,6 +131,7 @@ bool continue_forked(const Guard& guard) {
 
 bool start(bool forked) {
     if (forked) {
+        rewriting_after_fork();
         bool goes_on;
         {
             const Guard guard;
@@ -162,13 +167,19 @@ void thread_start(void*) {
 void thread_end() {
     disarm_thread();
     if (watched_thread)
+        add_rewritten_hits(*watched_thread);
+    if (watched_thread)
         stop_cpu_tick(watched_thread->tick);
     unwatch_thread();
 }
 
 void process_end() {
-    if (ready.load(std::memory_order_relaxed))
-        disarm_thread();
+    if (!ready.load(std::memory_order_relaxed))
+        return;
+    disarm_thread();
+    const Guard guard;
+    if (guard)
+        tell_about_rewriting(guard);
 }
 
 } // namespace
@@ -194,6 +205,7 @@ void alignment_modules_changed() {
     if (!ready.load(std::memory_order_relaxed))
         return;
     renew_code_ranges();
+    forget_lost_sites();
     if (has_go_code())
         stop("the Go runtime was loaded, which blocks signals behind the C library's back: watched until then");
 }

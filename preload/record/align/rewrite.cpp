@@ -282,10 +282,13 @@ RewriteResult rewrite_site(uint64_t address, const uint8_t* code, const MemoryIn
     TryLock lock;
     if (!lock)
         return RewriteResult::busy;
-    if (const Entry* known = entry_at(address);
+    if (Entry* known = entry_at(address);
         known && known->patch.address == address && known->in_place.load(std::memory_order_acquire)) {
-        *rewritten = known->site;
-        return RewriteResult::done;
+        if (memcmp(reinterpret_cast<const void*>(address), known->patch.after, known->patch.length) == 0) {
+            *rewritten = known->site;
+            return RewriteResult::done;
+        }
+        known->in_place.store(false, std::memory_order_release); // other code has been loaded there since
     }
     const RewriteResult result = rewrite_locked(address, code, decoded, site);
     if (result == RewriteResult::done)
@@ -363,6 +366,20 @@ bool pass_patch_breakpoint(void* context) {
     (void)context;
     return false;
 #endif
+}
+
+bool is_rewriting_of(uint64_t address, const uint8_t* code) {
+    const Entry* entry = entry_at(address);
+    if (!entry || entry->patch.address != address || memcmp(entry->patch.before, code, entry->patch.length) != 0)
+        return false;
+    const CodePatch& patch = entry->patch;
+    constexpr uint8_t kBreakpoint = 0xcc;
+    for (int i = 0; i < patch.length; ++i) {
+        const uint8_t byte = reinterpret_cast<const std::atomic<uint8_t>*>(address)[i].load(std::memory_order_relaxed);
+        if (byte != patch.before[i] && byte != patch.after[i] && !(i == patch.kept && byte == kBreakpoint))
+            return false;
+    }
+    return true;
 }
 
 uint64_t step_over_rewritten(uint64_t address) {

@@ -74,6 +74,10 @@ bool leave_rewritten_code(void* context);
 // one of these.
 bool pass_patch_breakpoint(void* context);
 
+// Whether what stands at `address`, which must be mapped, is the work of this file on the instruction `code`, finished or
+// half done. Signal-safe, lock-free.
+bool is_rewriting_of(uint64_t address, const uint8_t* code);
+
 // Where a thread whose hit was handled executes the instruction, with a clear alignment flag on entry and a set one
 // behind it; 0: the site is not rewritten.
 uint64_t step_over_rewritten(uint64_t address);

@@ -1,6 +1,7 @@
 #include "record/align/site.h"
 
 #include "platform/memory.h"
+#include "record/align/rewrite.h"
 
 #include <plumb/trace_format.h>
 #include <string.h>
@@ -108,7 +109,8 @@ Site* site_at(uint64_t address) {
         Site& site = sites[id]; // also when another thread was faster
         if (site.address != address || site.stale.load(std::memory_order_relaxed))
             continue;
-        if (site.rewrite.load(std::memory_order_relaxed) != 0 || has_its_code(site))
+        if (has_its_code(site) ||
+            (site.rewrite.load(std::memory_order_acquire) != 0 && is_rewriting_of(site.address, site.code)))
             return &site;
         site.stale.store(true, std::memory_order_relaxed);
     }

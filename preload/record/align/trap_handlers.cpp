@@ -5,7 +5,9 @@
 #include "platform/trap_entry.h"
 #include "record/align/code_ranges.h"
 #include "record/align/fatal_ranges.h"
+#include "record/align/hot_sites.h"
 #include "record/align/natural_context.h"
+#include "record/align/rewrite.h"
 #include "record/align/step_slot.h"
 #include "record/align/watched_thread.h"
 #include "record/program_signals.h"
@@ -174,6 +176,13 @@ void on_hit(int number, siginfo_t* info, ucontext_t* context) {
         add_to_count(thread->totals->trap_ns, trap_cost_ns);
         return;
     }
+    if (const uint64_t way = site && is_exact() && !facts.excluded ? way_over_hot_site(*site) : 0) {
+        registers[REG_RIP] = static_cast<greg_t>(way);
+        registers[REG_EFL] &= ~kTrap;
+        add_to_count(thread->totals->slots, 1);
+        add_to_count(thread->totals->trap_ns, trap_cost_ns);
+        return;
+    }
     step_over(*thread, site, context);
 }
 
@@ -196,16 +205,21 @@ void on_tick(ucontext_t* context) {
 
 extern "C" __attribute__((used)) void plumb_on_bus(int number, siginfo_t* info, void* kernel_context) {
     auto* context = static_cast<ucontext_t*>(kernel_context);
-    if (info->si_code == BUS_ADRALN && context->uc_mcontext.gregs[REG_EFL] & kTrap)
+    const bool hit = info->si_code == BUS_ADRALN && context->uc_mcontext.gregs[REG_EFL] & kTrap;
+    if (hit) {
+        leave_rewritten_code(context);
         on_hit(number, info, context);
-    else
+    } else {
         deliver_to_program(number, info, kernel_context);
+    }
 }
 
 extern "C" __attribute__((used)) void plumb_on_trap(int number, siginfo_t* info, void* kernel_context) {
     auto* context = static_cast<ucontext_t*>(kernel_context);
     if (is_cpu_tick(info))
         on_tick(context);
+    else if (on_trap_of_rewriting(watched_thread, *info, context))
+        return;
     else if (info->si_code == TRAP_TRACE && watched_thread && watched_thread->stepping)
         on_step(*watched_thread, context);
     else
@@ -234,6 +248,7 @@ void disarm_thread() {
 
 void stop_trapping() {
     stopped.store(true, std::memory_order_relaxed);
+    stop_rewriting();
     clear_alignment_flag();
 }
 bool trapping_stopped() { return stopped.load(std::memory_order_relaxed); }
@@ -254,6 +269,8 @@ uint64_t try_trap() {
 void make_context_natural(void* kernel_context) {
     auto* context = static_cast<ucontext_t*>(kernel_context);
     WatchedThread* const thread = watched_thread;
+    if (leave_rewritten_code(context))
+        return;
     if (is_in_slot(static_cast<uint64_t>(context->uc_mcontext.gregs[REG_RIP])))
         leave_slot(context);
     else if (thread && thread->stepping && context->uc_mcontext.gregs[REG_EFL] & kStep)
