@@ -100,9 +100,7 @@ void add_rewritten_hits(WatchedThread& thread) {
         if (const trace::AlignCount* count = thread.counts[id])
             hits += count->hits;
     const uint64_t trapped = thread.totals->hits - thread.totals->rewritten;
-    if (hits <= trapped)
-        return;
-    __atomic_store_n(&thread.totals->rewritten, hits - trapped, __ATOMIC_RELAXED);
+    __atomic_store_n(&thread.totals->rewritten, hits > trapped ? hits - trapped : 0, __ATOMIC_RELAXED);
     __atomic_store_n(&thread.totals->hits, hits, __ATOMIC_RELAXED);
 }
 

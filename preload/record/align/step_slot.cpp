@@ -176,6 +176,14 @@ bool is_in_slot(uint64_t pc) {
 
 void continue_slots_in_child() { building.store(0, std::memory_order_relaxed); }
 
+uint64_t instruction_of_slot(uint64_t pc) {
+    if (!is_in_slot(pc))
+        return 0;
+    uint64_t original;
+    memcpy(&original, reinterpret_cast<const void*>((pc & ~uint64_t{kSlotBytes - 1}) + kAddressAt), sizeof original);
+    return original;
+}
+
 void leave_slot(ucontext_t* context) {
     greg_t* registers = context->uc_mcontext.gregs;
     const uint64_t pc = static_cast<uint64_t>(registers[REG_RIP]);

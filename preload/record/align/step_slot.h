@@ -19,6 +19,8 @@ SlotCode code_of_slot(const Site& site); // of a site whose slot is not 0
 
 bool is_in_slot(uint64_t pc);
 
+uint64_t instruction_of_slot(uint64_t pc); // 0: not in a slot
+
 // In a forked child: the thread that was building a slot at that moment does not exist here.
 void continue_slots_in_child();
 

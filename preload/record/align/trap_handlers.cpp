@@ -271,10 +271,19 @@ void make_context_natural(void* kernel_context) {
     WatchedThread* const thread = watched_thread;
     if (leave_rewritten_code(context))
         return;
-    if (is_in_slot(static_cast<uint64_t>(context->uc_mcontext.gregs[REG_RIP])))
+    const uint64_t slot_address = instruction_of_slot(static_cast<uint64_t>(context->uc_mcontext.gregs[REG_RIP]));
+    if (slot_address != 0)
         leave_slot(context);
     else if (thread && thread->stepping && context->uc_mcontext.gregs[REG_EFL] & kStep)
         finish_step(*thread, context);
+    else
+        return;
+    // A thread that has its hit counted, and then a signal before the instruction: it will come by again.
+    const uint64_t address = static_cast<uint64_t>(context->uc_mcontext.gregs[REG_RIP]);
+    const bool comes_again = thread && (slot_address ? slot_address == address : thread->step_address == address);
+    if (comes_again && thread->totals && is_exact() && !facts_of_code(address).excluded)
+        if (Site* const site = site_at(address))
+            take_back_hit(*thread, *site, *context);
 }
 
 } // namespace plumb::shim

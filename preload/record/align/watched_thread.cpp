@@ -214,6 +214,22 @@ void tell_own_cost(WatchedThread& thread) {
     thread.told_trap_ns = thread.totals->trap_ns;
 }
 
+void take_back_hit(WatchedThread& thread, Site& site, const ucontext_t& context) {
+    trace::AlignCount* const count = thread.counts[site.id];
+    if (!count || count->hits == 0)
+        return;
+    Registers registers;
+    load_registers(context, site.instruction, registers);
+    const Access access = access_of(site, registers);
+    add_to_count(thread.totals->hits, ~uint64_t{0});
+    add_to_count(count->hits, ~uint64_t{0});
+    if (!access.known)
+        return;
+    add_to_count(count->residues[access.address % 64], ~uint64_t{0});
+    if (access.address % 4096 + access.width > 4096)
+        add_to_count(count->page_crossings, ~uint64_t{0});
+}
+
 void begin_site_recording() { recording_number.fetch_add(1, std::memory_order_relaxed); }
 
 } // namespace plumb::shim

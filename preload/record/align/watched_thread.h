@@ -47,6 +47,10 @@ void unwatch_thread();
 // One hit at `site` in the thread whose state at that moment `context` is. Signal-safe.
 void count_hit(WatchedThread&, Site&, const ucontext_t& context, bool exact);
 
+// The instruction of a counted hit, at which `context` stands again, has not been executed: the program runs a signal
+// handler first, and the hit will come again. Signal-safe.
+void take_back_hit(WatchedThread&, Site&, const ucontext_t& context);
+
 // Time samples in the site's slot belong to the site: written when a thread is about to use it. Signal-safe.
 void record_slot(Site&);
 

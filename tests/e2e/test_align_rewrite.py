@@ -1,0 +1,45 @@
+"""Hot sites in exact mode: counted without a signal, none lost, and the program does not notice."""
+
+import unittest
+
+from plumb_test import PROGRAMS
+from shim_test import ShimTest
+from test_align_trap import functions_of
+
+HOT = PROGRAMS / "align" / "align_hot"
+
+
+class RewrittenSites(ShimTest):
+    def test_every_hit_of_every_thread_is_counted(self):
+        threads, n = 4, 50_000
+        self.run_both(HOT, threads, n, PLUMB_ALIGN="exact")
+        trace = self.trace()
+        evidence = {entry["source"]: entry for entry in trace.of("Evidence")}
+        if evidence["alignment-trap"]["state"] == 3:
+            self.skipTest(evidence["alignment-trap"]["why"])
+        if "alignment-rewriting" not in evidence:
+            self.skipTest("this kernel lets no code be changed while it runs")
+        main = next(module for module in trace.of("ModuleLoad") if module["flags"] & 1)
+        hits = {}
+        for site in trace.of("AlignSite"):
+            address = site["address"] - main["start"] + main["file_offset"]
+            for start, end, name in functions_of(HOT):
+                if start <= address < end:
+                    counts = [count for count in trace.of("AlignCount") if count["site"] == site["id"]]
+                    hits.setdefault(name, []).append(counts)
+        (counts,) = hits["hot_load"]
+        self.assertEqual([count["hits"] for count in counts], [n] * threads)
+        self.assertEqual([count["residue_1"] for count in counts], [n] * threads)
+        for counts in hits["hot_add"]:  # one instruction or two
+            self.assertEqual([count["hits"] for count in counts], [n] * threads)
+            self.assertEqual([count["residue_62"] for count in counts], [n] * threads)
+        totals = trace.of("AlignTotals")
+        all_hits = sum(count["hits"] for count in trace.of("AlignCount"))
+        self.assertEqual(sum(entry["hits"] for entry in totals), all_hits)
+        # The thread that came first trapped until the site was rewritten, each other one once to have its counters.
+        self.assertGreater(sum(entry["rewritten"] for entry in totals), all_hits // 2, evidence["alignment-rewriting"])
+        self.assertTrue(trace.of("AlignCode"))
+
+
+if __name__ == "__main__":
+    unittest.main()
