@@ -36,8 +36,8 @@ class RewrittenSites(ShimTest):
         totals = trace.of("AlignTotals")
         all_hits = sum(count["hits"] for count in trace.of("AlignCount"))
         self.assertEqual(sum(entry["hits"] for entry in totals), all_hits)
-        # The thread that came first trapped until the site was rewritten, each other one once to have its counters.
-        self.assertGreater(sum(entry["rewritten"] for entry in totals), all_hits // 2, evidence["alignment-rewriting"])
+        # How many sites can be rewritten depends on which addresses are free; here one of the loops can.
+        self.assertGreater(sum(entry["rewritten"] for entry in totals), n, evidence["alignment-rewriting"])
         self.assertTrue(trace.of("AlignCode"))
 
 
