@@ -119,7 +119,8 @@ std::optional<StackSlot> origin_of(std::span<const uint8_t> code, int register_n
             const shim::MemoryOperand& operand = instruction.operands[0];
             if ((operand.base == kFramePointer || operand.base == shim::kStackPointer) &&
                 operand.index == shim::kNoRegister)
-                origins[static_cast<size_t>(loaded_register(bytes))] = StackSlot{operand.base, operand.displacement, false};
+                origins[static_cast<size_t>(loaded_register(bytes))] =
+                    StackSlot{operand.base, operand.displacement, false};
         }
         if (instruction.branch)
             origins = {};

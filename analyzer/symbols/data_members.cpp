@@ -75,7 +75,9 @@ class Search {
             const bool flexible = range->bytes == 0 && dwarf_tag(&*type) == DW_TAG_array_type;
             if (!flexible && offset - range->offset >= range->bytes)
                 continue;
-            Way way = range->bit_field ? Way{{}, {}, 1} : into(*type, alias_of(&child), offset - range->offset, depth + 1);
+            Way way{{}, {}, 1};
+            if (!range->bit_field)
+                way = into(*type, alias_of(&child), offset - range->offset, depth + 1);
             if (way.fit <= best.fit && best.fit > 0)
                 continue;
             enter(structure, alias, child, *type, *range, way);

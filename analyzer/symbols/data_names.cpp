@@ -72,8 +72,8 @@ std::optional<DataName> DataNames::by_debug_info(uint64_t address, uint32_t widt
     std::optional<DataName> best;
     const StaticVariable* chosen = nullptr;
     int best_score = -1;
-    for (const StaticVariable* variable :
-         known->at(debug_address, symbol ? symbol->begin - bias_ : 0, symbol ? symbol->begin + symbol->size - bias_ : 0)) {
+    const uint64_t begin = symbol ? symbol->begin - bias_ : 0, end = symbol ? begin + symbol->size : 0;
+    for (const StaticVariable* variable : known->at(debug_address, begin, end)) {
         int fit = 0;
         DataName name = describe(*variable, debug_address, width, &fit);
         // What the accessing code itself calls it comes first, then what is one whole scalar of that width.
