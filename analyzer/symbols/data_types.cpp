@@ -96,6 +96,26 @@ uint32_t alignment_within(Dwarf_Die* type, int nesting) {
     }
 }
 
+// dwarf_decl_file() of elfutils 0.188 aborts on units whose .dwo file has no line table.
+std::string declaring_file(Dwarf_Die* die) {
+    Dwarf_Attribute attribute;
+    Dwarf_Word number = 0;
+    Dwarf_Die unit;
+    if (!dwarf_attr_integrate(die, DW_AT_decl_file, &attribute) || dwarf_formudata(&attribute, &number) != 0 ||
+        !dwarf_cu_die(attribute.cu, &unit, nullptr, nullptr, nullptr, nullptr, nullptr, nullptr))
+        return {};
+    Dwarf_Files* files = nullptr;
+    size_t count = 0;
+    if (dwarf_getsrcfiles(&unit, &files, &count) != 0 || number >= count)
+        return {};
+    const char* name = dwarf_filesrc(files, number, nullptr, nullptr);
+    std::string file = name ? name : "";
+    const char* folder = dwarf_formstring(dwarf_attr(&unit, DW_AT_comp_dir, &attribute));
+    if (!file.empty() && !file.starts_with('/') && !file.starts_with('<') && folder && *folder == '/')
+        file = std::string(folder) + "/" + file;
+    return std::filesystem::path(file).lexically_normal().string();
+}
+
 } // namespace
 
 SourcePlace place_of(Dwarf_Die* die) {
@@ -103,16 +123,7 @@ SourcePlace place_of(Dwarf_Die* die) {
     int line = 0;
     if (dwarf_decl_line(die, &line) == 0 && line > 0)
         place.line = static_cast<uint32_t>(line);
-    if (const char* file = dwarf_decl_file(die)) {
-        place.file = file;
-        Dwarf_Die unit;
-        Dwarf_Attribute attribute;
-        if (!place.file.starts_with('/') && !place.file.starts_with('<') && dwarf_diecu(die, &unit, nullptr, nullptr))
-            if (const char* folder = dwarf_formstring(dwarf_attr(&unit, DW_AT_comp_dir, &attribute));
-                folder && *folder == '/')
-                place.file = std::string(folder) + "/" + place.file;
-        place.file = std::filesystem::path(place.file).lexically_normal().string();
-    }
+    place.file = declaring_file(die);
     return place;
 }
 
