@@ -36,9 +36,28 @@ DataStatics* DataNames::statics() {
     return statics_.get();
 }
 
-std::optional<DataName> DataNames::static_at(uint64_t address, uint32_t width, uint64_t instruction) {
+namespace {
+
+// Whether the code is the function's, or a copy of it: variables of inlined functions are described with the original.
+bool is_running(Dwarf_Die function, std::vector<Dwarf_Die> scopes) {
+    for (Dwarf_Die& scope : scopes) {
+        Dwarf_Attribute attribute;
+        Dwarf_Die origin;
+        if (scope.addr == function.addr)
+            return true;
+        if (dwarf_attr(&scope, DW_AT_abstract_origin, &attribute) && dwarf_formref_die(&attribute, &origin) &&
+            origin.addr == function.addr)
+            return true;
+    }
+    return false;
+}
+
+} // namespace
+
+std::optional<DataName> DataNames::static_at(uint64_t address, uint32_t width, uint64_t instruction,
+                                             const std::vector<Dwarf_Die>& scopes) {
     const DataSymbol* symbol = symbols_.at(address);
-    if (std::optional<DataName> name = by_debug_info(address, width, instruction, symbol))
+    if (std::optional<DataName> name = by_debug_info(address, width, instruction, scopes, symbol))
         return name;
     DataName name;
     if (symbol) {
@@ -62,7 +81,7 @@ std::optional<DataName> DataNames::static_at(uint64_t address, uint32_t width, u
 }
 
 std::optional<DataName> DataNames::by_debug_info(uint64_t address, uint32_t width, uint64_t instruction,
-                                                 const DataSymbol* symbol) {
+                                                 const std::vector<Dwarf_Die>& scopes, const DataSymbol* symbol) {
     DataStatics* known = statics();
     if (!known)
         return std::nullopt;
@@ -77,9 +96,8 @@ std::optional<DataName> DataNames::by_debug_info(uint64_t address, uint32_t widt
         int fit = 0;
         DataName name = describe(*variable, debug_address, width, &fit);
         // What the accessing code itself calls it comes first, then what is one whole scalar of that width.
-        Dwarf_Die function = variable->function;
         int score = fit;
-        score += code && function.addr && dwarf_haspc(&function, code) == 1 ? 8 : 0;
+        score += variable->function.addr && is_running(variable->function, scopes) ? 8 : 0;
         score += unit && *unit == variable->unit ? 4 : 0;
         if (score > best_score) {
             best = std::move(name);

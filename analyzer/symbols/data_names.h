@@ -12,6 +12,7 @@
 #include <elfutils/libdwfl.h>
 #include <memory>
 #include <optional>
+#include <vector>
 
 namespace plumb::symbols {
 
@@ -21,12 +22,14 @@ class DataNames {
     DataNames(const ElfImage& file, Dwfl_Module* module, Dwarf* dwarf, Dwarf_Addr debug_bias, UnitIndex* units);
 
     // The static or common block at `address`; by debug info, else by the linker's symbol, else by section and offset
-    // (".bss+0x40"). `width`, `instruction`: of the access, 0: not known.
-    std::optional<model::DataName> static_at(uint64_t address, uint32_t width, uint64_t instruction);
+    // (".bss+0x40"). `width`, `instruction`: of the access, 0: not known; `scopes`: around the instruction, as
+    // UnitFunctions::scopes_at says.
+    std::optional<model::DataName> static_at(uint64_t address, uint32_t width, uint64_t instruction,
+                                             const std::vector<Dwarf_Die>& scopes);
 
   private:
     std::optional<model::DataName> by_debug_info(uint64_t address, uint32_t width, uint64_t instruction,
-                                                 const DataSymbol* symbol);
+                                                 const std::vector<Dwarf_Die>& scopes, const DataSymbol* symbol);
     model::DataName describe(const StaticVariable& variable, uint64_t debug_address, uint32_t width, int* fit);
     void describe_block(const StaticVariable& variable, uint64_t debug_address, const DataSymbol* symbol,
                         model::DataName& name);

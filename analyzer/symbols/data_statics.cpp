@@ -190,7 +190,8 @@ std::vector<const StaticVariable*> DataStatics::at(uint64_t address, uint64_t be
             const uint64_t bytes = variable.bytes             ? variable.bytes
                                    : variable.address < begin ? 0
                                                               : std::max(end, variable.address + 1) - variable.address;
-            if (!variable.is_thread_local && address - variable.address < bytes)
+            // A symbol ends where the next begins, whatever optimisation left of the variable before it.
+            if (!variable.is_thread_local && variable.address >= begin && address - variable.address < bytes)
                 found.push_back(&variable);
         }
     }

@@ -98,10 +98,16 @@ const SymbolTable& FileSymbols::symbol_table() {
     return *symbols_;
 }
 
-DataNames* FileSymbols::data() {
-    if (!data_ && module_)
+std::optional<model::DataName> FileSymbols::static_at(uint64_t address, uint32_t width, uint64_t instruction) {
+    if (!module_)
+        return std::nullopt;
+    if (!data_)
         data_ = std::make_unique<DataNames>(image_ ? *image_ : *debug_, module_, dwarf_, debug_bias_, units_.get());
-    return data_.get();
+    std::vector<Dwarf_Die> scopes;
+    if (instruction)
+        if (std::optional<CodePlace> place = code_place(instruction))
+            scopes = std::move(place->scopes);
+    return data_->static_at(address, width, instruction, scopes);
 }
 
 std::optional<CodePlace> FileSymbols::code_place(uint64_t address) {

@@ -35,8 +35,8 @@ class FileSymbols {
     // First address of the unnamed function around `address`, if the file still tells.
     std::optional<uint64_t> function_start(uint64_t address);
 
-    // Names of data; null: the file cannot be read.
-    DataNames* data();
+    // See DataNames::static_at.
+    std::optional<model::DataName> static_at(uint64_t address, uint32_t width, uint64_t instruction);
 
     // What the code at `address` touches: see data_locals.h. Nothing without debug info.
     std::optional<model::DataName> local_at(uint64_t address, const model::DataAccess& access);

@@ -285,9 +285,8 @@ std::optional<DataName> ElfResolver::name_static(const Module& module, uint64_t 
     const uint64_t bias = module.start - *start; // of the process; all mappings of a file have the same
     if (!has_data_at(file.image ? *file.image : *file.debug, address - bias))
         return std::nullopt;
-    DataNames* data = symbols_of(file).data();
     std::optional<DataName> name =
-        data ? data->static_at(address - bias, width, instruction ? instruction - bias : 0) : std::nullopt;
+        symbols_of(file).static_at(address - bias, width, instruction ? instruction - bias : 0);
     finish(name);
     return name;
 }
