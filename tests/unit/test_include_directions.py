@@ -39,6 +39,8 @@ OWNERS = {
     "hwloc": (re.compile(r"^hwloc"), {"platform", "placement", "record"}),
 }
 
+SHARED_WITH_THE_SHIM["platform/memory_instruction"].add("symbols") # names data by the operands of instructions
+
 
 def sources(folder):
     return sorted(path for path in folder.rglob("*") if path.suffix in (".h", ".cpp", ".c", ".S"))
