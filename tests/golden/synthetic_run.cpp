@@ -258,7 +258,7 @@ class LineResolver : public model::SourceResolver {
                  static_cast<uint32_t>(offset % 100), name, false}};
     }
 
-    std::optional<model::DataName> name_static(const model::Module&, uint64_t address) override {
+    std::optional<model::DataName> name_static(const model::Module&, uint64_t address, uint32_t, uint64_t) override {
         if (address < 0x20000 || address >= 0x900000)
             return {};
         model::DataName name;

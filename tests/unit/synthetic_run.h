@@ -26,7 +26,7 @@ class TableResolver : public model::SourceResolver {
 
     // What lies at an address of data; empty: nothing has a name.
     std::function<std::optional<model::DataName>(uint64_t address)> data, local, pointed;
-    std::optional<model::DataName> name_static(const model::Module&, uint64_t address) override {
+    std::optional<model::DataName> name_static(const model::Module&, uint64_t address, uint32_t, uint64_t) override {
         return data ? data(address) : std::nullopt;
     }
     std::optional<model::DataName> name_local(const model::Module&, const model::DataAccess& access) override {
