@@ -30,7 +30,7 @@ inline size_t environment_size(char* const* environment) {
 }
 
 // Calls start(environment), with an environment that suits the program; kind() is asked only if it matters, and may
-// run in a vfork child. The copy lies on the stack: a vfork child must not leave anything behind in its parent, and
+// run in a vfork child. Returns what start() returns. The copy lies on the stack: a vfork child must not leave anything behind in its parent, and
 // exec replaces the stack.
 template <class Kind, class Start> int start_in_environment(char* const* environment, Kind kind, Start start) {
     constexpr size_t kMaxVariables = 4096, kMaxText = 16384; // beyond them the loader's message is the lesser evil

@@ -1,24 +1,46 @@
 // Calls of the C library that start processes or threads of its own, or block all signals: a fault with SIGBUS blocked
 // ends a process, so the calling thread's alignment flag is clear for their time. What they start inherits the mask
 // that the program believes to have.
+#include "hooks/exec_environment.h"
 #include "hooks/real_functions.h"
 #include "platform/alignment_flag.h"
 #include "record/program_signals.h"
 
+#include <fcntl.h>
+#include <stdlib.h>
+
 using namespace plumb::shim;
+
+namespace {
+
+// The file actions may change the child's folder, and what cannot be looked into is not known.
+bool may_be_elsewhere(const char* path, const posix_spawn_file_actions_t* files) { return files && path[0] != '/'; }
+
+} // namespace
 
 extern "C" {
 
 int hook_posix_spawn(pid_t* child, const char* path, const posix_spawn_file_actions_t* files,
                      const posix_spawnattr_t* attributes, char* const* arguments, char* const* environment) {
-    const SignalsAsTheProgramSees signals;
-    return real_functions()->posix_spawn(child, path, files, attributes, arguments, environment);
+    const auto kind = [=] {
+        return may_be_elsewhere(path, files) ? ProgramKind::unknown : kind_of_program(AT_FDCWD, path);
+    };
+    return start_in_environment(environment, kind, [=](char* const* suitable) {
+        const SignalsAsTheProgramSees signals;
+        return real_functions()->posix_spawn(child, path, files, attributes, arguments, suitable);
+    });
 }
 
 int hook_posix_spawnp(pid_t* child, const char* file, const posix_spawn_file_actions_t* files,
                       const posix_spawnattr_t* attributes, char* const* arguments, char* const* environment) {
-    const SignalsAsTheProgramSees signals;
-    return real_functions()->posix_spawnp(child, file, files, attributes, arguments, environment);
+    const auto kind = [=] {
+        return strchr(file, '/') && may_be_elsewhere(file, files) ? ProgramKind::unknown
+                                                                  : kind_of_program_in(getenv("PATH"), file);
+    };
+    return start_in_environment(environment, kind, [=](char* const* suitable) {
+        const SignalsAsTheProgramSees signals;
+        return real_functions()->posix_spawnp(child, file, files, attributes, arguments, suitable);
+    });
 }
 
 int hook_system(const char* command) {

@@ -21,8 +21,8 @@ class ForeignPrograms(ShimTest):
         script.chmod(0o755)
         # What it prints is its own LD_PRELOAD, so that equal output means: the shim's entry is gone, others stay.
         done = self.run_both("exec_foreign", program, script, **variables)
-        self.assertEqual(done.stdout.count("status 41\n"), 12, done.stdout)
-        self.assertEqual(done.stdout.count("LD_OTHER=kept\n"), 12)
+        self.assertEqual(done.stdout.count("status 41\n"), 14, done.stdout)
+        self.assertEqual(done.stdout.count("LD_OTHER=kept\n"), 14)
         return done
 
     def test_nothing_else_is_preloaded(self):
@@ -35,7 +35,7 @@ class ForeignPrograms(ShimTest):
     def test_the_preloads_of_others_stay(self):
         marker = str(SHIM_PROGRAMS / "preload_marker.so")
         done = self.start_each_way("static", LD_PRELOAD=marker)
-        self.assertEqual(done.stdout.count(f"LD_PRELOAD={marker}\n"), 12)
+        self.assertEqual(done.stdout.count(f"LD_PRELOAD={marker}\n"), 14)
 
     def test_from_a_shell(self):
         program = SHIM_PROGRAMS / "print_preload_32_dynamic"

@@ -3,6 +3,7 @@
 #define _GNU_SOURCE
 #include <fcntl.h>
 #include <libgen.h>
+#include <spawn.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -60,6 +61,19 @@ int main(int count, char** arguments) {
             case 11: execve(program, list, environment); break;
             }
             _exit(99);
+        }
+        printf("status %d\n", wait_for(child));
+        fflush(stdout);
+    }
+    for (int searching = 0; searching < 2; ++searching) {
+        pid_t child = -1;
+        printf("spawn %d\n", searching);
+        fflush(stdout);
+        if (searching) {
+            putenv(searched);
+            posix_spawnp(&child, name, NULL, NULL, list, environment);
+        } else {
+            posix_spawn(&child, program, NULL, NULL, list, environment);
         }
         printf("status %d\n", wait_for(child));
         fflush(stdout);
