@@ -98,8 +98,9 @@ void inherit_held_back_signals(uint64_t);
 // What the calling thread really blocks of the open signals becomes held back.
 void adopt_thread_mask();
 
-// Around calls that replace the process or start others: the thread's alignment flag is clear, its mask is the one that
-// the program sees, and signals that it ignores are ignored. In the thread that makes the call; also in a vfork child.
+// Around calls that replace the process or start others: the thread's alignment flag is clear and its mask is the one
+// that the program sees. In the thread that makes the call; also in a vfork child. An owned signal that the program
+// ignores has its default action in the new process: ignoring it really would kill threads that are armed meanwhile.
 class SignalsAsTheProgramSees {
   public:
     SignalsAsTheProgramSees();
@@ -108,7 +109,7 @@ class SignalsAsTheProgramSees {
     SignalsAsTheProgramSees& operator=(const SignalsAsTheProgramSees&) = delete;
 
   private:
-    uint64_t blocked_ = 0, ignored_ = 0;
+    uint64_t blocked_ = 0;
     bool was_armed_;
 };
 
