@@ -21,7 +21,7 @@ std::string without_indexes(const std::string& member) {
     }
     while (text.size() > 2 && (text.ends_with("[]") || text.ends_with("()")))
         text.resize(text.size() - 2);
-    return text;
+    return text.starts_with("[].") ? text.substr(3) : text; // of an array that is the variable itself
 }
 
 Kind kind_of(model::DataName::Kind kind) {
@@ -43,6 +43,8 @@ TouchedData from_name(const model::DataName& name, uint64_t address) {
     data.kind = kind_of(name.kind);
     data.name = name.name;
     data.member = without_indexes(name.member);
+    if (data.kind == Kind::variable || data.kind == Kind::stack_variable)
+        data.structure = name.holder;
     data.type = name.type;
     if (!name.file.empty())
         data.declared = name.line ? fmt::format("{}:{}", name.file, name.line) : name.file;
@@ -101,7 +103,7 @@ TouchedData touched_data(model::CallPaths& paths, size_t process, const model::U
     if (access.block == Block::stack) {
         if (const auto name = paths.local_at(process, asked))
             return from_name(*name, access.address);
-    } else if (const auto name = paths.static_at(process, access.address)) {
+    } else if (const auto name = paths.static_at(process, asked)) {
         return from_name(*name, access.address);
     }
     if (const auto name = paths.pointed_at(process, asked))
@@ -109,9 +111,10 @@ TouchedData touched_data(model::CallPaths& paths, size_t process, const model::U
     return {};
 }
 
-TouchedData touched_static(model::CallPaths& paths, size_t process, uint64_t address) {
-    const auto name = paths.static_at(process, address);
-    return name ? from_name(*name, address) : TouchedData{};
+TouchedData touched_static(model::CallPaths& paths, size_t process, const model::SampledAccess& access) {
+    const auto name = paths.static_at(
+        process, {.address = access.last_address, .width = access.kind.width, .instruction = access.address, .code = {}});
+    return name ? from_name(*name, access.last_address) : TouchedData{};
 }
 
 } // namespace plumb

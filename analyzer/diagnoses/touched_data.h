@@ -14,7 +14,7 @@ struct TouchedData {
     Kind kind = Kind::unknown;
     std::string name;      // "table", "/pair/", "struct record" known by its type alone; for a heap block the line that
                            // allocated it; empty: unknown
-    std::string structure; // of a heap block: "struct record" lies there, empty: not known
+    std::string structure; // that holds the member: "struct record"; empty: none is known, or it is `name` itself
     std::string member;    // "x", "cells[].weight": without indexes, all elements are one
     std::string type;      // of the variable, empty: not known
     std::string declared;  // "file:line", empty: not known
@@ -34,7 +34,7 @@ struct TouchedData {
 TouchedData touched_data(model::CallPaths& paths, size_t process, const model::UnalignedSite& site,
                          const model::UnalignedAddress& access);
 
-// For an address of which nothing else is known.
-TouchedData touched_static(model::CallPaths& paths, size_t process, uint64_t address);
+// Of an address sampled at an instruction, of which nothing else is known.
+TouchedData touched_static(model::CallPaths& paths, size_t process, const model::SampledAccess& access);
 
 } // namespace plumb

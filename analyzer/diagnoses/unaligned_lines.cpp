@@ -127,7 +127,7 @@ class Gatherer {
         draft.line.priced |= extra.known;
         draft.processes.insert(process);
         add_samples(draft.line, access);
-        add_object(draft, touched_static(paths_, process, access.last_address), access.last_address);
+        add_object(draft, touched_static(paths_, process, access), access.last_address);
         draft.line.cost.add(cost_of_samples(extra, access.kind, access));
     }
 

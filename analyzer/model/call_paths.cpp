@@ -241,9 +241,9 @@ SourceFrame CallPaths::user_frame_at(size_t process, uint64_t address, uint32_t 
 
 // Only executable mappings are recorded. A file's data lies behind its code as linkers lay them out, so the file whose
 // code ends last before the address is asked first, then its neighbours.
-std::optional<DataName> CallPaths::static_at(size_t process, uint64_t address) {
+std::optional<DataName> CallPaths::static_at(size_t process, const DataAccess& access) {
     const std::vector<Range>& ranges = ranges_of(process);
-    const auto after = std::upper_bound(ranges.begin(), ranges.end(), address,
+    const auto after = std::upper_bound(ranges.begin(), ranges.end(), access.address,
                                         [](uint64_t a, const Range& range) { return a < range.start; });
     const auto here = after - ranges.begin();
     std::set<std::string> asked;
@@ -253,7 +253,7 @@ std::optional<DataName> CallPaths::static_at(size_t process, uint64_t address) {
         const Module& module = run_.processes[process].modules[ranges[static_cast<size_t>(place)].module];
         if (module.path.empty() || !asked.insert(module.path).second)
             continue;
-        if (std::optional<DataName> name = resolver_.name_static(module, address))
+        if (std::optional<DataName> name = resolver_.name_static(module, access.address, access.width, access.instruction))
             return name;
     }
     return {};

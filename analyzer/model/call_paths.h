@@ -46,7 +46,7 @@ class CallPaths {
 
     // What the source calls the data at an address (SourceResolver): the static variable or common block; the local
     // variable of the function at access.instruction; the member of the structure that its base register points to.
-    std::optional<DataName> static_at(size_t process, uint64_t address);
+    std::optional<DataName> static_at(size_t process, const DataAccess& access);
     std::optional<DataName> local_at(size_t process, const DataAccess& access);
     std::optional<DataName> pointed_at(size_t process, const DataAccess& access);
 
