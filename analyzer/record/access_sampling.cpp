@@ -104,9 +104,12 @@ trace::AccessSite* AccessSampling::site_for(Code& code, uint32_t pid, uint64_t i
 }
 
 std::optional<SampledAccess> AccessSampling::take(const PerfRecord& sample, uint64_t weight_ns) {
-    if (!works() || sample.in_kernel || sample.register_abi != PERF_SAMPLE_REGS_ABI_64 ||
-        sample.registers.size() != kDwarfNumbers.size())
+    if (!works() || sample.in_kernel)
         return std::nullopt;
+    if (sample.register_abi != PERF_SAMPLE_REGS_ABI_64 || sample.registers.size() != kDwarfNumbers.size()) {
+        ++without_registers_; // of a 32-bit program
+        return std::nullopt;
+    }
     ++user_samples_;
     Process* process = processes_.find_or_read(sample.pid);
     if (!process)
@@ -167,8 +170,10 @@ void AccessSampling::write_evidence(TraceFile& file) const {
         file.evidence(kSource, trace::EvidenceState::missing, why_, "install libZydis 4.0 (Debian: libzydis4.0)");
         return;
     }
-    if (user_samples_ == 0) {
-        file.evidence(kSource, trace::EvidenceState::missing, "no time sample in user mode had registers with it", "");
+    if (user_samples_ == 0) { // of a run so short that nothing was sampled, nothing is to be said
+        if (without_registers_ > 0)
+            file.evidence(kSource, trace::EvidenceState::missing,
+                          "no time sample had the registers of a 64-bit program with it", "");
         return;
     }
     const bool few = told_ * 2 < user_samples_;

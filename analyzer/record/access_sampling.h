@@ -88,7 +88,7 @@ class AccessSampling {
     std::unordered_map<FilePlace, AccessPlan, PlaceHash> plans_; // of code in files: the same in all processes
     std::unordered_map<FilePlace, CodeRegion, PlaceHash> functions_; // by file offset, which also serves as address
     size_t function_bytes_ = 0;
-    uint64_t user_samples_ = 0, told_ = 0, line_crossings_ = 0;
+    uint64_t user_samples_ = 0, without_registers_ = 0, told_ = 0, line_crossings_ = 0;
 };
 
 } // namespace plumb::record
