@@ -81,7 +81,8 @@ AccessPlan AccessSampling::plan_for(const Process& process, uint64_t start, cons
     return plans_[place] = plan_in_file(process, start, module, address, file);
 }
 
-trace::AccessSite* AccessSampling::site_for(Code& code, uint32_t pid, uint64_t instruction, const AccessPlan& plan) {
+trace::AccessSite* AccessSampling::site_for(Code& code, uint32_t pid, uint64_t instruction, const AccessPlan& plan,
+                                            uint64_t time_ns) {
     // An instruction with two operands (push of memory) may be met with either.
     const uint64_t key = instruction ^ uint64_t{plan.operand.width} << 52 ^ uint64_t{plan.operand.stack} << 63;
     const auto known = code.sites.find(key);
@@ -92,6 +93,7 @@ trace::AccessSite* AccessSampling::site_for(Code& code, uint32_t pid, uint64_t i
     site.flags = plan.flags;
     site.address = instruction;
     site.width = plan.operand.width;
+    site.first_ns = time_ns;
     trace::AccessSite* place = nullptr;
     if (code.bytes + sizeof site <= most_bytes_each_)
         place = file_.append(trace::RecordType::AccessSite, 0, site);
@@ -130,7 +132,8 @@ std::optional<SampledAccess> AccessSampling::take(const PerfRecord& sample, uint
         Entry entry;
         entry.plan = plan_for(*process, start, module, sample.address);
         if (entry.plan.kind != AccessPlan::Kind::none)
-            entry.site = site_for(code, sample.pid, entry.plan.instruction(sample.address), entry.plan);
+            entry.site = site_for(code, sample.pid, entry.plan.instruction(sample.address), entry.plan,
+                                  sample.time_ns);
         if (module.flags & trace::kModuleAnonymous)
             entry.valid_until_ns = sample.time_ns + kMadeCodeAge_ns;
         if (code.entries.size() >= kMostEntries)

@@ -76,7 +76,8 @@ class AccessSampling {
                             uint32_t file);
     CodeRegion window(const Process& process, uint64_t start, const MappedModule& module, uint64_t address,
                       uint64_t shift);
-    trace::AccessSite* site_for(Code& code, uint32_t pid, uint64_t instruction, const AccessPlan& plan);
+    trace::AccessSite* site_for(Code& code, uint32_t pid, uint64_t instruction, const AccessPlan& plan,
+                                uint64_t time_ns);
 
     TraceFile& file_;
     ProcessTable& processes_;

@@ -34,8 +34,9 @@ class AddressSampling(PlumbTest):
                 self.skipTest(trace.strings[why])
         sites, crossings = [], 0
         for record in trace.of(ACCESS_SITE):
-            _, flags, address, width, samples, time_ns, unaligned, lines, pages, last = struct.unpack_from(
-                "<IIQH6xQQQQQQ", record.body)
+            _, flags, address, width, samples, time_ns, unaligned, lines, pages, last, first_ns = struct.unpack_from(
+                "<IIQH6xQQQQQQQ", record.body)
+            self.assertGreater(first_ns, 0)
             crossings += lines
             if code[0] <= address < code[1]:
                 sites.append(Site(flags, address, width, samples, time_ns, unaligned, lines, pages, last))
