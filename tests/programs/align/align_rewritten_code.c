@@ -1,5 +1,6 @@
 // usage: align_rewritten_code N. Machine code in a page of its own: a load of 4 bytes, N times, then one of 8 bytes in
 // its place, 2 N times. The address is the same, the instruction is not.
+#define _GNU_SOURCE
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -16,14 +17,16 @@ int main(int count, char** arguments) {
     unsigned char* code = mmap(NULL, 4096, PROT_READ | PROT_WRITE | PROT_EXEC, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
     if (code == MAP_FAILED)
         return 1;
+    Load load;
+    memcpy(&load, &code, sizeof load);
     memset(area, 1, sizeof area);
     uint64_t sum = 0;
     memcpy(code, load_4, sizeof load_4);
     for (long i = 0; i < n; ++i)
-        sum += ((Load)(void*)code)(area + 1);
+        sum += load(area + 1);
     memcpy(code, load_8, sizeof load_8);
     for (long i = 0; i < 2 * n; ++i)
-        sum += ((Load)(void*)code)(area + 1);
+        sum += load(area + 1);
     printf("%llx\n", (unsigned long long)sum);
     return 0;
 }
