@@ -34,8 +34,9 @@ List* open_list() {
     return current;
 }
 
-bool begin_change(Mapping& entry) {
-    uint32_t version = __atomic_load_n(&entry.version, __ATOMIC_RELAXED);
+// Only if the entry is still what it was at `version`: a thread that holds an entry which has meanwhile become another
+// thread's would hide it from its owner.
+bool begin_change(Mapping& entry, uint32_t version) {
     return !(version & 1) &&
            __atomic_compare_exchange_n(&entry.version, &version, version + 1, false, __ATOMIC_ACQUIRE, __ATOMIC_RELAXED);
 }
@@ -45,6 +46,7 @@ void end_change(Mapping& entry) { __atomic_store_n(&entry.version, entry.version
 // False: another thread writes it.
 bool read(const Mapping& entry, Mapping* copy) {
     const uint32_t version = __atomic_load_n(&entry.version, __ATOMIC_ACQUIRE);
+    copy->version = version;
     copy->path = __atomic_load_n(&entry.path, __ATOMIC_RELAXED);
     copy->start = __atomic_load_n(&entry.start, __ATOMIC_RELAXED);
     copy->end = __atomic_load_n(&entry.end, __ATOMIC_RELAXED);
@@ -67,14 +69,11 @@ void add(List* l, uint64_t start, uint64_t end, trace::NodeId path) {
     const uint32_t used = used_entries(l);
     for (uint32_t i = 0; i < kEntries; ++i) {
         Mapping& entry = l->entries[i];
-        if (__atomic_load_n(&entry.end, __ATOMIC_RELAXED) != 0 || !begin_change(entry))
+        Mapping seen_there{};
+        if (!read(entry, &seen_there) || seen_there.end != 0 || !begin_change(entry, seen_there.version))
             continue;
-        const bool free = entry.end == 0;
-        if (free)
-            write(entry, start, end, path);
+        write(entry, start, end, path);
         end_change(entry);
-        if (!free)
-            continue;
         uint32_t seen = used;
         while (seen <= i && !__atomic_compare_exchange_n(&l->used, &seen, i + 1, false, __ATOMIC_ACQ_REL,
                                                          __ATOMIC_RELAXED)) {
@@ -97,18 +96,16 @@ void mapping_remove(uint64_t start, uint64_t bytes) {
     for (uint32_t i = 0, used = l ? used_entries(l) : 0; i < used; ++i) {
         Mapping& entry = l->entries[i];
         Mapping former{};
-        if (!read(entry, &former) || former.start >= end || former.end <= start || !begin_change(entry))
+        if (!read(entry, &former) || former.start >= end || former.end <= start ||
+            !begin_change(entry, former.version))
             continue;
-        former = entry;
         const bool before = former.start < start, behind = former.end > end;
-        if (former.start < end && former.end > start) {
-            if (before)
-                write(entry, former.start, start, former.path);
-            else if (behind)
-                write(entry, end, former.end, former.path);
-            else
-                write(entry, 0, 0, 0);
-        }
+        if (before)
+            write(entry, former.start, start, former.path);
+        else if (behind)
+            write(entry, end, former.end, former.path);
+        else
+            write(entry, 0, 0, 0);
         end_change(entry);
         if (before && behind)
             add(l, end, former.end, former.path);

@@ -84,7 +84,7 @@ class Alignment(PlumbTest):
         self.assertEqual(finding["evidence"]["split_lock_count"], LOCKS)
         self.assertTrue(finding["evidence"]["counted_exactly"])
         self.assertNotEqual(finding["severity"], "info")
-        self.assertEqual(finding["evidence"]["cause"], "odd offset", finding)
+        self.assertEqual(finding["evidence"]["cause"], "packed structure", finding)
 
     def test_find_names_the_same_line(self):
         report = self.record_mode("find", 100_000, 500, 0)
