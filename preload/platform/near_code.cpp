@@ -1,6 +1,7 @@
 #include "platform/near_code.h"
 
 #include "platform/maps_file.h"
+#include "platform/memory.h"
 #include "platform/system_call.h"
 
 #include <atomic>
@@ -28,7 +29,7 @@ struct Region {
     uint64_t bytes;
     uint16_t owners[kWideBytes / kCell];
 };
-Region regions[kMostRegions]; // pages of it are touched as they are used
+Region* regions; // kMostRegions of them, from the first one on; pages of it are touched as they are used
 std::atomic<uint32_t> region_count{0};
 
 // A run of free cells whose first byte lies in `range`; 0: none.
@@ -92,6 +93,12 @@ Region* add_region(AddressRange range, uint64_t bytes) {
     const uint32_t index = region_count.load(std::memory_order_relaxed);
     if (index == kMostRegions)
         return nullptr;
+    if (!regions) {
+        regions = static_cast<Region*>(allocate_pages(kMostRegions * sizeof(Region), false));
+        if (!regions)
+            return nullptr;
+        keep_small_pages(regions, kMostRegions * sizeof(Region));
+    }
     static char buffer[8192]; // under the callers' lock
     Search search{};
     search.range = {range.low / kPage * kPage, range.high};

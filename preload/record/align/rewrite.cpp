@@ -2,6 +2,7 @@
 
 #include "platform/code_patch.h"
 #include "platform/hidden.h"
+#include "platform/memory.h"
 #include "platform/movable_code.h"
 #include "platform/near_code.h"
 #include "platform/system_call.h"
@@ -24,7 +25,7 @@ struct Entry {
     uint8_t following[8];         // the bytes from the site's end to there
     std::atomic<bool> in_place;   // the jump stands in the program
 };
-Entry entries[kMostRewritten]; // touched as they are used
+Entry* entries; // kMostRewritten of them, touched as they are used; null: nothing is prepared
 std::atomic<uint32_t> entry_count{0};
 
 std::atomic<bool> locked{false};
@@ -56,9 +57,23 @@ struct AddressSlot {
     std::atomic<uint64_t> address;
     std::atomic<uint32_t> entry; // index + 1
 };
-AddressSlot slots[kSlots];
+AddressSlot* slots; // kSlots of them, null: nothing is prepared
+
+bool allocate_tables() {
+    constexpr size_t entry_bytes = kMostRewritten * sizeof(Entry), slot_bytes = kSlots * sizeof(AddressSlot);
+    if (!entries)
+        entries = static_cast<Entry*>(allocate_pages(entry_bytes, false));
+    if (!slots)
+        slots = static_cast<AddressSlot*>(allocate_pages(slot_bytes, false));
+    if (!entries || !slots)
+        return false;
+    keep_small_pages(entries, entry_bytes);
+    return true;
+}
 
 AddressSlot* slot_of(uint64_t address) {
+    if (!slots)
+        return nullptr;
     uint32_t at = static_cast<uint32_t>(address * 0x9e3779b97f4a7c15ull >> 50) % kSlots;
     for (uint32_t tried = 0; tried < kSlots; ++tried, at = (at + 1) % kSlots) {
         const uint64_t there = slots[at].address.load(std::memory_order_acquire);
@@ -268,7 +283,7 @@ const char* describe(RewriteResult result) {
 
 bool prepare_rewriting(trace::AlignCount*** counts) {
     variables = {from_thread_pointer(&saved_rax), from_thread_pointer(&saved_rcx), from_thread_pointer(counts)};
-    const bool possible = can_patch_code();
+    const bool possible = can_patch_code() && allocate_tables();
     enabled.store(possible, std::memory_order_release);
     return possible;
 }
