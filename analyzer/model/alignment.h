@@ -78,6 +78,7 @@ struct Alignment {
     uint64_t stepped = 0, slots = 0, rewritten = 0; // how the hits were got over
     uint64_t trap_ns = 0;       // estimated time in traps
     std::vector<StandInCode> stand_ins; // by start
+    uint64_t stand_in_ns = 0;   // sampled time in them: counting, and the instructions themselves
 };
 
 // Accesses of one instruction whose address could be told from the registers of a time sample: weighted by time.

@@ -171,11 +171,18 @@ void AlignmentBuilder::give_back_samples() {
     std::ranges::stable_sort(stand_ins, {}, &model::StandInCode::start);
     if (stand_ins.empty())
         return;
-    for (model::PathNode& node : process_.paths) {
+    std::vector<bool> moved(process_.paths.size());
+    for (size_t i = 0; i < process_.paths.size(); ++i) {
+        model::PathNode& node = process_.paths[i];
         const uint64_t looked_up = node.leaf || node.address == 0 ? node.address : node.address - 1;
-        if (const model::StandInCode* code = node.kernel ? nullptr : find(stand_ins, looked_up))
+        if (const model::StandInCode* code = node.kernel ? nullptr : find(stand_ins, looked_up)) {
             node.address = code->address + (node.leaf ? 0 : 1);
+            moved[i] = true;
+        }
     }
+    for (const model::SampleSite& samples : process_.samples)
+        if (samples.path < moved.size() && moved[samples.path])
+            process_.alignment.stand_in_ns += samples.time_ns;
     for (model::SampledAccess& access : process_.sampled_accesses)
         if (const model::StandInCode* code = find(stand_ins, access.address))
             access.address = code->address;

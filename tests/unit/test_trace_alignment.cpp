@@ -150,6 +150,7 @@ TEST_CASE("samples in the shim's stand-in code belong to the instruction") {
         record.pid = kPid;
         record.path = node.node(0, address, kPathLeaf, kPid);
         record.samples = 1;
+        record.time_ns = 100;
         record.first_ns = record.last_ns = 2'000;
         node.add(record, kPid);
     };
@@ -177,6 +178,7 @@ TEST_CASE("samples in the shim's stand-in code belong to the instruction") {
     CHECK(process.paths[process.samples[0].path].address == 0x4010);
     CHECK(process.paths[process.samples[1].path].address == 0x4010);
     CHECK(process.paths[process.samples[2].path].address == 0x70020);
+    CHECK(process.alignment.stand_in_ns == 200);
     REQUIRE(process.sampled_accesses.size() == 1);
     CHECK(process.sampled_accesses[0].address == 0x4010);
     CHECK(process.sampled_accesses[0].samples == 20);
