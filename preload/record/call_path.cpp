@@ -108,6 +108,12 @@ CallPath CallPathCache::find(const Guard& guard, const Frame& caller) {
 
 // The frame of the folded path up to `frame` that has this return address, plus 1; 0: none.
 inline uint32_t CallPathCache::find_on_path(uint32_t frame, uint64_t pc) const {
+    // Mostly the bit was another address's. Seen without following the path, whose every step waits for the last.
+    bool found = false;
+    for (uint32_t i = 0; i <= frame; ++i)
+        found |= pc_[i] == pc;
+    if (__builtin_expect(!found, 1))
+        return 0;
     for (uint32_t i = frame + 1; i != 0; i = up_[i - 1])
         if (pc_[i - 1] == pc)
             return i;

@@ -11,6 +11,8 @@ constinit HeapPeak heap_peak;
 namespace {
 
 constexpr uint32_t kFirstCapacity = 256;
+constexpr uint32_t kFirstNodes = 1024;
+constexpr uint32_t kMostNodes = 1u << 25; // more than the tree of paths has
 
 uint32_t site_mode;
 uint64_t refused;
@@ -26,14 +28,14 @@ void ThreadHeap::begin(const Guard& guard, uint64_t seed) {
     tid_ = guard.thread().tid;
     random = seed ^ uint64_t{tid_} << 32;
     last_block = 0;
-    last_path_ = 0;
-    last_site_ = nullptr;
     live_delta_ = 0;
     clock_countdown_ = 0;
     entry_count_ = 0;
     first_site_ = nullptr;
     if (entries_)
         memset(entries_, 0, capacity_ * sizeof(Entry));
+    if (sites_of_nodes_)
+        memset(sites_of_nodes_, 0, node_capacity_ * sizeof *sites_of_nodes_);
     stack_ = {};
     paths_ = nullptr;
     trace::HeapTotals record{};
@@ -64,7 +66,7 @@ bool ThreadHeap::grow() {
 
 // The place where the site of this key stands or, null yet, is to be put.
 trace::HeapSite** ThreadHeap::place_for(uint64_t key) {
-    if (entry_count_ * 2 >= capacity_ && !grow())
+    if (entry_count_ * 4 >= capacity_ * 3 && !grow())
         return nullptr;
     for (uint32_t slot = hash_of(key) & (capacity_ - 1);; slot = (slot + 1) & (capacity_ - 1)) {
         Entry& entry = entries_[slot];
@@ -90,21 +92,35 @@ trace::HeapSite* ThreadHeap::add_site(const Guard& guard, trace::NodeId path) {
     return first_site_ ? first_site_ : &nowhere_;
 }
 
+// Makes the array long enough for this node.
+bool ThreadHeap::reach_node(trace::NodeId path) {
+    if (path < node_capacity_)
+        return true;
+    if (path >= kMostNodes)
+        return false;
+    uint32_t capacity = node_capacity_ ? node_capacity_ : kFirstNodes;
+    while (capacity <= path)
+        capacity *= 2;
+    auto** const sites = static_cast<trace::HeapSite**>(allocate_pages(capacity * sizeof *sites_of_nodes_, true));
+    if (!sites)
+        return false;
+    if (sites_of_nodes_) {
+        memcpy(sites, sites_of_nodes_, node_capacity_ * sizeof *sites_of_nodes_);
+        release_pages(sites_of_nodes_, node_capacity_ * sizeof *sites_of_nodes_);
+    }
+    sites_of_nodes_ = sites;
+    node_capacity_ = capacity;
+    return true;
+}
+
 trace::HeapSite* ThreadHeap::look_up_site(const Guard& guard, trace::NodeId path) {
     if (!first_site_)
         first_site_ = add_site(guard, 0);
-    trace::HeapSite* site = first_site_;
-    if (path != 0) {
-        trace::HeapSite** const place = place_for(path);
-        if (!place)
-            return first_site_;
-        if (!*place)
-            *place = add_site(guard, path);
-        site = *place;
-    }
-    last_path_ = path;
-    last_site_ = site;
-    return site;
+    if (path == 0 || !reach_node(path))
+        return first_site_;
+    if (!sites_of_nodes_[path])
+        sites_of_nodes_[path] = add_site(guard, path);
+    return sites_of_nodes_[path];
 }
 
 trace::HeapSite* ThreadHeap::site_at(const Guard& guard, const Frame& caller) {

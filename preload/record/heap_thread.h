@@ -39,7 +39,10 @@ class ThreadHeap {
     // The site of the calling thread's path at `caller`; HeapSite::path names the path. Valid as long as the thread.
     trace::HeapSite* site_at(const Guard&, const Frame& caller);
     trace::HeapSite* site_of(const Guard& guard, trace::NodeId path) {
-        return __builtin_expect(path == last_path_ && last_site_, 1) ? last_site_ : look_up_site(guard, path);
+        if (__builtin_expect(path < node_capacity_, 1))
+            if (trace::HeapSite* site = sites_of_nodes_[path]; __builtin_expect(site != nullptr, 1))
+                return site;
+        return look_up_site(guard, path);
     }
     trace::NodeId path_at(const Guard&, const Frame& caller);
 
@@ -78,7 +81,8 @@ class ThreadHeap {
     }
 
   private:
-    // Sites are found by the key of their path (CallPath::key) and, for frees, by their node. Keys are at least 2^63.
+    // Allocations find a site by the key of their path (CallPath::key): a hash table. Frees find it by its node: an
+    // array, because nodes are numbered one after the other and one load is what a free can afford.
     struct Entry {
         uint64_t key;
         trace::HeapSite* site; // null: free
@@ -88,6 +92,7 @@ class ThreadHeap {
     trace::HeapSite* add_site(const Guard&, trace::NodeId path);
     trace::HeapSite* look_up_site(const Guard&, trace::NodeId path);
     bool grow();
+    bool reach_node(trace::NodeId path);
 
     // Before a site's first change in an epoch: what it had when the epoch began.
     static void note_peak(trace::HeapSite* site) {
@@ -111,9 +116,9 @@ class ThreadHeap {
     Entry* entries_;
     uint32_t capacity_; // a power of two
     uint32_t entry_count_;
+    uint32_t node_capacity_;
+    trace::HeapSite** sites_of_nodes_; // [NodeId]; null: no site yet
     trace::HeapSite* first_site_; // stands for paths that found no room
-    trace::NodeId last_path_; // of the last site looked up by its path
-    trace::HeapSite* last_site_;
     int64_t live_delta_;
     uint64_t recent_ns_;
     uint32_t clock_countdown_;
