@@ -72,7 +72,7 @@ class Gatherer {
             result_.exact = false;
         result_.excluded_hits += alignment.excluded_hits;
         result_.lost_hits += alignment.lost_hits;
-        result_.trap_s += static_cast<double>(alignment.trap_ns) * 1e-9;
+        result_.trap_s += static_cast<double>(alignment.trap_ns + alignment.stand_in_ns) * 1e-9;
         if (alignment.sites.empty() && process.sampled_accesses.empty())
             return;
         take_times(process);

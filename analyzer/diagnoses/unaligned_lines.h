@@ -40,7 +40,7 @@ struct UnalignedAccesses {
     const model::AccessPenalties* penalties = nullptr; // of the first host that has some
     bool trap_ran = false, exact = false; // exact: wherever the trap ran, every hit was counted
     uint64_t excluded_hits = 0, lost_hits = 0;
-    double trap_s = 0; // CPU time of the run that traps took, estimated
+    double trap_s = 0; // CPU time of the run that traps and rewritten code took, estimated
 };
 
 UnalignedAccesses unaligned_accesses_of(model::CallPaths& paths);
@@ -48,7 +48,7 @@ UnalignedAccesses unaligned_accesses_of(model::CallPaths& paths);
 // The same, made once for all diagnoses of a report.
 const UnalignedAccesses& unaligned_accesses(const DiagnosisInput& input);
 
-// As a part of the run without the time that traps took.
+// As a part of the run without the time that traps and rewritten code took.
 Cost run_cost(const AccessCost& cost, const UnalignedAccesses& accesses, const model::Run& run);
 
 } // namespace plumb

@@ -154,6 +154,97 @@
     F(name, string, "")                                                                                      \
     F(begin, number, "1: begins, 0: ends")
 
+#define PLUMB_FIELDS_MpiRank(F)                                                                              \
+    F(library, number, "MpiLibrary")                                                                         \
+    F(rank, number, "-1: not yet known (MPI_Init did not return)")                                           \
+    F(size, number, "")                                                                                      \
+    F(thread_level, number, "as provided: 0 single, 1 funneled, 2 serialized, 3 multiple")                   \
+    F(library_version, string, "")                                                                           \
+    F(job, string, "what the launcher calls this job, 0: no launcher")                                       \
+    F(flags, flags, "MpiRankFlags")                                                                          \
+    F(dropped_sites, number, "updated: sites, peers or communicators that found no room")                    \
+    F(first_ticks, number, "two moments, as far apart as possible,")                                         \
+    F(first_ns, number, "")                                                                                  \
+    F(last_ticks, number, "updated")                                                                         \
+    F(last_ns, number, "updated")                                                                            \
+    F(init_begin_ns, number, "")                                                                             \
+    F(init_end_ns, number, "")                                                                               \
+    F(finalize_begin_ns, number, "updated, 0: MPI_Finalize was not called")                                  \
+    F(finalize_end_ns, number, "updated")                                                                    \
+    F(mpi_ticks, number, "updated: time inside MPI of all threads")                                          \
+    F(collectives, number, "updated: how many there were; MpiCollective keeps those with")                   \
+    F(collective_stride, number, "updated: sequence % collective_stride == 0, a power of two that grows")    \
+    F(messages, number, "updated: how many ends of messages there were; MpiMessage keeps those with")        \
+    F(message_stride, number, "updated: sequence % message_stride == 0")                                     \
+    F(unmatched, number, "updated: completed operations whose request was not known, and messages not counted") \
+    F(reserved, padding, "")
+
+#define PLUMB_FIELDS_MpiComm(F)                                                                              \
+    F(id, number, "from 1, private to the file")                                                             \
+    F(flags, flags, "MpiCommFlags")                                                                          \
+    F(group_hash, flags, "")                                                                                 \
+    F(ordinal, number, "")                                                                                   \
+    F(rank, number, "the writer's rank in it")                                                               \
+    F(size, number, "")                                                                                      \
+    F(remote_size, number, "of an inter-communicator, else 0")                                               \
+    F(parent, number, "id of the communicator that it was made from, 0: not known")                          \
+    F(name, string, "as the program named it, else 0")                                                       \
+    F(path, node, "who made it; 0: MPI itself")                                                              \
+    F(first, number, "world rank of its rank 0")                                                             \
+    F(time_ticks, number, "")
+
+#define PLUMB_FIELDS_MpiSite(F)                                                                              \
+    F(id, number, "from 1, private to the file")                                                             \
+    F(kind, flags, "MpiKind")                                                                                \
+    F(call, string, "'MPI_Allreduce', whatever the language")                                                \
+    F(path, node, "of the caller")                                                                           \
+    F(comm, number, "MpiComm::id, 0: none or not known")                                                     \
+    F(padding, padding, "")                                                                                  \
+    F(calls, number, "")                                                                                     \
+    F(timed_calls, number, "polls that found nothing are timed now and then only")                           \
+    F(ticks, number, "time inside, of all calls (scaled up from the timed ones)")                            \
+    F(longest_ticks, number, "")                                                                             \
+    F(sent_bytes, number, "")                                                                                \
+    F(received_bytes, number, "as they arrived, by the site that started the receive")                       \
+    F(failed, number, "calls that returned an error")                                                        \
+    F(found_nothing, number, "polls")                                                                        \
+    F(first_ticks, number, "")                                                                               \
+    F(last_ticks, number, "end of the last call")                                                            \
+    F(size_histogram, list, "messages by bytes: [0] none, [i] 2^(i-1) <= bytes < 2^i, [31] also larger")
+
+#define PLUMB_FIELDS_MpiPeer(F)                                                                              \
+    F(peer, number, "world rank; -1: all that found no room, or are not known")                              \
+    F(direction, number, "MpiDirection")                                                                     \
+    F(messages, number, "")                                                                                  \
+    F(bytes, number, "")                                                                                     \
+    F(size_histogram, list, "as in MpiSite")
+
+#define PLUMB_FIELDS_MpiCollective(F)                                                                        \
+    F(comm, number, "")                                                                                      \
+    F(site, number, "MpiSite::id, written last with release; 0: free")                                       \
+    F(sequence, number, "on this communicator, from 0")                                                      \
+    F(begin_ticks, number, "the call that began it")                                                         \
+    F(wait_ticks, number, "the call that completed it began; blocking: begin_ticks")                         \
+    F(end_ticks, number, "it was complete")                                                                  \
+    F(gap_ticks, number, "since this thread's last collective on any communicator was complete (since MPI_Init)") \
+    F(gap_mpi_ticks, number, "of them inside other MPI calls")                                               \
+    F(root, number, "comm rank, UINT32_MAX: none")                                                           \
+    F(padding, padding, "")                                                                                  \
+    F(bytes, number, "this rank's contribution")
+
+#define PLUMB_FIELDS_MpiMessage(F)                                                                           \
+    F(comm, number, "")                                                                                      \
+    F(site, number, "MpiSite::id of the call that began it, written last with release; 0: free")             \
+    F(peer, number, "world rank of the other end")                                                           \
+    F(tag, number, "")                                                                                       \
+    F(flags, flags, "MpiMessageFlags")                                                                       \
+    F(wait_site, number, "of the call that completed it; the same for blocking ones")                        \
+    F(sequence, number, "from 0")                                                                            \
+    F(begin_ticks, number, "the call that began it")                                                         \
+    F(wait_ticks, number, "the call that completed it began; blocking: begin_ticks")                         \
+    F(end_ticks, number, "that call returned")                                                               \
+    F(bytes, number, "")
+
 #define PLUMB_FIELDS_ProcessSeen(F)                                                                          \
     F(pid, number, "")                                                                                       \
     F(parent_pid, number, "")                                                                                \

@@ -3,7 +3,7 @@
 // it is busy.
 #include "record/heap_live.h"
 
-#include "platform/memory.h"
+#include "platform/lazy_pages.h"
 
 namespace plumb::shim {
 
@@ -22,20 +22,6 @@ struct Table {
     LiveBlock blocks[kBuckets][kWays];
 };
 Table* table;
-
-Table* open_table() {
-    Table* current = __atomic_load_n(&table, __ATOMIC_ACQUIRE);
-    if (current)
-        return current;
-    Table* made = static_cast<Table*>(allocate_pages(sizeof(Table), true));
-    if (!made)
-        return nullptr;
-    keep_small_pages(made, sizeof(Table));
-    if (__atomic_compare_exchange_n(&table, &current, made, false, __ATOMIC_ACQ_REL, __ATOMIC_ACQUIRE))
-        return made;
-    release_pages(made, sizeof(Table));
-    return current;
-}
 
 uint32_t home_of(uint64_t address) { return static_cast<uint32_t>(address * 0x9e3779b97f4a7c15u >> 48); }
 
@@ -80,7 +66,7 @@ void watch_always(const void* block) {
 }
 
 bool live_insert(uint64_t address, const LiveBlock& block) {
-    Table* const t = open_table();
+    Table* const t = open_pages(&table, true);
     if (!t)
         return false;
     for (uint32_t tried = 0; tried < kTriedBuckets; ++tried) {

@@ -3,7 +3,7 @@
 // paths are other ones.
 #include "record/heap_spans.h"
 
-#include "platform/memory.h"
+#include "platform/lazy_pages.h"
 
 namespace plumb::shim {
 namespace {
@@ -27,20 +27,6 @@ struct Table {
     Span spans[kBuckets][kWays];
 };
 Table* table;
-
-Table* open_table() {
-    Table* current = __atomic_load_n(&table, __ATOMIC_ACQUIRE);
-    if (current)
-        return current;
-    Table* made = static_cast<Table*>(allocate_pages(sizeof(Table), true));
-    if (!made)
-        return nullptr;
-    keep_small_pages(made, sizeof(Table));
-    if (__atomic_compare_exchange_n(&table, &current, made, false, __ATOMIC_ACQ_REL, __ATOMIC_ACQUIRE))
-        return made;
-    release_pages(made, sizeof(Table));
-    return current;
-}
 
 uint32_t class_of(uint64_t bytes) { return 63 - static_cast<uint32_t>(__builtin_clzll(bytes)); }
 
@@ -73,7 +59,7 @@ bool is_span(uint64_t start, uint64_t bytes) {
 
 void span_insert(uint64_t start, uint64_t bytes, trace::NodeId path) {
     Table* t;
-    if (!is_span(start, bytes) || !(t = open_table()))
+    if (!is_span(start, bytes) || !(t = open_pages(&table, true)))
         return;
     const uint32_t size_class = class_of(bytes);
     const uint64_t key = key_of(first_multiple(start, size_class), size_class);

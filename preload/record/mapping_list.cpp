@@ -3,7 +3,7 @@
 // forked children, whose paths are other ones.
 #include "record/mapping_list.h"
 
-#include "platform/memory.h"
+#include "platform/lazy_pages.h"
 
 namespace plumb::shim {
 namespace {
@@ -20,19 +20,6 @@ struct List {
     Mapping entries[kEntries];
 };
 List* list;
-
-List* open_list() {
-    List* current = __atomic_load_n(&list, __ATOMIC_ACQUIRE);
-    if (current)
-        return current;
-    List* made = static_cast<List*>(allocate_pages(sizeof(List), true));
-    if (!made)
-        return nullptr;
-    if (__atomic_compare_exchange_n(&list, &current, made, false, __ATOMIC_ACQ_REL, __ATOMIC_ACQUIRE))
-        return made;
-    release_pages(made, sizeof(List));
-    return current;
-}
 
 // Only if the entry is still what it was at `version`: a thread that holds an entry which has meanwhile become another
 // thread's would hide it from its owner.
@@ -86,7 +73,7 @@ void add(List* l, uint64_t start, uint64_t end, trace::NodeId path) {
 
 void mapping_insert(uint64_t start, uint64_t bytes, trace::NodeId path) {
     mapping_remove(start, bytes);
-    if (List* const l = open_list(); l && bytes != 0)
+    if (List* const l = open_pages(&list, false); l && bytes != 0)
         add(l, start, start + bytes, path);
 }
 

@@ -1,7 +1,7 @@
 """The sweep of case D on this machine: what plumb finds in it, and its measured penalty beside plumb's estimate.
 
-2^19 real*8 in Fortran, 4 bytes off, 500 sweeps, -O0, -O1 and -O3. The measured penalty of an element is the median over
-pairs of runs beside each other of what the program itself printed, unaligned minus aligned.
+2^19 real*8 in Fortran and in C, 4 bytes off, 500 sweeps, -O0, -O1 and -O3. The measured penalty of an element is the median over
+pairs of runs beside each other of what the program itself printed (CPU time), unaligned minus aligned.
 """
 
 import json
@@ -29,7 +29,7 @@ def seen(program, mode):
                         str(SWEEPS)], stdout=subprocess.DEVNULL, check=True)
         report = json.loads(subprocess.run([PLUMB, "report", f"{scratch}/run", "--format", "json"], capture_output=True,
                                            check=True).stdout)
-    return [access for access in report["accesses"] if access["file"].endswith("align_sweep.f90")]
+    return [access for access in report["accesses"] if pathlib.Path(access["file"]).stem == "align_sweep"]
 
 
 def row_of(access):
@@ -48,18 +48,20 @@ def row_of(access):
     return text
 
 
-if not (PROGRAMS / "align_sweep_O0").exists():
-    sys.exit(77)  # no Fortran compiler
-for level in ("O0", "O1", "O3"):
-    program = str(PROGRAMS / f"align_sweep_{level}")
-    pairs = [(nanoseconds(program, 0), nanoseconds(program, 4)) for _ in range(PAIRS)]
-    aligned = statistics.median(pair[0] for pair in pairs)
-    penalties = [unaligned - on_boundary for on_boundary, unaligned in pairs]
-    print(f"\n-{level}: {aligned:.3f} ns an element aligned, measured penalty {statistics.median(penalties):+.3f} ns "
-          f"({min(penalties):+.3f} to {max(penalties):+.3f}, {PAIRS} pairs); "
-          f"{ELEMENTS * SWEEPS:,} loads and as many stores")
-    for mode in ("find", "exact"):
-        print(f"  --align={mode}")
-        for access in seen(program, mode):
-            print(row_of(access))
-    sys.stdout.flush()
+for language, prefix in (("Fortran", "align_sweep_"), ("C", "align_sweep_c_")):
+    for level in ("O0", "O1", "O3"):
+        program = str(PROGRAMS / (prefix + level))
+        if not os.path.exists(program):
+            print(f"\n{language}: no compiler")
+            break
+        pairs = [(nanoseconds(program, 0), nanoseconds(program, 4)) for _ in range(PAIRS)]
+        aligned = statistics.median(pair[0] for pair in pairs)
+        penalties = [unaligned - on_boundary for on_boundary, unaligned in pairs]
+        print(f"\n{language} -{level}: {aligned:.3f} ns an element aligned, measured penalty "
+              f"{statistics.median(penalties):+.3f} ns ({min(penalties):+.3f} to {max(penalties):+.3f}, {PAIRS} pairs); "
+              f"{ELEMENTS * SWEEPS:,} loads and as many stores")
+        for mode in ("find", "exact"):
+            print(f"  --align={mode}")
+            for access in seen(program, mode):
+                print(row_of(access))
+        sys.stdout.flush()

@@ -5,6 +5,7 @@ to the bare run of the same round. Absolute times are printed for orientation an
 """
 
 import os
+import resource
 import statistics
 import subprocess
 import sys
@@ -65,3 +66,21 @@ def compare(title, bare, variants, rounds=7, before=None, **popen):
 def plumb():
     """The plumb under test: $PLUMB, set by the build."""
     return os.environ["PLUMB"]
+
+
+def tree_cpu_seconds(command):
+    """Runs it: its output, and the CPU seconds of it and of all descendants that were waited for."""
+    begin = resource.getrusage(resource.RUSAGE_CHILDREN)
+    done = subprocess.run(command, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+    end = resource.getrusage(resource.RUSAGE_CHILDREN)
+    if done.returncode != 0:
+        sys.stderr.write(done.stderr[-2000:])
+        raise SystemExit(f"{command} ended with {done.returncode}")
+    return done.stdout, end.ru_utime + end.ru_stime - begin.ru_utime - begin.ru_stime
+
+
+def ratio_text(above, below):
+    """Median, minimum and maximum of the ratios of paired figures."""
+    ratios = [one / other for one, other in zip(above, below)]
+    places = 3 if max(ratios) < 10 else 1
+    return f"{statistics.median(ratios):.{places}f} ({min(ratios):.{places}f} to {max(ratios):.{places}f})"

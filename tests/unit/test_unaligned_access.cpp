@@ -289,10 +289,11 @@ TEST_CASE("without measured penalties nothing is priced; a handful of find hits 
     CHECK(accesses_of(made).lines.size() == 1); // but it is listed
 }
 
-TEST_CASE("time in traps is not the run's own") {
+TEST_CASE("time in traps and in rewritten code is not the run's own") {
     SyntheticRun made = program();
     made.add_unaligned(kSweep, kLocked, kPair + 60, 4000, 64);
-    made.run.processes[0].alignment.trap_ns = 8'000'000'000;
+    made.run.processes[0].alignment.trap_ns = 5'000'000'000;
+    made.run.processes[0].alignment.stand_in_ns = 3'000'000'000;
     const std::vector<Finding> findings = made.diagnose("split-lock");
     REQUIRE(findings.size() == 1);
     CHECK(findings[0].cost.fraction == Approx(0.2)); // 0.4 s of the remaining 2

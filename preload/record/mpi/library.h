@@ -1,0 +1,47 @@
+// Which MPI library this process uses, its constants, and the few functions of it that the recording calls.
+//
+// No header of any MPI is used: one shim serves Open MPI (handles are pointers, the world is the address of
+// ompi_mpi_comm_world), the MPICH family (handles are integers, the world is 0x44000000) and the standard ABI of
+// MPI-5 (handles are pointers with small values, the world is 0x101; recognised by MPI_Abi_get_version). Anything
+// else is passed through and said to be unknown.
+#pragma once
+
+#include "record/mpi/mpi_call.h"
+
+namespace plumb::shim::mpi {
+
+struct Library {
+    trace::MpiLibrary kind; // unknown: nothing may be recorded
+    Handle world, self, null_comm, null_request;
+    Handle byte_type;
+    int32_t any_source, any_tag, no_process, root; // root: MPI_ROOT of inter-communicators
+    const void* in_place;        // C's
+    const void* ignored_status;  // C's MPI_STATUS_IGNORE and MPI_STATUSES_IGNORE
+    size_t status_bytes;         // of one MPI_Status in C
+    size_t handle_bytes;         // of one handle in C, 4 or 8
+    uint32_t status_integers;    // INTEGERs of one status in Fortran (MPI_STATUS_SIZE)
+    // Fortran's special places; null until a Fortran program is seen.
+    const void *fortran_in_place, *fortran_ignored_status, *fortran_ignored_statuses;
+};
+
+// Found at the first MPI call, by symbols of the libraries that are loaded; the same from then on. Never null; thread-safe.
+const Library& library();
+
+// The function that the program would have called without the shim: behind it in the search order (another tool's,
+// or the library's own), or of a library that was opened privately (dlopen with RTLD_LOCAL). Null: there is none.
+void* find_function(const char* name);
+
+// The library's own, from the same library: "PMPI_Type_size". Null: there is none.
+void* find_own_function(const char* name);
+
+// Fortran's integers to handles and back (PMPI_*_f2c, or the identity).
+enum class HandleKind { comm, type, request, window, file, group, message, session, info, op };
+Handle from_fortran(HandleKind, int32_t);
+
+// Bytes of one element of a datatype (PMPI_Type_size, remembered until type_freed()); 0 for the null type.
+uint64_t type_bytes(Handle type);
+
+// What a status says, by the library's layout; index: in an array of them.
+Arrival read_status(const void* statuses, size_t index, bool fortran);
+
+} // namespace plumb::shim::mpi

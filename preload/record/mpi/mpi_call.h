@@ -1,0 +1,122 @@
+// What the hooks of MPI functions (hooks/mpi, generated) tell the recording of one call.
+//
+// A hook makes a Call on its stack, calls the library's function, then says what the call was about in the terms
+// below, whatever the language it came from. All of it is for the outermost call of a thread only: what the
+// library's own Fortran layer, or one function inside another, calls in turn is the same call and is not counted
+// again. Nothing here calls a function that is hooked (PMPI only), and nothing communicates.
+//
+//     Word hook_MPI_Send(Word buffer, Word count, Word type, Word to, Word tag, Word comm) {
+//         Call call(kFunctions[kMPI_Send], PLUMB_CALLER_FRAME());
+//         const Word result = real(buffer, count, type, to, tag, comm);
+//         if (call.returned(result))
+//             call.message({comm, rank(to), tag(tag), bytes(count, type), kMpiMessageSent});
+//         return result;
+//     }
+#pragma once
+
+#include "platform/unwind_step.h"
+#include "record/trace_writer.h"
+
+#include <plumb/trace_format.h>
+#include <stddef.h>
+#include <stdint.h>
+
+namespace plumb::shim::mpi {
+
+// A handle of the library as C sees it: a pointer (Open MPI, standard ABI) or 32 bits, zero-extended (MPICH).
+// Fortran's integers are converted by the hooks (library.h).
+using Handle = uint64_t;
+
+struct Function {
+    const char* name; // "MPI_Send", whatever the language
+    uint32_t kind;    // trace::MpiKind
+};
+
+// A message that the call sent, or received, or started. Ranks are those of the communicator (of its remote group, if it
+// has one); any source, any tag and "no process" are as the library's constants say (library.h).
+struct Message {
+    Handle comm;
+    int32_t peer;
+    int32_t tag;
+    uint64_t bytes;  // of a receive: room for so many
+    uint32_t flags;  // trace::MpiMessageFlags
+};
+
+struct Collective {
+    Handle comm;
+    int32_t root; // comm rank, -1: none
+    uint64_t sent_bytes, received_bytes; // this rank's contribution, and what it gets
+};
+
+// What became of a receive or probe, from its status.
+struct Arrival {
+    int32_t source, tag; // comm ranks
+    uint64_t bytes;
+    bool cancelled;
+};
+
+class Call {
+  public:
+    // Before the library's function. `caller`: the frame of the program's call. Reads the clock unless the function
+    // is a poll that is not to be timed this time.
+    Call(const Function&, const Frame& caller);
+    ~Call();
+    Call(const Call&) = delete;
+    Call& operator=(const Call&) = delete;
+
+    // Not for calls inside calls, nor while recording is off (MPI_Pcontrol(0), full, not recorded process).
+    bool outermost() const;
+
+    // Behind the library's function, first of all: takes the end of the call. True when the rest is to be told: the
+    // call is recorded and the library's result was MPI_SUCCESS.
+    bool returned(int64_t result);
+
+    // At most one of each kind a call, but message() (Sendrecv has two).
+    void message(const Message&, const Arrival* arrival = nullptr); // complete: blocking
+    void collective(const Collective&);                            // likewise
+    void one_sided(Handle window, int32_t target, uint64_t bytes, trace::MpiDirection);
+    void file(uint64_t read_bytes, uint64_t written_bytes);
+    void on(Handle comm); // a call about a communicator that is none of these (Probe, Comm_dup, Win_fence, ...)
+    void found_nothing(); // a poll with flag = 0
+
+    // Requests. Persistent ones are remembered until request_freed(); each start begins the operation anew.
+    void started(Handle request, const Message&);
+    void started(Handle request, const Collective&);
+    void made_persistent(Handle request, const Message&);
+    void made_persistent(Handle request, const Collective&);
+    void made_other(Handle request); // RMA, files, generalised: waiting for it is timed, no more
+    void restarted(Handle request);  // MPI_Start
+    void freed(Handle request);      // MPI_Request_free: nobody will see it complete
+
+    // Completion. Before a Wait, Test and their kin: remembers handles that the library is about to overwrite (up to
+    // the call's end; copies in the thread's own memory). Behind it: which of them completed.
+    void will_complete(const void* requests, size_t count, bool fortran);
+    void completed(size_t index, const Arrival* arrival); // of those remembered; null: status not at hand
+
+  private:
+    friend class Recording;
+    const Function& function_;
+    Frame caller_;
+    uint64_t begin_ticks_, end_ticks_;
+    Guard* guard_; // null: not recorded
+    alignas(Guard) unsigned char guard_memory_[sizeof(Guard)];
+    uint32_t site_, state_;
+};
+
+// Communicators and datatypes come and go: the same handle may name another one later.
+void comm_made(Handle comm, Handle parent, const Frame& caller); // in all its members; also of MPI_Comm_idup, at the call
+void comm_named(Handle comm, const char* name, size_t length);
+void comm_freed(Handle comm); // before the library's function
+void window_made(Handle window, Handle comm);
+void window_freed(Handle window);
+void type_freed(Handle type);
+
+// The life of MPI in this process: MPI_Init and its kin, MPI_Finalize, MPI_Abort, MPI_Pcontrol(level).
+void mpi_will_start();
+void mpi_started(int thread_level, bool session);
+void mpi_will_end(); // writes what must be in the file before the library may never return
+void mpi_ended();
+void mpi_aborted();
+void mpi_control(int level);
+
+} // namespace plumb::shim::mpi
