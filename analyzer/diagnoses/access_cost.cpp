@@ -1,12 +1,14 @@
 #include "diagnoses/access_cost.h"
 
 #include <algorithm>
+#include <cmath>
 
 namespace plumb {
 
 namespace {
 
 constexpr double kNoise = 0.05; // of the time of an aligned access: two timings of the same loop differ by that
+constexpr uint64_t kAllCrossings = 64; // samples of an instruction that all cross: it is no sweep
 
 double extra_of(double time_ns, double aligned_ns) {
     return time_ns > aligned_ns * (1 + kNoise) ? time_ns - aligned_ns : 0;
@@ -34,6 +36,26 @@ struct Classes { // accesses by the worst boundary that they cross
 Classes classes_of(uint64_t all, uint64_t line_crossings, uint64_t page_crossings) {
     const uint64_t lines = std::min(line_crossings, all), pages = std::min(page_crossings, lines);
     return {static_cast<double>(all - lines), static_cast<double>(lines - pages), static_cast<double>(pages)};
+}
+
+// The same of a part of the accesses. One page crossing among thirty accesses is expensive and most likely a chance:
+// unless there are clearly more, line crossings are taken to cross pages as often as ends of lines are ends of pages.
+Classes classes_of_part(const AccessCounts& counts) {
+    Classes classes = classes_of(counts.hits, counts.line_crossings, counts.page_crossings);
+    const double lines = classes.line + classes.page;
+    const double expected = lines * model::kLineBytes / model::kPageBytes;
+    if (classes.page > expected + 2 * std::sqrt(expected) + 2)
+        return classes;
+    classes.page = expected;
+    classes.line = lines - expected;
+    return classes;
+}
+
+// The share of its time that an instruction spends in crossing accesses when it sweeps over memory, and finds all of it
+// in the cache: one access in boundary / width crosses.
+double time_share_in_sweep(const model::AccessKind& kind, uint32_t boundary, double extra_ns, double aligned_ns) {
+    const double share = std::min(1.0, static_cast<double>(kind.width) / boundary);
+    return share * (aligned_ns + extra_ns) / (aligned_ns + share * extra_ns);
 }
 
 AccessCost in_kind(const model::AccessKind& kind, double within_s, double line_s, double page_s) {
@@ -100,7 +122,8 @@ AccessCost cost_of_counts(const ExtraTime& extra, const model::AccessKind& kind,
                           double sampled_s) {
     if (!extra.known || counts.hits == 0)
         return {};
-    const Classes classes = classes_of(counts.hits, counts.line_crossings, counts.page_crossings);
+    const Classes classes = counts.exact ? classes_of(counts.hits, counts.line_crossings, counts.page_crossings)
+                                         : classes_of_part(counts);
     const double within_s = classes.within * extra.within_ns * 1e-9;
     const double line_s = classes.line * extra.line_ns * 1e-9;
     const double page_s = classes.page * extra.page_ns * 1e-9;
@@ -123,9 +146,17 @@ AccessCost cost_of_samples(const ExtraTime& extra, const model::AccessKind& kind
     if (!extra.known || access.samples == 0)
         return {};
     const uint64_t unaligned = std::max(access.unaligned, access.line_crossings);
-    const Classes classes =
-        classes_of(std::min(unaligned, access.samples), access.line_crossings, access.page_crossings);
-    const double sample_s = static_cast<double>(access.time_ns) * 1e-9 / static_cast<double>(access.samples);
+    const uint64_t samples = access.samples;
+    Classes classes = classes_of(std::min(unaligned, samples), access.line_crossings, access.page_crossings);
+    const auto at_most_as_in_sweep = [&](double crossings, uint32_t boundary, double extra_ns) {
+        return std::min(crossings, static_cast<double>(samples) *
+                                       time_share_in_sweep(kind, boundary, extra_ns, extra.aligned_ns));
+    };
+    if (access.page_crossings < samples || samples < kAllCrossings)
+        classes.page = at_most_as_in_sweep(classes.page, model::kPageBytes, extra.page_ns);
+    if (access.line_crossings < samples || samples < kAllCrossings)
+        classes.line = at_most_as_in_sweep(classes.line, model::kLineBytes, extra.line_ns);
+    const double sample_s = static_cast<double>(access.time_ns) * 1e-9 / static_cast<double>(samples);
     AccessCost cost = in_kind(kind, classes.within * sample_s * part_of(extra.within_ns, extra.aligned_ns),
                               classes.line * sample_s * part_of(extra.line_ns, extra.aligned_ns),
                               classes.page * sample_s * part_of(extra.page_ns, extra.aligned_ns));

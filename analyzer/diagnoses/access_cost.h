@@ -48,7 +48,9 @@ AccessCost cost_of_counts(const ExtraTime& extra, const model::AccessKind& kind,
                           double sampled_s);
 
 // Samples of address sampling are weighted by time: the share of samples that cross is the share of the TIME of the
-// instruction that crossing accesses took, of which the penalty is a part.
+// instruction that crossing accesses took, of which the penalty is a part. But a sweep's first access to a line, which
+// waits for the memory, is the crossing one where the sweep is unaligned, and would wait as well if it were aligned: so
+// no larger share is taken than that of a sweep in the cache, unless all of many samples cross.
 AccessCost cost_of_samples(const ExtraTime& extra, const model::AccessKind& kind, const model::SampledAccess& access);
 
 } // namespace plumb

@@ -14,7 +14,8 @@ namespace {
 
 constexpr uint64_t kLeastSamples = 5;        // of unaligned or crossing accesses: fewer may be misread addresses
 constexpr double kLeastSampledShare = 0.1;   // the same
-constexpr uint64_t kTrustedSamples = 20;     // from here on they say more about a site than its caught accesses
+constexpr uint64_t kTrustedSamples = 20;     // from here on they tell an instruction's time better than its neighbours do
+constexpr uint64_t kTrustedHits = 100;       // from here on those caught tell what share of the accesses crosses
 constexpr size_t kMostNamed = 32;            // addresses of a site whose data are looked up, spread over its life
 constexpr double kLeastNaturalPart = 0.02;   // of a run's CPU time is not in traps, for certain
 
@@ -115,8 +116,10 @@ class Gatherer {
         if (sampled) {
             add_samples(line, *sampled);
             if (!counts.exact && sampled->samples >= kTrustedSamples)
-                cost = larger(cost_of_counts(extra, site.kind, counts, 0),
-                              cost_of_samples(extra, site.kind, *sampled));
+                cost = counts.hits >= kTrustedHits
+                           ? cost_of_counts(extra, site.kind, counts, static_cast<double>(sampled->time_ns) * 1e-9)
+                           : larger(cost_of_counts(extra, site.kind, counts, 0),
+                                    cost_of_samples(extra, site.kind, *sampled));
         }
         line.cost.add(cost);
     }

@@ -131,21 +131,49 @@ TEST_CASE("find mode: lower bounds are raised by the time samples at the instruc
 
 TEST_CASE("find mode: address sampling says how much of the time crossing accesses took") {
     SyntheticRun made = program();
-    made.add_unaligned(kSweep, kStore8, kPair + 4, 512, 8, false);
+    made.add_unaligned(kSweep, kStore8, kPair + 4, 64, 8, false); // too few to tell shares
     model::SampledAccess access;
     access.address = kSweep;
     access.kind = kStore8;
     access.samples = 1000;
     access.time_ns = 1'000'000'000;
     access.unaligned = 900;
-    access.line_crossings = 300;
-    access.page_crossings = 100;
+    access.line_crossings = 220;
+    access.page_crossings = 20;
     made.run.processes[0].sampled_accesses.push_back(access);
     made.add_samples(0, made.add_path({kMain, kSweep}), 1000);
-    const AccessLine line = accesses_of(made).lines.at(0);
-    CHECK(line.cost.line_s == Approx(0.2 * 2 / 3)); // 200 ms in accesses of 3 ns, 2 of them for the crossing
-    CHECK(line.cost.page_s == Approx(0.1 * 20 / 21));
-    CHECK(line.samples == 1000);
+    SECTION("as it is, when no larger than a sweep's") {
+        const AccessLine line = accesses_of(made).lines.at(0);
+        CHECK(line.cost.line_s == Approx(0.2 * 2 / 3)); // 200 ms in accesses of 3 ns, 2 of them for the crossing
+        CHECK(line.cost.page_s == Approx(0.02 * 20 / 21));
+        CHECK(line.samples == 1000);
+    }
+    SECTION("a larger share waits for memory, as an aligned sweep would") {
+        made.run.processes[0].sampled_accesses[0].line_crossings = 820;
+        // One access of 8 takes 3 ns, 7 take 1 ns: 3 / 10 of the time, of which 2 / 3 are for the crossing.
+        CHECK(accesses_of(made).lines.at(0).cost.line_s == Approx(0.2));
+    }
+    SECTION("unless nothing but crossings was seen") {
+        made.run.processes[0].sampled_accesses[0].line_crossings = 1000;
+        made.run.processes[0].sampled_accesses[0].page_crossings = 0;
+        CHECK(accesses_of(made).lines.at(0).cost.line_s == Approx(2.0 / 3));
+    }
+}
+
+TEST_CASE("find mode: enough caught accesses tell the share that crosses, samples tell the time") {
+    SyntheticRun made = program();
+    model::UnalignedSite& site = made.add_unaligned(kSweep, kStore8, kPair + 4, 512, 8, false);
+    model::SampledAccess access;
+    access.address = kSweep;
+    access.kind = kStore8;
+    access.samples = access.unaligned = 1000;
+    access.time_ns = 1'000'000'000;
+    access.line_crossings = 900; // they wait for memory
+    made.run.processes[0].sampled_accesses.push_back(access);
+    made.add_samples(0, made.add_path({kMain, kSweep}), 1000);
+    CHECK(accesses_of(made).lines.at(0).cost.total_s() == Approx(146.0 / 658));
+    site.page_crossings = 0; // 1 of 64 line crossings is expected: none is no better known
+    CHECK(accesses_of(made).lines.at(0).cost.total_s() == Approx(146.0 / 658));
 }
 
 TEST_CASE("vector accesses that cross lines are seen by address sampling alone") {
