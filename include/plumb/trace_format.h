@@ -543,6 +543,8 @@ static_assert(sizeof(MpiCollective) == 80);
 
 // The n-th message from one rank to another on a communicator with a tag, n = sequence: both ends count alike, because
 // MPI keeps such messages in order. (A receive from any source or with any tag is counted when it is complete.)
+// Counting starts at a number that both ends derive from the communicator, the ranks and the tag, so that thinning
+// (MpiRank::message_stride) takes its share of channels that carry a single message, too.
 struct MpiMessage {
     RecordHeader header;
     uint32_t comm;        //  8
@@ -551,7 +553,7 @@ struct MpiMessage {
     int32_t tag;          // 20
     uint32_t flags;       // 24  MpiMessageFlags
     uint32_t wait_site;   // 28  of the call that completed it; the same for blocking ones
-    uint64_t sequence;    // 32  from 0
+    uint64_t sequence;    // 32  see above
     uint64_t begin_ticks; // 40  the call that began it
     uint64_t wait_ticks;  // 48  the call that completed it began; blocking: begin_ticks
     uint64_t end_ticks;   // 56  that call returned

@@ -32,6 +32,9 @@ struct Function {
     uint32_t kind;    // trace::MpiKind
 };
 
+class ThreadCalls; // of the calling thread
+struct Site;
+
 // A message that the call sent, or received, or started. Ranks are those of the communicator (of its remote group, if it
 // has one); any source, any tag and "no process" are as the library's constants say (library.h).
 struct Message {
@@ -93,14 +96,22 @@ class Call {
     void will_complete(const void* requests, size_t count, bool fortran);
     void completed(size_t index, const Arrival* arrival); // of those remembered; null: status not at hand
 
+    // Whether one of those remembered is a receive, so that only its status tells what arrived: a program that
+    // ignores statuses is then to be given ones of the hook's own.
+    bool wants_statuses() const;
+
   private:
-    friend class Recording;
+    Site* find_site(Handle comm); // of this call, at most one
+    void tell_message(const Message&, const Arrival*);
+
     const Function& function_;
-    Frame caller_;
-    uint64_t begin_ticks_, end_ticks_;
-    Guard* guard_; // null: not recorded
-    alignas(Guard) unsigned char guard_memory_[sizeof(Guard)];
-    uint32_t site_, state_;
+    const Frame caller_;
+    ThreadCalls* thread_ = nullptr; // null: not recorded
+    Site* site_ = nullptr;
+    uint64_t begin_ticks_ = 0, end_ticks_ = 0; // 0: not taken
+    bool keeps_ = false;   // false: MPI_Pcontrol(0), only what later calls depend on is followed
+    bool failed_ = false, found_nothing_ = false, has_guard_ = false;
+    alignas(Guard) unsigned char guard_memory_[sizeof(Guard)]; // from returned() to the end
 };
 
 // Communicators and datatypes come and go: the same handle may name another one later.
@@ -109,7 +120,7 @@ void comm_named(Handle comm, const char* name, size_t length);
 void comm_freed(Handle comm); // before the library's function
 void window_made(Handle window, Handle comm);
 void window_freed(Handle window);
-void type_freed(Handle type);
+void type_freed(Handle type); // in library.cpp, which remembers sizes
 
 // The life of MPI in this process: MPI_Init and its kin, MPI_Finalize, MPI_Abort, MPI_Pcontrol(level).
 void mpi_will_start();
