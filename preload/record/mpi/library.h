@@ -20,12 +20,20 @@ struct Library {
     size_t status_bytes;         // of one MPI_Status in C
     size_t handle_bytes;         // of one handle in C, 4 or 8
     uint32_t status_integers;    // INTEGERs of one status in Fortran (MPI_STATUS_SIZE)
-    // Fortran's special places; null until a Fortran program is seen.
-    const void *fortran_in_place, *fortran_ignored_status, *fortran_ignored_statuses;
+    int32_t undefined;           // MPI_UNDEFINED, of indices
+    Handle no_process_message;   // MPI_MESSAGE_NO_PROC
 };
 
 // Found at the first MPI call, by symbols of the libraries that are loaded; the same from then on. Never null; thread-safe.
 const Library& library();
+
+// Whether any MPI library is loaded, known or not.
+bool library_is_loaded();
+
+// Fortran's special places. mpif.h and `use mpi` have others than mpi_f08, and a library may set them as late as in
+// Fortran's MPI_INIT, so each is asked for in turn. Cheap; false where nothing is known of them.
+bool is_in_place_in_fortran(const void* buffer);
+bool is_ignored_status_in_fortran(const void* status); // also of arrays of them
 
 // The function that the program would have called without the shim: behind it in the search order (another tool's,
 // or the library's own), or of a library that was opened privately (dlopen with RTLD_LOCAL). Null: there is none.

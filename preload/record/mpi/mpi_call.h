@@ -79,7 +79,8 @@ class Call {
     void collective(const Collective&);                            // likewise
     void one_sided(Handle window, int32_t target, uint64_t bytes, trace::MpiDirection);
     void file(uint64_t read_bytes, uint64_t written_bytes);
-    void on(Handle comm); // a call about a communicator that is none of these (Probe, Comm_dup, Win_fence, ...)
+    void on(Handle comm); // a call about a communicator that is none of these (Probe, Comm_dup, ...)
+    void on_window(Handle window); // likewise, the communicator of window_made() (Win_fence, Win_lock, ...)
     void found_nothing(); // a poll with flag = 0
 
     // Requests. Persistent ones are remembered until request_freed(); each start begins the operation anew.
