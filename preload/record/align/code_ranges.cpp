@@ -4,6 +4,7 @@
 #include "platform/memory.h"
 #include "platform/text.h"
 #include "record/align/fatal_ranges.h"
+#include "record/align/flag_code.h"
 #include "record/scope.h"
 #include "record/settings.h"
 
@@ -32,6 +33,7 @@ std::atomic<uint32_t> published{0};
 std::atomic<uint32_t> generation{0};
 std::atomic<uint32_t> renewing{0};
 std::atomic<bool> go_code{false};
+FlagCode flag_code = {};
 
 constexpr const char* kNeverCounted[] = {"libc.so*",        "libc-[0-9]*.so", "ld-linux*", "ld-[0-9]*.so", "ld.so*",
                                          "libpthread*.so*", "libplumb*.so*",  "libZydis*", "libZycore*",   "linux-vdso*"};
@@ -55,10 +57,16 @@ bool matches_list(const char* list, const char* path) {
     return false;
 }
 
-bool is_excluded(const char* path) {
+bool is_never_counted(const char* path) {
     for (const char* pattern : kNeverCounted)
         if (matches_one(pattern, base_name(path)))
             return true;
+    return false;
+}
+
+bool is_excluded(const char* path) {
+    if (is_never_counted(path))
+        return true;
     if (matches_list(settings.text(Setting::kAlignSkip), path))
         return true;
     if (const char* wanted = settings.text(Setting::kAlignModules))
@@ -91,6 +99,27 @@ bool is_go(const dl_phdr_info& image) {
     return false;
 }
 
+// Modules that stay are looked at once.
+bool was_there(uint64_t start, uint64_t end) {
+    const Table& table = tables[published.load(std::memory_order_relaxed)];
+    for (uint32_t i = 0; i < table.count; ++i)
+        if (table.ranges[i].start == start && table.ranges[i].end == end)
+            return true;
+    return false;
+}
+
+void look_for_flag_code(const char* path, const dl_phdr_info& image, const ElfW(Phdr)& header) {
+    const uint64_t start = image.dlpi_addr + header.p_vaddr, end = start + header.p_filesz;
+    if (flag_code.offset != 0 || !(header.p_flags & PF_R) || was_there(start, start + header.p_memsz))
+        return;
+    const uint64_t found = find_flag_code(start, end);
+    if (found == 0)
+        return;
+    flag_code.module.clear();
+    flag_code.module << base_name(path);
+    flag_code.offset = found - image.dlpi_addr;
+}
+
 struct Renewal {
     Table* table;
     bool is_program; // the program itself is always the first
@@ -111,6 +140,8 @@ int add_image(dl_phdr_info* image, size_t, void* data) {
             continue;
         const uint64_t start = image->dlpi_addr + header.p_vaddr;
         renewal.table->ranges[renewal.table->count++] = {start, start + header.p_memsz, excluded};
+        if (is_program || !is_never_counted(path))
+            look_for_flag_code(path, *image, header);
     }
     note_module_for_fatal_ranges(path, image->dlpi_addr);
     return 0;
@@ -174,6 +205,7 @@ CodeFacts facts_of_code(uint64_t address) {
 }
 
 uint32_t code_ranges_generation() { return generation.load(std::memory_order_acquire); }
+const FlagCode* code_that_handles_flags() { return flag_code.offset != 0 ? &flag_code : nullptr; }
 bool has_go_code() { return go_code.load(std::memory_order_relaxed); }
 
 } // namespace plumb::shim
