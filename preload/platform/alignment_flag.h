@@ -34,6 +34,18 @@ inline void set_alignment_flag() {}
 inline void clear_alignment_flag() {}
 #endif
 
+// Where the calling thread is inside code that must run with a clear flag, however deep: nobody sets the flag from
+// outside (in a signal handler) then. initial-exec: read in signal handlers.
+inline thread_local uint32_t alignment_trap_kept_off __attribute__((tls_model("initial-exec"))) = 0;
+
+class AlignmentTrapKeptOff {
+  public:
+    AlignmentTrapKeptOff() { alignment_trap_kept_off = alignment_trap_kept_off + 1; }
+    ~AlignmentTrapKeptOff() { alignment_trap_kept_off = alignment_trap_kept_off - 1; }
+    AlignmentTrapKeptOff(const AlignmentTrapKeptOff&) = delete;
+    AlignmentTrapKeptOff& operator=(const AlignmentTrapKeptOff&) = delete;
+};
+
 // Clear for a scope: around calls into the C library that start threads or processes, or block all signals.
 class AlignmentTrapOff {
   public:
@@ -49,6 +61,7 @@ class AlignmentTrapOff {
     AlignmentTrapOff& operator=(const AlignmentTrapOff&) = delete;
 
   private:
+    const AlignmentTrapKeptOff kept_off_;
     bool was_set_;
 };
 

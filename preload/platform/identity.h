@@ -16,6 +16,9 @@ uint64_t parse_start_ticks(const char* text);
 // The same of this process, read below `proc_root` ("/proc").
 uint64_t process_start_ticks(const char* proc_root);
 
+// Threads of this process, counted by the kernel; 0: unknown.
+uint64_t process_thread_count(const char* proc_root);
+
 uint64_t thread_cpu_ns();
 uint64_t wall_clock_ns(); // CLOCK_REALTIME
 

@@ -249,6 +249,34 @@ bool in_vfork_child() {
     return !shared->pid.compare_exchange_strong(known, pid, std::memory_order_relaxed) && known != pid;
 }
 
+bool program_ignores_owned_signal() {
+    for (const int number : {SIGBUS, SIGTRAP})
+        if (owned_signals.load(std::memory_order_relaxed) & signal_bit(number) &&
+            signal_table[number].installed.read().handler == reinterpret_cast<uint64_t>(SIG_IGN))
+            return true;
+    return false;
+}
+
+uint64_t ignore_really() {
+    uint64_t ignored = 0;
+#if defined(__x86_64__)
+    for (const int number : {SIGBUS, SIGTRAP})
+        if (is_owned(number) && signal_table[number].installed.read().handler == reinterpret_cast<uint64_t>(SIG_IGN)) {
+            set_kernel_action(number, reinterpret_cast<uint64_t>(SIG_IGN), 0, 0);
+            ignored |= signal_bit(number);
+        }
+#endif
+    return ignored;
+}
+
+void stop_ignoring_really([[maybe_unused]] uint64_t bits) {
+#if defined(__x86_64__)
+    for (const int number : {SIGBUS, SIGTRAP})
+        if (bits & signal_bit(number))
+            install_owner(number, signal_table[number].installed.read());
+#endif
+}
+
 bool owns_signals() { return owned_signals.load(std::memory_order_relaxed) != 0; }
 
 void keep_signal_open(int number) {
@@ -342,6 +370,7 @@ int program_sigaction(int number, const struct sigaction* action, struct sigacti
 }
 void deliver_to_program(int, siginfo_t*, void*) {}
 void rearm_after_alternate_stack() {}
+bool has_left_alternate_stack(uint64_t) { return false; }
 #endif
 
 } // namespace plumb::shim

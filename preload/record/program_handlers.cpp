@@ -2,8 +2,9 @@
 //
 // The kernel calls plumb_enter_handler, which puts the context right and jumps to the program's handler: no frame stays
 // between the handler and the kernel's, so whoever walks the stack, throws or jumps out of it finds what it would have
-// found. Only where held-back signals change while the handler runs does it return to a place of the shim's,
-// plumb_finish_signal, instead of the C library's.
+// found. It returns to a place of the shim's, plumb_finish_signal, instead of the C library's: held-back signals may
+// change while it runs, and so may the alignment flag. The context that the handler sees has this flag only if the
+// program has set it itself; whoever sets it there takes the trap for himself.
 //
 // Signals of the owner take the other way: its handler gives the context to deliver_to_program, which leaves the owner's
 // frames behind and continues as if the kernel had entered the program's handler at once.
@@ -138,6 +139,11 @@ struct StackRange {
 };
 __thread StackRange disarmed_on __attribute__((tls_model("initial-exec")));
 
+// What plumb_finish_signal must know lies in the context, in the last of the words that the kernel leaves alone.
+constexpr uint64_t kNote = 0x706c756d62666c00, kNoteBits = 0xff;
+constexpr uint64_t kFlagHidden = 1, kDisarmedHere = 2, kFlagShown = 4;
+uint64_t& note_of(ucontext_t& context) { return reinterpret_cast<uint64_t*>(context.uc_mcontext.__reserved1)[7]; }
+
 uint64_t& mask_of(ucontext_t& context) { return first_word(context.uc_sigmask); }
 
 bool lies_in(const stack_t& stack, uint64_t address) {
@@ -164,15 +170,24 @@ Target prepare(const ProgramAction& action, int number, ucontext_t& context, uin
     if ((open & signal_bit(number)) && !(action.flags & SA_NODEFER))
         held_inside |= signal_bit(number);
     mask_of(context) |= held;
-    if (held_inside != 0) {
-        *return_address = reinterpret_cast<uint64_t>(plumb_finish_signal);
+    *return_address = reinterpret_cast<uint64_t>(plumb_finish_signal);
+    if (held_inside != 0)
         held = held_inside;
+    auto& flags = context.uc_mcontext.gregs[REG_EFL];
+    bool armed = (flags & static_cast<greg_t>(kAlignmentFlag)) != 0;
+    uint64_t note = kNote;
+    if (armed && program_has_alignment_flag()) {
+        note |= kFlagShown;
+    } else if (armed) {
+        note |= kFlagHidden;
+        flags &= ~static_cast<greg_t>(kAlignmentFlag);
+        if (lies_in(context.uc_stack, stack_pointer)) {
+            armed = false; // the stack may be too small for the trap's frames
+            note |= kDisarmedHere;
+            disarmed_on = {reinterpret_cast<uint64_t>(context.uc_stack.ss_sp), context.uc_stack.ss_size};
+        }
     }
-    bool armed = (context.uc_mcontext.gregs[REG_EFL] & static_cast<greg_t>(kAlignmentFlag)) != 0;
-    if (armed && lies_in(context.uc_stack, stack_pointer)) {
-        armed = false; // the stack may be too small for the trap's frames
-        disarmed_on = {reinterpret_cast<uint64_t>(context.uc_stack.ss_sp), context.uc_stack.ss_size};
-    }
+    note_of(context) = note;
     return {action.handler, armed};
 }
 
@@ -227,6 +242,17 @@ extern "C" __attribute__((used)) Target plumb_prepare_handler(int number, siginf
 
 // The stack pointer stands at the frame's context. Its mask is what the program wants to go on with.
 extern "C" __attribute__((used)) void plumb_after_handler(ucontext_t* context) {
+    const uint64_t note = note_of(*context); // another one's, if the program has replaced the context
+    auto& flags = context->uc_mcontext.gregs[REG_EFL];
+    if ((note & ~kNoteBits) == kNote) {
+        const bool has_flag = (flags & static_cast<greg_t>(kAlignmentFlag)) != 0;
+        if (has_flag != ((note & kFlagShown) != 0))
+            give_alignment_flag_to_program(has_flag);
+        else if (note & kFlagHidden && is_armed())
+            flags |= static_cast<greg_t>(kAlignmentFlag);
+        if (note & kDisarmedHere)
+            disarmed_on = {};
+    }
     const uint64_t open = open_signals.load(std::memory_order_relaxed);
     uint64_t& held = held_back();
     held = mask_of(*context) & open;
@@ -242,8 +268,16 @@ void rearm_after_alternate_stack() {
     if (here - disarmed_on.low >= disarmed_on.bytes)
         return;
     disarmed_on = {};
+    alignment_trap_kept_off = 0; // whatever was interrupted is left too
     if (is_armed())
         set_alignment_flag();
+}
+
+bool has_left_alternate_stack(uint64_t stack_pointer) {
+    if (disarmed_on.bytes == 0 || stack_pointer - disarmed_on.low < disarmed_on.bytes)
+        return false;
+    disarmed_on = {};
+    return true;
 }
 
 void deliver_to_program(int number, siginfo_t* info, void* kernel_context) {

@@ -2,6 +2,7 @@
 #include "platform/alignment_flag.h"
 #include "platform/identity.h"
 #include "platform/system_call.h"
+#include "record/process.h"
 #include "record/program_signal_state.h"
 
 #include <errno.h>
@@ -29,6 +30,8 @@ std::atomic<uint32_t> waiters[kSignals + 1];
 long change_mask(int how, uint64_t bits, uint64_t* former = nullptr) {
     return system_call(SYS_rt_sigprocmask, how, word(&bits), word(former), sizeof bits);
 }
+
+bool is_only_thread() { return !is_confined() && process_thread_count("/proc") == 1; }
 
 siginfo_t& place_of(int number) { return number == SIGBUS ? thread_signals.bus : thread_signals.trap; }
 
@@ -238,6 +241,13 @@ SignalsAsTheProgramSees::SignalsAsTheProgramSees() : was_armed_(alignment_flag()
         clear_alignment_flag();
     if (signals_pass_through())
         return;
+    // A child of vfork leaves by exec, and what it has counted here would stay its parent's.
+    const bool lent = in_vfork_child();
+    if (!lent)
+        ++alignment_trap_kept_off;
+    counted_ = !lent;
+    if (program_ignores_owned_signal() && (lent || is_only_thread()))
+        ignored_ = ignore_really();
     blocked_ = held_back();
     if (blocked_ != 0) {
         block_really(blocked_);
@@ -248,6 +258,10 @@ SignalsAsTheProgramSees::SignalsAsTheProgramSees() : was_armed_(alignment_flag()
 SignalsAsTheProgramSees::~SignalsAsTheProgramSees() {
     if (blocked_ != 0)
         unblock_really(blocked_);
+    if (ignored_ != 0)
+        stop_ignoring_really(ignored_);
+    if (counted_)
+        --alignment_trap_kept_off;
     if (was_armed_)
         set_alignment_flag();
 }

@@ -52,6 +52,12 @@ extern RealSignalFunctions real_signal_functions PLUMB_HIDDEN;
 // True in a child of vfork, which shares the table and the thread-local state of its parent. One system call.
 bool in_vfork_child();
 
+// Whether there is one, and: ignores those owned signals really that the program ignores; their bits. The calling thread is not armed and is the
+// process's only one, or a child of vfork. And back: the owners' handlers are installed again.
+bool program_ignores_owned_signal();
+uint64_t ignore_really();
+void stop_ignoring_really(uint64_t bits);
+
 // Held-back signals of the calling thread.
 uint64_t& held_back();
 

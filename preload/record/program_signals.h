@@ -9,6 +9,8 @@
 // Everything is signal-safe and passes through, at the cost of one load, while nothing is owned.
 #pragma once
 
+#include "platform/alignment_flag.h"
+
 #include <signal.h>
 #include <stdint.h>
 
@@ -70,6 +72,10 @@ class WaitMask {
 // A handler that ran on an alternate stack, with the alignment flag clear for that, is left by a jump: sets it again.
 void rearm_after_alternate_stack();
 
+// Whether it was left by other means, an exception: the calling thread, whose stack pointer this is, runs elsewhere by now.
+// Says so once.
+bool has_left_alternate_stack(uint64_t stack_pointer);
+
 // Signals that wait because they are held back in the calling thread: for sigpending.
 uint64_t waiting_signals();
 
@@ -82,6 +88,7 @@ class ReallyBlocked {
     ReallyBlocked& operator=(const ReallyBlocked&) = delete;
 
   private:
+    const AlignmentTrapKeptOff kept_off_;
     uint64_t blocked_ = 0;
     bool was_armed_ = false;
 };
@@ -100,7 +107,8 @@ void adopt_thread_mask();
 
 // Around calls that replace the process or start others: the thread's alignment flag is clear and its mask is the one
 // that the program sees. In the thread that makes the call; also in a vfork child. An owned signal that the program
-// ignores has its default action in the new process: ignoring it really would kill threads that are armed meanwhile.
+// ignores is really ignored meanwhile, unless there are other threads in the process: those may be armed, and a hit
+// with the signal ignored would end them. The new process then finds its default action.
 class SignalsAsTheProgramSees {
   public:
     SignalsAsTheProgramSees();
@@ -109,8 +117,8 @@ class SignalsAsTheProgramSees {
     SignalsAsTheProgramSees& operator=(const SignalsAsTheProgramSees&) = delete;
 
   private:
-    uint64_t blocked_ = 0;
-    bool was_armed_;
+    uint64_t blocked_ = 0, ignored_ = 0;
+    bool was_armed_, counted_ = false;
 };
 
 } // namespace plumb::shim

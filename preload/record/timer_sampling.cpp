@@ -6,6 +6,7 @@
 #include "platform/system_call.h"
 #include "platform/text.h"
 #include "platform/unwind_table.h"
+#include "record/align/alignment_collector.h"
 #include "record/call_path.h"
 #include "record/call_path_tree.h"
 #include "record/process.h"
@@ -80,6 +81,7 @@ void take_sample(int, siginfo_t* info, void* context) {
     const trace::NodeId leaf = call_path_child(guard, parent, at.pc + 1);
     const uint64_t periods = 1 + static_cast<uint64_t>(info->si_overrun > 0 ? info->si_overrun : 0);
     sampling.sites.add(guard, leaf, periods, periods * period_ns, is_behind_system_call(at.pc), begin_ns);
+    alignment_tick(context);
     trace_file().add_own_cost(now_ns() - begin_ns);
 }
 

@@ -60,6 +60,13 @@ class Torture(ShimTest):
     def test_code_that_changes_and_libraries_that_come_and_go(self):
         self.program("changing_code")
 
+    def test_alignment_flag_of_the_program(self):
+        for name, ways in (("own_flag", ("context", "killed", "read")), ("own_flag_popf", ("popf", "killed", "read"))):
+            for way in ways:
+                with self.subTest(f"{name} {way}"):
+                    bare = self.same(TORTURE / name, way)
+                    self.assertEqual(bare.returncode, -7 if way == "killed" else 0)
+
     def test_seccomp(self):
         for way in ("prctl", "syscall"):
             self.same(SHIM_PROGRAMS / "confine", way)

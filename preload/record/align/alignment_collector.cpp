@@ -15,6 +15,7 @@
 #include "record/process.h"
 #include "record/program_signals.h"
 #include "record/settings.h"
+#include "record/timer_sampling.h"
 
 #include <signal.h>
 #include <string.h>
@@ -29,7 +30,9 @@ constexpr uint64_t kTickNs = 20'000'000; // of a thread's CPU time
 
 bool wanted = false;             // asked for, and nothing speaks against it so far
 std::atomic<bool> ready{false};  // handlers are installed and the trap works
+std::atomic<bool> perf_ticks{false}; // some thread has them
 trace::AlignMode mode = trace::AlignMode::find;
+constexpr const char* kEnablePerf = "sysctl kernel.perf_event_paranoid=2, or --align=exact";
 
 void write_missing(const Guard& guard, const char* why, const char* enable) {
     write_evidence(guard, kSource, trace::EvidenceState::missing, why, enable);
@@ -47,6 +50,13 @@ bool is_traced() {
     while (*line == '\t' || *line == ' ')
         ++line;
     return parse_number(line, 0) != 0;
+}
+
+Text<256> describe(const FlagCode& code) {
+    Text<256> why;
+    why << "the code of " << code.module.c_str() << " (offset " << code.offset
+        << ") reads or changes the processor's flags itself, and would meet the trap's";
+    return why;
 }
 
 // For good: what was found until then stays.
@@ -78,21 +88,41 @@ void write_how_it_works(const Guard& guard, int tick_error) {
     } else if (tick_error == 0) {
         write_evidence(guard, kSource, trace::EvidenceState::ok,
                        "watches in short windows: sites are found, their counts are lower bounds", "--align=exact");
+    } else if (sampling_signal() != 0) {
+        write_evidence(guard, kSource, trace::EvidenceState::limited,
+                       "perf events are refused: watches in short windows that begin when the sampling timer interrupts a "
+                       "thread; sites are found, their counts are lower bounds",
+                       kEnablePerf);
     } else {
         Text<192> why;
         why << "perf events are refused (error " << static_cast<uint64_t>(-tick_error)
             << "): only the first unaligned accesses of each thread are seen";
-        write_evidence(guard, kSource, trace::EvidenceState::limited, why.c_str(),
-                       "sysctl kernel.perf_event_paranoid=2, or --align=exact");
+        write_evidence(guard, kSource, trace::EvidenceState::limited, why.c_str(), kEnablePerf);
     }
+}
+
+// The first thread has ticks, this one has none: too many descriptors, or too much memory locked for perf.
+void write_refused_tick(const Guard& guard, int tick_error) {
+    if (sampling_signal() != 0)
+        return;
+    Text<192> why;
+    why << "thread " << guard.thread().tid << " (and perhaps others) was refused a perf event (error "
+        << static_cast<uint64_t>(-tick_error) << "): only its first unaligned accesses are seen";
+    write_evidence(guard, "alignment-trap-threads", trace::EvidenceState::limited, why.c_str(),
+                   "a higher limit of open files, or a larger kernel.perf_event_mlock_kb; or --align=exact");
 }
 
 // The calling thread is watched from now on; false: no memory, or no room in the trace.
 bool begin_watching(const Guard& guard) {
     if (!watch_thread(guard, mode))
         return false;
-    const int error = mode == trace::AlignMode::find ? start_cpu_tick(kTickNs, &watched_thread->tick) : 0;
+    // Exact mode needs no windows, but something that finds threads which have lost the flag (has_left_alternate_stack).
+    const int error = start_cpu_tick(kTickNs, &watched_thread->tick);
     write_how_it_works(guard, error);
+    if (mode == trace::AlignMode::find && error != 0 && perf_ticks.load(std::memory_order_relaxed))
+        write_refused_tick(guard, error);
+    else if (error == 0)
+        perf_ticks.store(true, std::memory_order_relaxed);
     return true;
 }
 
@@ -100,6 +130,14 @@ bool take_over(const Guard& guard) {
     renew_code_ranges();
     if (has_go_code()) {
         write_missing(guard, "the Go runtime is in this process, which blocks signals behind the C library's back", "");
+        return false;
+    }
+    if (const FlagCode* code = code_that_handles_flags()) {
+        write_missing(guard, describe(*code).c_str(), "");
+        return false;
+    }
+    if (alignment_flag()) {
+        write_missing(guard, "the program has set the alignment flag itself", "");
         return false;
     }
     set_trap_mode(mode);
@@ -126,6 +164,7 @@ bool continue_forked(const Guard& guard) {
         return ready.load(std::memory_order_relaxed);
     begin_site_recording();
     continue_slots_in_child();
+    record_rewritten_code(guard);
     return begin_watching(guard);
 }
 
@@ -208,9 +247,16 @@ void alignment_modules_changed() {
     forget_lost_sites();
     if (has_go_code())
         stop("the Go runtime was loaded, which blocks signals behind the C library's back: watched until then");
+    if (const FlagCode* code = code_that_handles_flags())
+        stop(describe(*code).c_str());
 }
 
 bool is_armed() { return watched_thread && watched_thread->armed && !trapping_stopped(); }
+
+void alignment_tick(void* context) {
+    if (ready.load(std::memory_order_relaxed) && watched_thread && !watched_thread->tick)
+        begin_window_at_tick(context);
+}
 
 void stop_alignment_trap() { // without a word: nothing may be written any more that could make a system call
     if (ready.load(std::memory_order_relaxed))
@@ -234,8 +280,11 @@ constinit const Collector alignment_collector = {"align", false, start, nullptr,
 void arm_at_main() {}
 void alignment_modules_changed() {}
 bool is_armed() { return false; }
+void alignment_tick(void*) {}
 void stop_alignment_trap() {}
 void make_context_natural(void*) {}
+bool program_has_alignment_flag() { return false; }
+void give_alignment_flag_to_program(bool) {}
 
 #endif
 

@@ -20,10 +20,14 @@ std::atomic<uint32_t> results[static_cast<uint32_t>(RewriteResult::count)];
 
 bool is_time(uint32_t traps) { return traps >= kTrapsBeforeRewriting && (traps & (traps - 1)) == 0; }
 
-void record_code(uint64_t start, uint64_t end, uint64_t address) {
-    const Guard guard;
+void record_code(const Guard& guard, uint64_t start, uint64_t end, uint64_t address) {
     if (guard && start < end && spend(guard, Budget::alignment, sizeof(trace::AlignCode)))
         append(guard, trace::RecordType::AlignCode, trace::AlignCode{{}, start, end, address});
+}
+
+void record_code(const Guard& guard, const RewrittenSite& rewritten) {
+    record_code(guard, rewritten.code_start, rewritten.code_end, rewritten.address);
+    record_code(guard, rewritten.stub_start, rewritten.stub_end, rewritten.address);
 }
 
 void rewrite_now(Site& site) {
@@ -38,8 +42,8 @@ void rewrite_now(Site& site) {
     site.rewrite_refused.store(result != RewriteResult::done, std::memory_order_relaxed);
     results[static_cast<uint32_t>(result)].fetch_add(1, std::memory_order_relaxed);
     if (result == RewriteResult::done) {
-        record_code(rewritten.code_start, rewritten.code_end, site.address);
-        record_code(rewritten.stub_start, rewritten.stub_end, site.address);
+        const Guard guard;
+        record_code(guard, rewritten);
     }
 }
 
@@ -57,6 +61,15 @@ void send_stepping_thread(WatchedThread& thread, ucontext_t* context, uint64_t t
 bool begin_rewriting() {
     possible.store(prepare_rewriting(&this_thread_counts), std::memory_order_relaxed);
     return possible.load(std::memory_order_relaxed);
+}
+
+void record_rewritten_code(const Guard& guard) {
+    for (uint32_t id = 1; id < site_count(); ++id) {
+        RewrittenSite rewritten;
+        if (const Site& site = *site_of_id(id);
+            site.rewrite.load(std::memory_order_relaxed) != 0 && find_rewritten(site.address, &rewritten))
+            record_code(guard, rewritten);
+    }
 }
 
 uint64_t way_over_hot_site(Site& site) {
@@ -129,6 +142,7 @@ void tell_about_rewriting(const Guard& guard) {
 #else
 
 bool begin_rewriting() { return false; }
+void record_rewritten_code(const Guard&) {}
 uint64_t way_over_hot_site(Site&) { return 0; }
 bool on_trap_of_rewriting(WatchedThread*, const siginfo_t&, ucontext_t*) { return false; }
 void add_rewritten_hits(WatchedThread&) {}

@@ -17,6 +17,9 @@ bool begin_rewriting();
 // stays trapped, so step over it. Rewrites the site when its time has come.
 uint64_t way_over_hot_site(Site& site);
 
+// In a forked child, whose trace has none of it: where the code of the sites that its parent rewrote lies.
+void record_rewritten_code(const Guard&);
+
 // SIGTRAP was raised by rewriting: by the breakpoint of a site that is being changed, or by a single step that began in
 // front of a site which has been rewritten since. The thread is sent on. False: it has other reasons.
 bool on_trap_of_rewriting(WatchedThread* thread, const siginfo_t& info, ucontext_t* context);

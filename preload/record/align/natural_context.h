@@ -9,4 +9,9 @@ namespace plumb::shim {
 // alignment flag stays set where the thread is armed. Anything else is left alone. Signal-safe, idempotent.
 void make_context_natural(void* context);
 
+// Whether the calling thread's alignment flag is the program's own: it has set it in the context of a signal handler. The
+// trap ends for the whole process when that happens, since hits cannot be told apart. Signal-safe.
+bool program_has_alignment_flag();
+void give_alignment_flag_to_program(bool set);
+
 } // namespace plumb::shim

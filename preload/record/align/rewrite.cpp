@@ -397,6 +397,14 @@ bool is_rewriting_of(uint64_t address, const uint8_t* code) {
     return true;
 }
 
+bool find_rewritten(uint64_t address, RewrittenSite* rewritten) {
+    const Entry* entry = entry_at(address);
+    if (!entry || entry->patch.address != address || !entry->in_place.load(std::memory_order_acquire))
+        return false;
+    *rewritten = entry->site;
+    return true;
+}
+
 uint64_t step_over_rewritten(uint64_t address) {
     const Entry* entry = entry_at(address);
     return entry && entry->patch.address == address && entry->in_place.load(std::memory_order_acquire)

@@ -78,6 +78,9 @@ bool pass_patch_breakpoint(void* context);
 // half done. Signal-safe, lock-free.
 bool is_rewriting_of(uint64_t address, const uint8_t* code);
 
+// What rewrite_site() said of the site; false: it is not rewritten. Signal-safe, lock-free.
+bool find_rewritten(uint64_t address, RewrittenSite* rewritten);
+
 // Where a thread whose hit was handled executes the instruction, with a clear alignment flag on entry and a set one
 // behind it; 0: the site is not rewritten.
 uint64_t step_over_rewritten(uint64_t address);

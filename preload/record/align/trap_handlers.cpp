@@ -2,6 +2,7 @@
 
 #include "platform/alignment_flag.h"
 #include "platform/cpu_tick.h"
+#include "platform/near_code.h"
 #include "platform/trap_entry.h"
 #include "record/align/code_ranges.h"
 #include "record/align/fatal_ranges.h"
@@ -132,7 +133,7 @@ void on_step(WatchedThread& thread, ucontext_t* context) {
 
 // A hit in the middle of the tool's own doing, or of nobody's.
 void hit_elsewhere(int number, siginfo_t* info, ucontext_t* context) {
-    const bool own = watched_thread && watched_thread->ever_armed;
+    const bool own = watched_thread && watched_thread->ever_armed && !watched_thread->flag_is_programs;
     if (own || is_in_slot(static_cast<uint64_t>(context->uc_mcontext.gregs[REG_RIP]))) {
         context->uc_mcontext.gregs[REG_EFL] &= ~kTrap;
         return;
@@ -186,11 +187,36 @@ void on_hit(int number, siginfo_t* info, ucontext_t* context) {
     step_over(*thread, site, context);
 }
 
+// Handlers there run without the flag: the trap's frames are too large for many of these stacks.
+bool is_on_alternate_stack(const ucontext_t& context) {
+    const auto pointer = static_cast<uint64_t>(context.uc_mcontext.gregs[REG_RSP]);
+    return !(context.uc_stack.ss_flags & SS_DISABLE) &&
+           pointer - reinterpret_cast<uint64_t>(context.uc_stack.ss_sp) < context.uc_stack.ss_size;
+}
+
+// A thread that is to be armed always was found without the flag.
+void tell_of_gap() {
+    const Guard guard;
+    if (guard)
+        write_evidence(guard, "alignment-trap-gap", trace::EvidenceState::limited,
+                       "a thread left a signal handler on an alternate stack by an exception: it was not watched for up "
+                       "to 20 ms of its time, so counts are lower bounds",
+                       "");
+}
+
 void on_tick(ucontext_t* context) {
     WatchedThread* const thread = watched_thread;
-    if (!thread || !thread->totals || thread->stepping || stopped.load(std::memory_order_relaxed) ||
-        is_in_slot(static_cast<uint64_t>(context->uc_mcontext.gregs[REG_RIP])))
+    const uint64_t address = static_cast<uint64_t>(context->uc_mcontext.gregs[REG_RIP]);
+    greg_t& flags = context->uc_mcontext.gregs[REG_EFL];
+    if (!thread || !thread->totals || thread->stepping || alignment_trap_kept_off != 0 || flags & kTrap ||
+        stopped.load(std::memory_order_relaxed) || is_in_slot(address) || owner_of_near_code(address) != 0 ||
+        is_on_alternate_stack(*context))
         return;
+    if (is_exact()) { // armed always, but for what jumps out of handlers leave behind
+        if (!thread->armed || !has_left_alternate_stack(static_cast<uint64_t>(context->uc_mcontext.gregs[REG_RSP])))
+            return;
+        tell_of_gap();
+    }
     if (!thread->armed) {
         if (thread->ticks_to_skip > 0) {
             --thread->ticks_to_skip;
@@ -198,7 +224,7 @@ void on_tick(ucontext_t* context) {
         }
         begin_window(*thread);
     }
-    context->uc_mcontext.gregs[REG_EFL] |= kTrap;
+    flags |= kTrap;
 }
 
 } // namespace
@@ -229,6 +255,22 @@ extern "C" __attribute__((used)) void plumb_on_trap(int number, siginfo_t* info,
 int install_trap_handlers() {
     const int error = own_signal(SIGBUS, plumb_bus_entry);
     return error < 0 ? error : own_signal(SIGTRAP, plumb_trap_entry);
+}
+
+void begin_window_at_tick(void* context) { on_tick(static_cast<ucontext_t*>(context)); }
+
+bool program_has_alignment_flag() { return watched_thread && watched_thread->flag_is_programs; }
+
+void give_alignment_flag_to_program(bool set) {
+    if (watched_thread)
+        watched_thread->flag_is_programs = set;
+    if (!set || stopped.exchange(true, std::memory_order_relaxed))
+        return;
+    stop_rewriting();
+    const Guard guard;
+    if (guard)
+        write_evidence(guard, "alignment-trap-end", trace::EvidenceState::limited,
+                       "the program set the alignment flag itself: watched until then", "");
 }
 
 void set_trap_mode(trace::AlignMode wanted) { mode = wanted; }

@@ -17,6 +17,10 @@ void set_trap_mode(trace::AlignMode mode);
 void arm_thread();
 void disarm_thread();
 
+// A tick of the sampling timer, in whose handler the calling thread is: what a tick of find mode's own does. `context` is
+// the handler's. Signal-safe.
+void begin_window_at_tick(void* context);
+
 // From now on no thread is armed again, and those that are disarm themselves at their next hit. Signal-safe.
 void stop_trapping();
 bool trapping_stopped();

@@ -16,6 +16,7 @@ struct WatchedThread {
     trace::AlignTotals* totals; // null: this thread is not watched (any more)
     bool armed;                 // the alignment flag is set where the program runs, or will be at once
     bool ever_armed;
+    bool flag_is_programs; // the program has set the flag itself: hits are its own
 
     // The instruction that is being stepped over by a single step.
     bool stepping;

@@ -7,6 +7,8 @@ namespace plumb::shim {
 
 bool is_armed() { return false; }
 void make_context_natural(void*) {}
+bool program_has_alignment_flag() { return false; }
+void give_alignment_flag_to_program(bool) {}
 bool is_confined() { return false; }
 
 } // namespace plumb::shim

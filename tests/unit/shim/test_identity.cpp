@@ -23,8 +23,10 @@ TEST_CASE("start ticks are read below any root") {
     const std::string folder = std::string(root) + "/self";
     REQUIRE(mkdir(folder.c_str(), 0700) == 0);
     CHECK(process_start_ticks(root) == 0);
-    std::ofstream(folder + "/stat") << "7 (x) R 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0 555 0\n";
+    CHECK(process_thread_count(root) == 0);
+    std::ofstream(folder + "/stat") << "7 (x) R 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0 12 0 555 0\n";
     CHECK(process_start_ticks(root) == 555);
+    CHECK(process_thread_count(root) == 12);
     std::remove((folder + "/stat").c_str());
     std::remove(folder.c_str());
     std::remove(root);
