@@ -51,6 +51,8 @@ class UnalignedAccess : public Diagnosis {
         finding.title = object.trapped()
                             ? fmt::format("Unaligned {}, {}", what, count_words(object.counts))
                             : fmt::format("Unaligned {}, in {} of the sampled time there", what, sampled_share(object));
+        if (!object.called_code.empty())
+            finding.title += ", in " + object.called_code;
         if (!object.cause.why.empty())
             finding.title += ": " + object.cause.why;
         finding.gain = {finding.cost.fraction, "all of it, once the accesses are aligned"};

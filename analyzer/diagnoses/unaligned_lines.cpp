@@ -20,10 +20,19 @@ constexpr size_t kMostNamed = 32;            // addresses of a site whose data a
 constexpr double kLeastNaturalPart = 0.02;   // of a run's CPU time is not in traps, for certain
 
 using PlaceKey = std::tuple<std::string, std::string, uint32_t, std::string>; // module, file, line, function
+using LeafKey = std::pair<std::string, std::string>;                         // function, module
 using KindKey = std::tuple<uint32_t, bool, bool, bool, bool, bool, bool>;
 
 PlaceKey place_key(const model::SourceFrame& frame) {
     return {frame.module, frame.file, frame.line, frame.line ? "" : frame.function};
+}
+
+// Functions are told apart, their instructions are not, where anything but the module is known of them.
+model::SourceFrame function_of(model::SourceFrame frame) {
+    const size_t offset = frame.function.rfind("+0x");
+    if (offset != std::string::npos && frame.function.compare(0, offset, frame.module) != 0)
+        frame.function.resize(offset);
+    return frame;
 }
 
 KindKey kind_key(const model::AccessKind& kind) {
@@ -96,7 +105,7 @@ class Gatherer {
                   const model::SampledAccess* sampled) {
         if (site.hits == 0)
             return;
-        Draft& draft = draft_at(paths_.user_frame_at(process, site.address, site.path), site.kind);
+        Draft& draft = draft_at(process, site.address, site.path, site.kind);
         AccessLine& line = draft.line;
         const AccessCounts counts{site.hits, site.line_crossings(), site.page_crossings, site.exact};
         line.counts.exact = (line.counts.hits == 0 || line.counts.exact) && counts.exact;
@@ -125,7 +134,7 @@ class Gatherer {
     }
 
     void add_sampled(size_t process, const model::SampledAccess& access, const model::AccessPenalties* penalties) {
-        Draft& draft = draft_at(paths_.user_frame_at(process, access.address, 0), access.kind);
+        Draft& draft = draft_at(process, access.address, 0, access.kind);
         const ExtraTime extra = extra_time_of(penalties, access.kind);
         draft.line.priced |= extra.known;
         draft.processes.insert(process);
@@ -158,10 +167,15 @@ class Gatherer {
         return left.total_s() >= right.total_s() ? left : right;
     }
 
-    Draft& draft_at(const model::SourceFrame& frame, const model::AccessKind& kind) {
-        Draft& draft = drafts_[{place_key(frame), kind_key(kind)}];
+    Draft& draft_at(size_t process, uint64_t address, uint32_t caller, const model::AccessKind& kind) {
+        const model::SourceFrame frame = paths_.user_frame_at(process, address, caller);
+        const std::vector<model::SourceFrame> frames = paths_.frames_at(process, address);
+        const model::SourceFrame leaf = frames.empty() ? model::SourceFrame() : function_of(frames.front());
+        Draft& draft = drafts_[{place_key(frame), LeafKey(leaf.function, leaf.module), kind_key(kind)}];
         if (draft.line.instructions++ == 0) {
             draft.line.frame = frame;
+            draft.line.leaf_function = leaf.function;
+            draft.line.leaf_module = leaf.module;
             draft.line.kind = kind;
         }
         return draft;
@@ -212,7 +226,7 @@ class Gatherer {
         std::map<PlaceKey, double> claimed;
         for (const auto& [key, draft] : drafts_)
             if (draft.line.cost.total_s() > 0)
-                claimed[key.first] += draft.line.cost.total_s();
+                claimed[std::get<PlaceKey>(key)] += draft.line.cost.total_s();
         SampledTime all;
         std::map<PlaceKey, SampledTime> spent;
         if (!claimed.empty())
@@ -221,10 +235,10 @@ class Gatherer {
             return;
         const double period_s = all.seconds / static_cast<double>(all.samples);
         for (auto& [key, draft] : drafts_) {
-            const auto claim = claimed.find(key.first);
+            const auto claim = claimed.find(std::get<PlaceKey>(key));
             if (claim == claimed.end())
                 continue;
-            const double count = static_cast<double>(spent[key.first].samples);
+            const double count = static_cast<double>(spent[std::get<PlaceKey>(key)].samples);
             const double limit_s = (count + 2 * std::sqrt(count) + 3) * period_s;
             if (claim->second > limit_s) {
                 draft.line.cost.scale(limit_s / claim->second);
@@ -270,7 +284,7 @@ class Gatherer {
     model::CallPaths& paths_;
     const model::Run& run_;
     UnalignedAccesses result_;
-    std::map<std::pair<PlaceKey, KindKey>, Draft> drafts_;
+    std::map<std::tuple<PlaceKey, LeafKey, KindKey>, Draft> drafts_;
     std::unordered_map<uint64_t, SampledTime> times_; // of the process that is being added, by instruction
 };
 
@@ -279,6 +293,16 @@ double share_of(uint64_t part, uint64_t whole) {
 }
 
 } // namespace
+
+std::string AccessLine::called_code() const {
+    if (leaf_module.empty())
+        return frame.line ? "unnamed code" : "";
+    if (leaf_module != frame.module && leaf_function.starts_with(leaf_module)) // "libpmix.so.2+0x13e63e"
+        return leaf_function;
+    if (leaf_module != frame.module)
+        return leaf_function.empty() ? leaf_module : leaf_function + " of " + leaf_module;
+    return leaf_function == function_of(frame).function ? "" : leaf_function;
+}
 
 double AccessLine::crossing_share() const {
     return trapped() ? share_of(counts.line_crossings, counts.hits) : share_of(sampled_line_crossings, samples);

@@ -18,9 +18,11 @@ struct AccessObject {
     double share = 0; // of the line's accesses whose address was kept, 0..1
 };
 
-// All accesses of one kind on one line, whatever instructions, threads and processes made them.
+// All accesses of one kind in one function on behalf of one line, whatever instructions, threads and processes made
+// them.
 struct AccessLine {
     model::SourceFrame frame;
+    std::string leaf_function, leaf_module; // of the instructions; others than the frame's: something that it calls
     model::AccessKind kind;
     std::vector<AccessObject> objects; // by share; empty: no address was kept
     AccessCounts counts;               // of the trap; no hits: seen by address sampling only
@@ -31,6 +33,8 @@ struct AccessLine {
     AccessCost cost;     // never more than the time samples of the line allow, when the run was sampled
 
     bool trapped() const { return counts.hits > 0; }
+    // "opal_progress of libopen-pal.so.40" where that is not the line's own code; else empty.
+    std::string called_code() const;
     // Share of the accesses that cross a line: of the caught ones, else of the samples.
     double crossing_share() const;
 };

@@ -26,7 +26,8 @@ uint64_t part(uint64_t count, double share) {
 
 std::string object_key(const AccessLine& line, const TouchedData& data) {
     if (data.name.empty())
-        return fmt::format("?{}\n{}\n{}\n{}", line.frame.module, line.frame.file, line.frame.line, line.frame.function);
+        return fmt::format("?{}\n{}\n{}\n{}\n{}", line.frame.module, line.frame.file, line.frame.line,
+                           line.frame.function, line.called_code());
     const std::string scope = data.kind == TouchedData::Kind::stack_variable ? line.frame.function : "";
     return std::to_string(static_cast<int>(data.kind)) + data.name + "\n" + scope;
 }
@@ -56,6 +57,7 @@ void add_share(Draft& draft, const AccessLine& line, const AccessObject& part_of
         object.data = part_of.data;
         object.cause = part_of.cause;
         object.kind = line.kind;
+        object.called_code = line.called_code();
     }
 }
 
@@ -98,6 +100,8 @@ void add_evidence(const UnalignedObject& object, const UnalignedAccesses& access
         seen_by.push_back("address sampling");
     evidence["access_bytes"] = number(object.kind.width);
     evidence["cause"] = std::string(to_string(object.cause.cause));
+    if (!object.called_code.empty())
+        evidence["inside"] = object.called_code;
     if (!object.priced)
         evidence["penalty_measured"] = false;
     const ExtraTime extra = extra_time_of(accesses.penalties, object.kind);

@@ -16,6 +16,7 @@ struct UnalignedObject {
     Misalignment cause;               // of the same
     std::vector<std::string> members; // that are accessed unaligned, the most accessed first
     model::AccessKind kind;           // of the heaviest line
+    std::string called_code;          // of the same: where its instructions are, if that is something it calls
     AccessCounts counts;              // a line that touches several objects is dealt out by kept addresses: not exact
     uint64_t samples = 0, sampled_line_crossings = 0, sampled_page_crossings = 0; // of address sampling
     AccessCost cost;

@@ -75,7 +75,9 @@ std::string access_cost_text(const AccessLine& line) {
 }
 
 std::string access_text(const AccessLine& line) {
-    std::string text = fmt::format("{}: {}{} {} {}", place_text(line.frame), grade_text(line),
+    const std::string called = line.called_code();
+    std::string text = fmt::format("{}: {}{}{} {} {}", place_text(line.frame),
+                                   called.empty() ? "" : "in " + called + ": ", grade_text(line),
                                    access_words(line.kind), access_preposition(line.kind), object_text(line));
     append(text, access_count_text(line));
     append(text, crossings_text(line));

@@ -12,7 +12,10 @@ namespace {
 constexpr size_t kRowLimit = 200; // the page stays small however many instructions there were
 
 void put_row(HtmlWriter& html, const AccessLine& line) {
-    html.open("tr").open("td").element("code", frame_text(line.frame)).close();
+    html.open("tr").open("td").element("code", frame_text(line.frame));
+    if (const std::string called = line.called_code(); !called.empty())
+        html.element("div", "in " + called, {{"class", "muted leaf"}});
+    html.close();
     html.element("td", access_words(line.kind));
     html.open("td");
     if (line.objects.empty())

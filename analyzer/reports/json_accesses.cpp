@@ -65,6 +65,10 @@ Json access_object(const AccessLine& line) {
                    {"instructions", line.instructions},
                    {"threads", line.threads},
                    {"processes", line.processes}};
+    if (!line.called_code().empty()) {
+        result["leaf_function"] = line.leaf_function;
+        result["leaf_module"] = line.leaf_module;
+    }
     if (line.trapped())
         result["trapped"] = {{"count", line.counts.hits},
                              {"exact", line.counts.exact},

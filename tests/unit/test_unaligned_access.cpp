@@ -2,6 +2,7 @@
 #include "diagnoses/unaligned_lines.h"
 #include "synthetic_run.h"
 
+#include <algorithm>
 #include <catch2/catch.hpp>
 
 using namespace plumb;
@@ -325,4 +326,31 @@ TEST_CASE("time in traps and in rewritten code is not the run's own") {
     const std::vector<Finding> findings = made.diagnose("split-lock");
     REQUIRE(findings.size() == 1);
     CHECK(findings[0].cost.fraction == Approx(0.2)); // 0.4 s of the remaining 2
+}
+
+TEST_CASE("an access inside a library is told at the line that calls it, with the function that it stands in") {
+    SyntheticRun made = program();
+    constexpr uint64_t kInner = 0x500100, kInnerToo = 0x500200;
+    made.add_module("/opt/lib/libevents.so.7", kInner, kInner + 0x1000);
+    made.name(kInner, "poll_events+0x49e", "libevents.so.7", "", 0);
+    made.name(kInnerToo, "wake_up+0x10", "libevents.so.7", "", 0);
+    const uint32_t caller = made.add_path({kMain, kSweep});
+    for (const uint64_t address : {kInner, kInnerToo, kSweep})
+        made.add_unaligned(address, kLoad8, kPair + 4, 512, 8).path = address == kSweep ? 0 : caller;
+    const UnalignedAccesses accesses = accesses_of(made);
+    REQUIRE(accesses.lines.size() == 3);
+    std::vector<std::string> code;
+    for (const AccessLine& line : accesses.lines) {
+        CHECK(line.frame.file == "/src/sweep.f90");
+        CHECK(line.frame.line == 20);
+        code.push_back(line.called_code());
+    }
+    std::sort(code.begin(), code.end());
+    CHECK(code == std::vector<std::string>{"", "poll_events of libevents.so.7", "wake_up of libevents.so.7"});
+
+    made.run.processes[0].alignment.sites.pop_back();
+    const std::vector<Finding> findings = made.diagnose("unaligned-access");
+    REQUIRE(findings.size() == 1);
+    CHECK_THAT(findings[0].title, Contains(", in ") && Contains(" of libevents.so.7"));
+    CHECK(findings[0].evidence.contains("inside"));
 }
