@@ -1,6 +1,8 @@
 """The alignment trap's bad days: programs behave under it as they do alone, output and status, in both modes."""
 
 import shutil
+import subprocess
+import time
 import unittest
 
 from plumb_test import PROGRAMS
@@ -54,6 +56,12 @@ class Torture(ShimTest):
     def test_64_threads(self):
         self.program("crowd")
 
+    def test_ignored_signals_stay_ignored_over_exec(self):
+        self.program("ignored", 3)
+
+    def test_threads_and_clocks_of_the_c_library(self):
+        self.program("notified")
+
     def test_instructions(self):
         self.program("instructions")
 
@@ -83,6 +91,26 @@ class Torture(ShimTest):
     def test_node(self):
         self.same(shutil.which("node") or "node", "-e", "let s = 0; for (let i = 0; i < 1e6; i++) s = (s * 31 + i) | 0; console.log(s)",
                   recorded=False)
+
+    def test_debugger_that_comes_and_goes(self):
+        if not shutil.which("gdb"):
+            self.skipTest("gdb is not installed")
+        program = PROGRAMS / "align" / "align_late"
+        bare = self.run_bare(program, 2)
+        for mode, preload in (("find", None), ("exact", str(STRINGS))):
+            with self.subTest(mode), self.start(program, 2, PLUMB_ALIGN=mode, LD_PRELOAD=preload) as process:
+                while not self.traces("align_late") and process.poll() is None:
+                    time.sleep(0.01)
+                debugger = subprocess.run(
+                    [shutil.which("gdb"), "-nx", "-batch", "-p", str(process.pid), "-ex", "info registers rip", "-ex", "detach"],
+                    stdin=subprocess.DEVNULL, capture_output=True, text=True, timeout=120)
+                output, errors = process.communicate(timeout=60)
+                if "ptrace" in debugger.stderr and "not permitted" in debugger.stderr:
+                    self.skipTest("nobody may attach here")
+                self.assertIn("rip", debugger.stdout, debugger.stderr)
+                self.assertEqual((process.returncode, output, errors), (bare.returncode, bare.stdout, bare.stderr))
+                for trace in self.traces():
+                    trace.path.unlink()
 
     def test_strace(self):
         # Not armed below a tracer: every hit would be an event of its.

@@ -1,6 +1,8 @@
-// usage: align_late. Unaligned loads early_load in the first moment, then 0.1 s without any, then late_load for 0.3 s.
+// usage: align_late [SECONDS]. Unaligned loads early_load in the first moment, then 0.1 s without any, then late_load
+// for 0.3 s or so long.
 #include <stdint.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <time.h>
 
 static _Alignas(64) char area[64];
@@ -14,14 +16,15 @@ static double cpu_seconds(void) {
     return (double)now.tv_sec + 1e-9 * (double)now.tv_nsec;
 }
 
-int main(void) {
+int main(int count, char** arguments) {
+    const double seconds = count > 1 ? atof(arguments[1]) : 0.3;
     int64_t sum = 0;
     for (int i = 0; i < 10000; ++i)
         sum += early_load((int32_t*)(area + 1));
     const double begin = cpu_seconds();
     while (cpu_seconds() < begin + 0.1)
         ;
-    while (cpu_seconds() < begin + 0.4)
+    while (cpu_seconds() < begin + 0.1 + seconds)
         for (int i = 0; i < 100; ++i)
             sum += late_load((int32_t*)(area + 1));
     printf("%lld\n", (long long)sum);
