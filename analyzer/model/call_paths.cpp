@@ -27,6 +27,9 @@ SourceFrame in_module(const char* module) {
 
 } // namespace
 
+CallPaths::CallPaths(const Run& run, SourceResolver& resolver)
+    : run_(run), resolver_(resolver), unknown_frames_{in_module("[unknown]")} {}
+
 // Where mappings of different times overlap, the one that lasted longest wins: nodes of the tree carry no time.
 const std::vector<CallPaths::Range>& CallPaths::ranges_of(size_t process) const {
     auto [entry, is_new] = ranges_.try_emplace(process);
@@ -84,27 +87,38 @@ std::vector<SourceFrame> CallPaths::resolve(size_t process, const Module* module
     return resolver_.resolve(of_process, address);
 }
 
-const std::vector<SourceFrame>& CallPaths::frames_of(size_t process, uint32_t node) {
-    std::vector<SourceFrame>& frames = frames_[uint64_t{process} << 32 | node];
-    if (!frames.empty())
-        return frames;
-    if (process >= run_.processes.size() || node == 0 || node >= run_.processes[process].paths.size()) {
-        frames.push_back(in_module("[unknown]"));
-        return frames;
-    }
-    const PathNode& path = run_.processes[process].paths[node];
-    const uint64_t address = looked_up(path);
-    if (const Module* module = module_of(process, address)) {
-        frames = resolve(process, module, address);
-    } else if (path.kernel) {
+std::vector<SourceFrame> CallPaths::frames_at_place(const CodePlace& place) {
+    std::vector<SourceFrame> frames;
+    if (const Module* module = module_of(place.process, place.address)) {
+        frames = resolve(place.process, module, place.address);
+    } else if (place.kernel) {
         Module kernel;
         kernel.kind = Module::Kind::kernel;
         kernel.end = UINT64_MAX;
-        frames = resolver_.resolve(kernel, address);
+        frames = resolver_.resolve(kernel, place.address);
     }
     if (frames.empty())
-        frames.push_back(in_module(path.kernel ? "[kernel]" : "[unknown]"));
+        frames.push_back(in_module(place.kernel ? "[kernel]" : "[unknown]"));
     return frames;
+}
+
+const std::vector<SourceFrame>& CallPaths::frames_of(size_t process, uint32_t node) {
+    if (process >= run_.processes.size() || node == 0 || node >= run_.processes[process].paths.size())
+        return unknown_frames_;
+    const std::vector<PathNode>& paths = run_.processes[process].paths;
+    if (frames_of_node_.size() <= process)
+        frames_of_node_.resize(run_.processes.size());
+    std::vector<const std::vector<SourceFrame>*>& known = frames_of_node_[process];
+    if (known.size() <= node)
+        known.resize(paths.size());
+    if (known[node])
+        return *known[node];
+    const CodePlace place{process, paths[node].kernel, looked_up(paths[node])};
+    auto found = frames_.find(place);
+    if (found == frames_.end())
+        found = frames_.emplace(place, frames_at_place(place)).first;
+    known[node] = &found->second;
+    return found->second;
 }
 
 std::vector<SourceFrame> CallPaths::frames_at(size_t process, uint64_t address) {

@@ -5,6 +5,8 @@
 #include "model/run.h"
 #include "model/source_resolver.h"
 
+#include <compare>
+#include <map>
 #include <optional>
 #include <unordered_map>
 #include <string>
@@ -14,7 +16,7 @@ namespace plumb::model {
 
 class CallPaths {
   public:
-    explicit CallPaths(const Run& run, SourceResolver& resolver) : run_(run), resolver_(resolver) {}
+    explicit CallPaths(const Run& run, SourceResolver& resolver);
 
     // Source frames of one node of process `process`, innermost first; never empty.
     const std::vector<SourceFrame>& frames_of(size_t process, uint32_t node);
@@ -72,8 +74,20 @@ class CallPaths {
     UserFrame own_best(size_t process, uint32_t node);
     UserFrame best_outwards(size_t process, uint32_t node);
 
-    std::unordered_map<uint64_t, std::vector<SourceFrame>> frames_; // key: process << 32 | node
-    std::unordered_map<uint64_t, UserFrame> user_frames_;           // likewise
+    // Many nodes share an address: its frames stand once. Ordered, because the addresses come from a file: a hash
+    // could be made to collide.
+    struct CodePlace {
+        size_t process;
+        bool kernel;
+        uint64_t address;
+        auto operator<=>(const CodePlace&) const = default;
+    };
+    std::vector<SourceFrame> frames_at_place(const CodePlace& place);
+
+    std::map<CodePlace, std::vector<SourceFrame>> frames_;
+    std::vector<std::vector<const std::vector<SourceFrame>*>> frames_of_node_; // [process][node], null: not asked yet
+    const std::vector<SourceFrame> unknown_frames_;
+    std::unordered_map<uint64_t, UserFrame> user_frames_; // key: process << 32 | node
 };
 
 // True for paths of libraries that came with the system's tool chain (libc, ld.so, libstdc++, libgcc, libm,
