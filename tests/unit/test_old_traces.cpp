@@ -68,3 +68,47 @@ TEST_CASE("format 1.0: shell, heap-bound program, three threads") {
     }
     CHECK(std::ranges::count(burn.modules, "/usr/lib/x86_64-linux-gnu/libc.so.6", &model::Module::path) >= 1);
 }
+
+TEST_CASE("format 1.1: unaligned accesses, every hit counted") {
+    const model::Run run = trace::build_run(PLUMB_OLD_TRACES "/format-1.1");
+    CHECK(run.notes.empty());
+    CHECK(run.complete);
+    REQUIRE(run.processes.size() == 1);
+    const model::Process& process = process_named(run, "align_records");
+    const model::Alignment& alignment = process.alignment;
+    CHECK(alignment.mode == model::Alignment::Mode::exact);
+    CHECK(alignment.hits == 17'502'646);
+    CHECK(alignment.rewritten == 17'501'601);
+    CHECK(alignment.excluded_hits == 44);
+    CHECK(alignment.lost_hits == 0);
+    CHECK_FALSE(alignment.stand_ins.empty());
+    REQUIRE(alignment.sites.size() == 6);
+
+    // 875 of 1,000 records of 13 bytes hold their weight off its boundary, in 20,000 rounds.
+    const auto sum = std::ranges::max_element(alignment.sites, {}, &model::UnalignedSite::hits);
+    CHECK(sum->hits == 17'500'000);
+    CHECK(sum->exact);
+    CHECK(sum->kind.width == 8);
+    CHECK(sum->kind.load);
+    CHECK_FALSE(sum->kind.store);
+    CHECK(sum->page_crossings == 2 * 20'000);
+    uint64_t crossings = 0;
+    for (uint64_t place = 1; place < 13'000; place += 13)
+        crossings += place % 64 > 56;
+    CHECK(sum->line_crossings() == crossings * 20'000);
+    REQUIRE_FALSE(sum->addresses.empty());
+    CHECK(sum->addresses[0].block == model::UnalignedAddress::Block::heap);
+    CHECK(sum->addresses[0].address == sum->addresses[0].block_start + 1);
+
+    const auto locked = std::ranges::find_if(alignment.sites, [](const auto& site) { return site.kind.locked; });
+    REQUIRE(locked != alignment.sites.end());
+    CHECK(locked->hits == 20);
+    CHECK(locked->line_crossings() == 20);
+
+    REQUIRE(run.hosts.size() == 1);
+    REQUIRE(run.hosts[0].access_penalties);
+    CHECK(run.hosts[0].access_penalties->store.page_ns == Approx(7.524));
+    CHECK(run.hosts[0].access_penalties->split_lock_ns == Approx(44'882.75));
+    CHECK(run.hosts[0].access_penalties->load.sweep_line_ns == 0); // since 1.2
+    CHECK(process.sampled_accesses.size() == 8);
+}
