@@ -8,6 +8,7 @@ namespace plumb {
 namespace {
 
 constexpr double kNoise = 0.05; // of the time of an aligned access: two timings of the same loop differ by that
+constexpr double kSweepShare = 0.125; // of the accesses of the sweeps that are timed
 constexpr uint64_t kAllCrossings = 64; // samples of an instruction that all cross: it is no sweep
 
 double extra_of(double time_ns, double aligned_ns) {
@@ -20,7 +21,9 @@ void add_access(ExtraTime& extra, const model::AccessPenalties::Access& access) 
     extra.known = true;
     extra.aligned_ns += access.aligned_ns;
     extra.within_ns += extra_of(access.unaligned_ns, access.aligned_ns);
-    extra.line_ns += extra_of(access.line_ns, access.aligned_ns);
+    const double line_ns = extra_of(access.line_ns, access.aligned_ns);
+    extra.line_ns += line_ns;
+    extra.sparse_line_ns += access.sweep_line_ns > 0 ? std::min(access.sweep_line_ns, line_ns) : line_ns;
     extra.page_ns += std::max(extra_of(access.page_ns, access.aligned_ns), extra_of(access.line_ns, access.aligned_ns));
 }
 
@@ -101,6 +104,11 @@ void AccessCost::scale(double factor) {
     split_lock_s *= factor;
 }
 
+double ExtraTime::line_at(double share) const {
+    const double part = std::clamp((share - kSweepShare) / (1 - kSweepShare), 0.0, 1.0);
+    return sparse_line_ns + part * (line_ns - sparse_line_ns);
+}
+
 ExtraTime extra_time_of(const model::AccessPenalties* penalties, const model::AccessKind& kind) {
     ExtraTime extra;
     if (!penalties)
@@ -109,6 +117,7 @@ ExtraTime extra_time_of(const model::AccessPenalties* penalties, const model::Ac
         extra.known = penalties->locked_ns > 0 && penalties->split_lock_ns > 0;
         extra.aligned_ns = penalties->locked_ns;
         extra.line_ns = extra.page_ns = extra_of(penalties->split_lock_ns, penalties->locked_ns);
+        extra.sparse_line_ns = extra.line_ns;
         return extra;
     }
     if (kind.load || !kind.store)
@@ -125,7 +134,8 @@ AccessCost cost_of_counts(const ExtraTime& extra, const model::AccessKind& kind,
     const Classes classes = counts.exact ? classes_of(counts.hits, counts.line_crossings, counts.page_crossings)
                                          : classes_of_part(counts);
     const double within_s = classes.within * extra.within_ns * 1e-9;
-    const double line_s = classes.line * extra.line_ns * 1e-9;
+    const double line_s = classes.line * 1e-9 *
+                          extra.line_at((classes.line + classes.page) / static_cast<double>(counts.hits));
     const double page_s = classes.page * extra.page_ns * 1e-9;
     AccessCost counted = in_kind(kind, within_s, line_s, page_s);
     if (counts.exact && !kind.string) {
@@ -154,11 +164,14 @@ AccessCost cost_of_samples(const ExtraTime& extra, const model::AccessKind& kind
     };
     if (access.page_crossings < samples || samples < kAllCrossings)
         classes.page = at_most_as_in_sweep(classes.page, model::kPageBytes, extra.page_ns);
-    if (access.line_crossings < samples || samples < kAllCrossings)
-        classes.line = at_most_as_in_sweep(classes.line, model::kLineBytes, extra.line_ns);
+    double line_ns = extra.line_ns;
+    if (access.line_crossings < samples || samples < kAllCrossings) {
+        line_ns = extra.line_at(static_cast<double>(kind.width) / model::kLineBytes);
+        classes.line = at_most_as_in_sweep(classes.line, model::kLineBytes, line_ns);
+    }
     const double sample_s = static_cast<double>(access.time_ns) * 1e-9 / static_cast<double>(samples);
     AccessCost cost = in_kind(kind, classes.within * sample_s * part_of(extra.within_ns, extra.aligned_ns),
-                              classes.line * sample_s * part_of(extra.line_ns, extra.aligned_ns),
+                              classes.line * sample_s * part_of(line_ns, extra.aligned_ns),
                               classes.page * sample_s * part_of(extra.page_ns, extra.aligned_ns));
     cost.how = AccessCost::How::estimated;
     return cost;

@@ -36,7 +36,12 @@ struct AccessCounts {
 // was not measured.
 struct ExtraTime {
     double aligned_ns = 0, within_ns = 0, line_ns = 0, page_ns = 0;
+    double sparse_line_ns = 0; // of a line crossing where most accesses cross none
     bool known = false; // the machine's penalties were measured
+
+    // Of a line crossing, when this share of the accesses crosses a line. Neighbours hide what a crossing costs, unless
+    // they cross as well: between one access in eight and all of them, in proportion.
+    double line_at(double share) const;
 };
 
 ExtraTime extra_time_of(const model::AccessPenalties* penalties, const model::AccessKind& kind);

@@ -94,6 +94,7 @@ struct SampledAccess {
 struct AccessPenalties {
     struct Access {
         double aligned_ns = 0, unaligned_ns = 0, line_ns = 0, page_ns = 0;
+        double sweep_line_ns = 0; // what a crossing adds where one access of eight crosses a line
     };
     Access load, store;
     double locked_ns = 0, split_lock_ns = 0;

@@ -46,6 +46,39 @@ void store(char* base, uint64_t stride, uint64_t rounds) {
                  : "memory", "cc");
 }
 
+// Sums, or stores, `count` consecutive doubles (a multiple of four) from `base`, `rounds` times.
+void sweep_loads(char* base, uint64_t count, uint64_t rounds) {
+    for (; rounds > 0; --rounds) {
+        char *at = base, *end = base + 8 * count;
+        asm volatile("1: addsd (%[at]), %%xmm0\n\t"
+                     "addsd 8(%[at]), %%xmm1\n\t"
+                     "addsd 16(%[at]), %%xmm2\n\t"
+                     "addsd 24(%[at]), %%xmm3\n\t"
+                     "addq $32, %[at]\n\t"
+                     "cmpq %[end], %[at]\n\t"
+                     "jne 1b"
+                     : [at] "+r"(at)
+                     : [end] "r"(end)
+                     : "xmm0", "xmm1", "xmm2", "xmm3", "memory", "cc");
+    }
+}
+
+void sweep_stores(char* base, uint64_t count, uint64_t rounds) {
+    for (; rounds > 0; --rounds) {
+        char *at = base, *end = base + 8 * count;
+        asm volatile("1: movq %%rax, (%[at])\n\t"
+                     "movq %%rax, 8(%[at])\n\t"
+                     "movq %%rax, 16(%[at])\n\t"
+                     "movq %%rax, 24(%[at])\n\t"
+                     "addq $32, %[at]\n\t"
+                     "cmpq %[end], %[at]\n\t"
+                     "jne 1b"
+                     : [at] "+r"(at)
+                     : [end] "r"(end)
+                     : "memory", "cc");
+    }
+}
+
 void add_locked(char* base, uint64_t stride, uint64_t rounds) {
     char* last = base + 3 * stride;
     asm volatile("1: lock incq (%[base])\n\t"
@@ -75,6 +108,18 @@ void store(char* base, uint64_t stride, uint64_t rounds) {
             *reinterpret_cast<Unaligned*>(base + i * stride) = i;
 }
 
+void sweep_loads(char* base, uint64_t count, uint64_t rounds) {
+    for (; rounds > 0; --rounds)
+        for (uint64_t i = 0; i < count; ++i)
+            static_cast<void>(*reinterpret_cast<Unaligned*>(base + 8 * i));
+}
+
+void sweep_stores(char* base, uint64_t count, uint64_t rounds) {
+    for (; rounds > 0; --rounds)
+        for (uint64_t i = 0; i < count; ++i)
+            *reinterpret_cast<Unaligned*>(base + 8 * i) = i;
+}
+
 void add_locked(char* base, uint64_t stride, uint64_t rounds) { // never called off its natural alignment
     for (; rounds > 0; --rounds)
         for (uint64_t i = 0; i < kAccessesARound; ++i)
@@ -92,6 +137,23 @@ uint64_t least_ps(Loop loop, char* base, uint64_t stride, uint64_t rounds, uint6
         least = std::min(least, monotonic_ns() - begin);
     }
     return least * 1000 / (rounds * kAccessesARound);
+}
+
+// What one line crossing adds to a sweep of which one access in eight crosses, none of them a page; 1 if nothing.
+uint16_t sweep_line_ps(Loop sweep, char* page) {
+    constexpr uint64_t kCount = kPage / 8 - 8, kSweeps = 4;
+    uint64_t aligned_ns = UINT64_MAX, crossing_ns = UINT64_MAX;
+    const auto time = [&](char* base) {
+        const uint64_t begin = monotonic_ns();
+        sweep(base, kCount, kSweeps);
+        return monotonic_ns() - begin;
+    };
+    for (uint64_t i = 0; i < 2 * kRepetitions; ++i) { // in turn: the clock rate may change
+        aligned_ns = std::min(aligned_ns, time(page));
+        crossing_ns = std::min(crossing_ns, time(page + 4));
+    }
+    const uint64_t extra_ns = crossing_ns > aligned_ns ? crossing_ns - aligned_ns : 0;
+    return static_cast<uint16_t>(std::clamp<uint64_t>(extra_ns * 1000 * 8 / (kCount * kSweeps), 1, UINT16_MAX));
 }
 
 // Five repetitions of four at the most.
@@ -137,6 +199,8 @@ trace::AccessPenalty measure_access_penalties(bool with_split_locks) {
     penalty.unaligned_store_ps = time(store, 4, 2 * kLine);
     penalty.line_store_ps = time(store, kLine - 4, 2 * kLine);
     penalty.page_store_ps = time(store, kPage - 4, kPage);
+    penalty.sweep_line_load_ps = sweep_line_ps(sweep_loads, memory);
+    penalty.sweep_line_store_ps = sweep_line_ps(sweep_stores, memory);
     penalty.locked_ps = time(add_locked, 0, 2 * kLine);
     if (with_split_locks)
         penalty.split_lock_ps = time_split_locks(memory);

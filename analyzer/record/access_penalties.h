@@ -7,7 +7,8 @@
 
 namespace plumb::record {
 
-// Times loops of independent accesses to memory in the first-level cache; each figure is the least of several
+// Times loops of independent accesses to memory in the first-level cache, in which all accesses are of the same kind; and
+// sweeps through a page, in which one unaligned access of eight crosses a line and its neighbours hide some of that. Each figure is the least of several
 // repetitions, so that a busy machine matters little. x86-64: loops in assembler. Elsewhere: volatile accesses through
 // a type without alignment, which is one instruction where the architecture allows unaligned accesses at all.
 //

@@ -429,7 +429,8 @@
     F(locked_ps, number, "an aligned locked operation")                                                      \
     F(split_lock_ps, number, "one that crosses a line")                                                      \
     F(split_lock_setting, string, "what the kernel does about split locks, in its own words; 0: not known")  \
-    F(padding, padding, "")
+    F(sweep_line_load_ps, number, "what a line crossing adds where one access of 8 crosses; since 1.2")      \
+    F(sweep_line_store_ps, number, "the same of stores; since 1.2")
 
 #define PLUMB_FIELDS_EventCount(F)                                                                           \
     F(name, string, "\"alignment-faults\", \"emulation-faults\", or a PMU event's own name")                 \

@@ -106,10 +106,12 @@ void HostBuilder::take(const AccessPenalty& record, FileContext& context) {
     keep_smallest(known.load.unaligned_ns, record.unaligned_load_ps);
     keep_smallest(known.load.line_ns, record.line_load_ps);
     keep_smallest(known.load.page_ns, record.page_load_ps);
+    keep_smallest(known.load.sweep_line_ns, record.sweep_line_load_ps);
     keep_smallest(known.store.aligned_ns, record.aligned_store_ps);
     keep_smallest(known.store.unaligned_ns, record.unaligned_store_ps);
     keep_smallest(known.store.line_ns, record.line_store_ps);
     keep_smallest(known.store.page_ns, record.page_store_ps);
+    keep_smallest(known.store.sweep_line_ns, record.sweep_line_store_ps);
     keep_smallest(known.locked_ns, record.locked_ps);
     keep_smallest(known.split_lock_ns, record.split_lock_ps);
     if (known.split_lock_setting.empty())

@@ -748,7 +748,9 @@ struct AccessPenalty {
     uint64_t locked_ps;       // 80  an aligned locked operation
     uint64_t split_lock_ps;   // 88  one that crosses a line
     StringId split_lock_setting; // 96  what the kernel does about split locks, in its own words; 0: not known
-    uint32_t padding;       // 100
+    // What a line crossing adds (at least 1) where only some accesses cross: in sweeps of 8-byte accesses 4 bytes off.
+    uint16_t sweep_line_load_ps;  // 100  since 1.2
+    uint16_t sweep_line_store_ps; // 102  since 1.2
 };
 static_assert(sizeof(AccessPenalty) == 104);
 

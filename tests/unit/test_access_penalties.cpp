@@ -39,6 +39,8 @@ TEST_CASE("penalties are measured, those of split locks on request alone") {
         CHECK(time_ps > 0);
         CHECK(time_ps < 1'000'000'000); // a millisecond an access is no access
     }
+    CHECK(penalty.sweep_line_load_ps > 0);
+    CHECK(penalty.sweep_line_store_ps > 0);
     CHECK(penalty.split_lock_ps == 0);
     CHECK(penalty.loads > 1000);
     CHECK(penalty.split_lock_setting == 0);

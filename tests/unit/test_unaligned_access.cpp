@@ -161,6 +161,19 @@ TEST_CASE("find mode: address sampling says how much of the time crossing access
     }
 }
 
+TEST_CASE("a crossing costs less where its neighbours cross nothing") {
+    SyntheticRun made = program();
+    made.run.hosts[0].access_penalties->store.sweep_line_ns = 0.5;
+    SECTION("one in eight: as in a sweep") {
+        made.add_unaligned(kSweep, kStore8, kPair + 4, 512, 8);
+        CHECK(accesses_of(made).lines.at(0).cost.line_s == Approx(63 * 0.5e-9));
+    }
+    SECTION("all of them: as in a loop of crossings") {
+        made.add_unaligned(kSweep, kStore8, kPair + 60, 512, 4096);
+        CHECK(accesses_of(made).lines.at(0).cost.line_s == Approx(512 * 2e-9));
+    }
+}
+
 TEST_CASE("find mode: enough caught accesses tell the share that crosses, samples tell the time") {
     SyntheticRun made = program();
     model::UnalignedSite& site = made.add_unaligned(kSweep, kStore8, kPair + 4, 512, 8, false);
