@@ -34,7 +34,8 @@ void plumb_unaligned_load(const void*) PLUMB_HIDDEN;
 namespace plumb::shim {
 namespace {
 
-constexpr uint32_t kWindowCounted = 20;
+constexpr uint32_t kWindowCounted = 20, kLeastWindowCounted = 5;
+constexpr uint64_t kWindowCostNs = 150'000; // of hits in a window, where traps are slow: under 1 % of a tick's 20 ms
 constexpr uint32_t kWindowExcluded = 6;
 constexpr uint32_t kFirstWindows = 8, kFirstWindowExcluded = 64; // short programs have no second one
 constexpr uint32_t kMostIdleTicks = 63;
@@ -51,6 +52,7 @@ trace::AlignMode mode = trace::AlignMode::find;
 std::atomic<bool> stopped{false};
 std::atomic<uint32_t> windows_begun{0}; // by all threads, up to kFirstWindows
 uint64_t trap_cost_ns = 0;
+uint32_t window_counted_limit = kWindowCounted;
 __thread uint32_t tried __attribute__((tls_model("initial-exec"))) = 0;
 
 bool is_exact() { return mode == trace::AlignMode::exact; }
@@ -83,7 +85,7 @@ void end_window(WatchedThread& thread) {
 }
 
 bool window_is_over(const WatchedThread& thread) {
-    return !is_exact() && (thread.window_counted >= kWindowCounted ||
+    return !is_exact() && (thread.window_counted >= window_counted_limit ||
                            thread.window_excluded >= thread.window_excluded_limit);
 }
 
@@ -316,6 +318,10 @@ uint64_t try_trap() {
         clear_alignment_flag();
         const uint64_t took_ns = now_ns() - begin_ns;
         trap_cost_ns = took_ns < trap_cost_ns ? took_ns : trap_cost_ns;
+    }
+    if (trap_cost_ns > kWindowCostNs / kWindowCounted) {
+        const uint64_t affordable = kWindowCostNs / trap_cost_ns;
+        window_counted_limit = affordable < kLeastWindowCounted ? kLeastWindowCounted : static_cast<uint32_t>(affordable);
     }
     return tried == kTries ? trap_cost_ns : 0;
 }
