@@ -1,17 +1,20 @@
 // What a benchmark of the alignment trap needs: a known number of unaligned loads at a known rate, and the time of them
 // without the start and end of the process.
-//   bench_align BYTES_OFF ROUNDS SPINS [generated]
+//   bench_align BYTES_OFF ROUNDS SPINS [generated|floor]
 // Each of ROUNDS rounds loads eight bytes once, BYTES_OFF bytes behind a multiple of 64, after SPINS steps of a dependent
 // multiplication. With `generated` the same machine code runs from an anonymous mapping, as that of a just-in-time
-// compiler does: code that belongs to no file is never rewritten. Prints CLOCK_MONOTONIC at the first round, and the
+// compiler does: code that belongs to no file is never rewritten. With `floor` every load traps into a handler of the
+// program's own that does nothing but clear the flag: what no tool that uses this trap can be below. Prints CLOCK_MONOTONIC at the first round, and the
 // wall and CPU nanoseconds of all rounds.
 #define _GNU_SOURCE
+#include <signal.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <time.h>
+#include <ucontext.h>
 
 typedef uint64_t (*Kernel)(const void* place, uint64_t rounds, uint64_t spins);
 
@@ -49,13 +52,40 @@ static Kernel generate(void) {
     return (Kernel)(uintptr_t)code;
 }
 
+// The least that a handler can do.
+void floor_entry(int, siginfo_t*, void*);
+__attribute__((used)) void floor_handler(int number, siginfo_t* info, void* context);
+__asm__(".text\n.type floor_entry, @function\nfloor_entry:\n"
+        "pushfq\nandq $~0x40000, (%rsp)\npopfq\njmp floor_handler\n.size floor_entry, . - floor_entry\n");
+void floor_handler(int number, siginfo_t* info, void* context) {
+    (void)number, (void)info;
+    ((ucontext_t*)context)->uc_mcontext.gregs[REG_EFL] &= ~0x40000L;
+}
+
+static uint64_t trap_each(const void* place, uint64_t rounds, uint64_t spins) {
+    struct sigaction action = {.sa_sigaction = floor_entry, .sa_flags = SA_SIGINFO | SA_NODEFER};
+    sigaction(SIGBUS, &action, NULL);
+    uint64_t sum = spins;
+    for (; rounds > 0; --rounds) {
+        uint64_t value;
+        __asm__ volatile("lea -128(%%rsp), %%rsp\npushfq\norq $0x40000, (%%rsp)\npopfq\nlea 128(%%rsp), %%rsp\n"
+                         "movq (%1), %0"
+                         : "=r"(value)
+                         : "r"(place)
+                         : "memory", "cc");
+        sum += value;
+    }
+    return sum;
+}
+
 int main(int argc, char** argv) {
     static _Alignas(64) unsigned char data[128];
     if (argc < 4)
         return 2;
     const unsigned long off = strtoul(argv[1], NULL, 10) % 64;
     const uint64_t rounds = strtoul(argv[2], NULL, 10), spins = strtoul(argv[3], NULL, 10);
-    const Kernel kernel = argc > 4 ? generate() : bench_kernel;
+    const char* how = argc > 4 ? argv[4] : "";
+    const Kernel kernel = strcmp(how, "floor") == 0 ? trap_each : strcmp(how, "generated") == 0 ? generate() : bench_kernel;
     if (!kernel || rounds == 0)
         return 2;
     const uint64_t wall = nanoseconds(CLOCK_MONOTONIC), cpu = nanoseconds(CLOCK_THREAD_CPUTIME_ID);

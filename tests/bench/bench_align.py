@@ -110,14 +110,20 @@ def exact_section(program):
     for title, rounds, generated in (("trapped (generated code, never rewritten)", 200_000, ("generated",)),
                                      ("rewritten", 20_000_000, ())):
         arguments = (1, rounds, 0) + generated
-        seen = alternate({"bare": lambda: Loop(program, arguments), "exact": lambda: Loop(program, arguments, "exact")},
-                         ROUNDS)
+        variants = {"bare": lambda: Loop(program, arguments), "exact": lambda: Loop(program, arguments, "exact")}
+        if generated:
+            variants["floor"] = lambda: Loop(program, (1, rounds, 0, "floor"))
+        seen = alternate(variants, ROUNDS)
         costs = [(exact.cpu_ns - bare.cpu_ns) / rounds for bare, exact in zip(seen["bare"], seen["exact"])]
         counts = {loop.hits() for loop in seen["exact"]}
         rewritten = [loop.of_totals("rewritten") for loop in seen["exact"]]
         print(f"  {title:<44} {statistics.median(costs):9.1f} ({min(costs):.1f} to {max(costs):.1f}); {rounds:,} hits, "
               f"counted {'all' if counts == {rounds} else sorted(counts)}, without a signal "
               f"{min(rewritten):,} to {max(rewritten):,}")
+        if generated:
+            floor = [loop.cpu_ns / rounds for loop in seen["floor"]]
+            print(f"  {'a bare SIGBUS and back, for comparison':<44} {statistics.median(floor):9.1f} ({min(floor):.1f} to "
+                  f"{max(floor):.1f}); a trapped hit takes {ratio_text(costs, floor)} of that")
         if counts != {rounds} or bool(generated) != (max(rewritten) == 0):
             for line in seen["exact"][-1].evidence:
                 print(f"      {line}")
@@ -158,7 +164,7 @@ def peers_section(_):
             table["gcc -fsanitize=alignment (rebuilt)"] = (lambda: [checked], 20)
         except subprocess.CalledProcessError:
             print("gcc -fsanitize=alignment: libubsan is not installed")
-        for name, options, sweeps in (("none", (), 10), ("memcheck", (), 5), ("lackey", (), 5),
+        for name, options, sweeps in (("none", (), 10), ("memcheck", (), 5), ("lackey", (), 2),
                                       ("lackey", ("--trace-mem=yes",), 1)):
             if shutil.which("valgrind"):
                 command = ["valgrind", "-q", f"--tool={name}", *options, plain]

@@ -31,7 +31,7 @@ int main(int argc, char** argv) {
         sweep(x, kElements);
     const double end = seconds();
     printf("nanoseconds an element: %10.4f\n", 1e9 * (end - begin) / ((double)kElements * sweeps));
-    for (size_t i = 0; i < sizeof storage; i++)
+    for (size_t i = 0; i < sizeof storage; i += 61) // tools that trace each access are slow
         if (storage[i] != 0)
             return 1;
     return 0;
