@@ -748,9 +748,9 @@ struct AccessPenalty {
     uint64_t locked_ps;       // 80  an aligned locked operation
     uint64_t split_lock_ps;   // 88  one that crosses a line
     StringId split_lock_setting; // 96  what the kernel does about split locks, in its own words; 0: not known
-    // What a line crossing adds (at least 1) where only some accesses cross: in sweeps of 8-byte accesses 4 bytes off.
-    uint16_t sweep_line_load_ps;  // 100  since 1.2
-    uint16_t sweep_line_store_ps; // 102  since 1.2
+    // At least 1 where they were measured, in sweeps of 8-byte accesses that are 4 bytes off.
+    uint16_t sweep_line_load_ps;  // 100  what a line crossing adds where one access of 8 crosses; since 1.2
+    uint16_t sweep_line_store_ps; // 102  the same of stores; since 1.2
 };
 static_assert(sizeof(AccessPenalty) == 104);
 
