@@ -1,0 +1,80 @@
+// An ordinary program has its MPI library in the global scope, behind this one. A module that was opened privately
+// (a Python extension) has it in its own scope: no search order that starts here leads there, so the loaded objects
+// are asked one by one, and the first in whose scope there is such a function is remembered.
+#include "record/mpi/library_symbols.h"
+
+#include "record/mpi/library.h"
+
+#include <atomic>
+#include <dlfcn.h>
+#include <errno.h>
+#include <link.h>
+
+namespace plumb::shim::mpi {
+namespace {
+
+constexpr int kMaxObjects = 1024;
+
+std::atomic<void*> private_scope{nullptr}; // a handle that is never closed: what was found in it stays there
+
+struct Objects {
+    const char* names[kMaxObjects];
+    int count;
+};
+
+int note_object(dl_phdr_info* object, size_t, void* data) {
+    auto& objects = *static_cast<Objects*>(data);
+    if (object->dlpi_name && object->dlpi_name[0] == '/' && objects.count < kMaxObjects)
+        objects.names[objects.count++] = object->dlpi_name;
+    return 0;
+}
+
+bool is_our_own(const void* address) {
+    static const char here = 0;
+    Dl_info ours{}, found{};
+    return dladdr(&here, &ours) != 0 && dladdr(address, &found) != 0 && ours.dli_fbase == found.dli_fbase;
+}
+
+void* find_privately(const char* name) {
+    if (void* const scope = private_scope.load(std::memory_order_acquire))
+        return dlsym(scope, name);
+    Objects objects{};
+    dl_iterate_phdr(note_object, &objects);
+    for (int i = 0; i < objects.count; ++i) {
+        void* const scope = dlopen(objects.names[i], RTLD_NOLOAD | RTLD_LAZY);
+        if (!scope)
+            continue;
+        void* const found = dlsym(scope, name);
+        if (found && !is_our_own(found)) {
+            private_scope.store(scope, std::memory_order_release);
+            return found;
+        }
+        dlclose(scope);
+    }
+    return nullptr;
+}
+
+} // namespace
+
+void* find_function(const char* name) {
+    const int error_of_program = errno;
+    void* found = dlsym(RTLD_NEXT, name);
+    if (!found)
+        found = find_privately(name);
+    errno = error_of_program;
+    return found;
+}
+
+void* find_own_function(const char* name) { return find_function(name); }
+
+void* find_variable(const char* name) {
+    const int error_of_program = errno;
+    void* found = dlsym(RTLD_DEFAULT, name);
+    void* const scope = private_scope.load(std::memory_order_acquire);
+    if (!found && scope)
+        found = dlsym(scope, name);
+    errno = error_of_program;
+    return found;
+}
+
+} // namespace plumb::shim::mpi
