@@ -2,6 +2,7 @@
 
 #include "record/align/alignment_collector.h"
 #include "record/heap_collector.h"
+#include "record/mpi/mpi_collector.h"
 #include "record/pin.h"
 #include "record/settings.h"
 #include "record/timer_sampling.h"
@@ -15,6 +16,7 @@ struct Entry {
 };
 Entry collectors[] = {
     {&heap_collector, false},
+    {&mpi_collector, false},
     {&pin_collector, false},
     {&timer_sampling, false},
     {&alignment_collector, false}, // last: it arms the calling thread

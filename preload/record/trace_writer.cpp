@@ -105,6 +105,26 @@ void* append_bytes(const Guard& guard, trace::RecordType type, void* record, uin
     return place;
 }
 
+void* append_free_records(const Guard&, trace::RecordType type, uint32_t bytes_each, uint32_t count) {
+    const uint32_t bytes = bytes_each * count, chunk_bytes = bytes + static_cast<uint32_t>(sizeof(trace::ChunkHeader));
+    trace::ChunkHeader* const chunk = trace_file().allot(chunk_bytes, chunk_bytes, 0);
+    if (!chunk) {
+        trace_file().count_dropped(1);
+        return nullptr;
+    }
+    char* const first = reinterpret_cast<char*>(chunk + 1);
+    for (uint32_t i = 0; i < count; ++i) {
+        auto* const header = reinterpret_cast<trace::RecordHeader*>(first + i * bytes_each);
+        header->type = static_cast<uint16_t>(type);
+        header->size = static_cast<uint16_t>(bytes_each);
+    }
+    std::atomic_ref<uint64_t>(chunk->committed).store(bytes, std::memory_order_release);
+    return first;
+}
+
+uint64_t record_limit_bytes() { return trace_file().limit_bytes(); }
+void add_own_cost(uint64_t ns) { trace_file().add_own_cost(ns); }
+
 trace::StringId write_string(const Guard& guard, const char* text, size_t length) {
     if (length > kTextMax)
         length = kTextMax;

@@ -62,6 +62,16 @@ template <class Record> Record* append(const Guard& guard, trace::RecordType typ
     return static_cast<Record*>(append_bytes(guard, type, &record, sizeof(Record)));
 }
 
+// `count` zeroed records of one type in a chunk of their own, committed at once, to be filled in later: for events whose
+// places are used again. Null: no room. No thread's chunk is touched.
+void* append_free_records(const Guard&, trace::RecordType type, uint32_t bytes_each, uint32_t count);
+
+// What the file may hold in all.
+uint64_t record_limit_bytes();
+
+// Time that recording took from the program.
+void add_own_cost(uint64_t ns);
+
 // Writes a text once per call and returns its id; 0: no room. Callers cache what they repeat.
 trace::StringId write_string(const Guard&, const char* text, size_t length);
 

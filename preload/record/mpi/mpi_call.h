@@ -33,6 +33,8 @@ struct Function {
 };
 
 class ThreadCalls; // of the calling thread
+struct Comm;
+struct Operation;
 struct Site;
 
 // A message that the call sent, or received, or started. Ranks are those of the communicator (of its remote group, if it
@@ -102,17 +104,18 @@ class Call {
     bool wants_statuses() const;
 
   private:
-    Site* find_site(Handle comm); // of this call, at most one
-    void tell_message(const Message&, const Arrival*);
+    Site* find_site(const Guard&, const Comm*); // of this call, at most one
+    uint64_t end_ticks();                       // also of a poll that was not timed
+    void start(const Guard&, Operation&);       // the operation begins with this call
+    void count(const Guard&);
 
     const Function& function_;
     const Frame caller_;
     ThreadCalls* thread_ = nullptr; // null: not recorded
     Site* site_ = nullptr;
     uint64_t begin_ticks_ = 0, end_ticks_ = 0; // 0: not taken
-    bool keeps_ = false;   // false: MPI_Pcontrol(0), only what later calls depend on is followed
-    bool failed_ = false, found_nothing_ = false, has_guard_ = false;
-    alignas(Guard) unsigned char guard_memory_[sizeof(Guard)]; // from returned() to the end
+    bool keeps_ = false; // false: MPI_Pcontrol(0), only what later calls depend on is followed
+    bool returned_ = false, failed_ = false, found_nothing_ = false;
 };
 
 // Communicators and datatypes come and go: the same handle may name another one later.

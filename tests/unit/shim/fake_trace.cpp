@@ -68,10 +68,40 @@ void* append_bytes(const Guard&, trace::RecordType type, void* record, uint32_t)
         return keep(trace.maps, record);
     case trace::RecordType::LargeUnmap:
         return keep(trace.unmaps, record);
+    case trace::RecordType::MpiRank:
+        return keep(trace.mpi_ranks, record);
+    case trace::RecordType::MpiComm:
+        return keep(trace.mpi_comms, record);
+    case trace::RecordType::MpiSite:
+        return keep(trace.mpi_sites, record);
+    case trace::RecordType::MpiPeer:
+        return keep(trace.mpi_peers, record);
     default:
         return nullptr;
     }
 }
+
+void* append_free_records(const Guard&, trace::RecordType type, uint32_t bytes_each, uint32_t count) {
+    test::FakeTrace& trace = test::fake_trace();
+    const std::lock_guard<std::mutex> hold(lock);
+    if (trace.full)
+        return nullptr;
+    auto& chunk = trace.free_records.emplace_back(uint64_t{bytes_each} * count / 8);
+    for (uint32_t i = 0; i < count; ++i)
+        reinterpret_cast<trace::RecordHeader&>(chunk[uint64_t{i} * bytes_each / 8]) = {
+            static_cast<uint16_t>(type), static_cast<uint16_t>(bytes_each), 0};
+    return chunk.data();
+}
+
+trace::StringId write_string(const Guard&, const char* text, size_t length) {
+    test::FakeTrace& trace = test::fake_trace();
+    const std::lock_guard<std::mutex> hold(lock);
+    trace.strings.emplace_back(text, length);
+    return static_cast<trace::StringId>(trace.strings.size());
+}
+
+uint64_t record_limit_bytes() { return test::fake_trace().limit_bytes; }
+void add_own_cost(uint64_t) {}
 
 void write_evidence(const Guard&, const char*, trace::EvidenceState, const char*, const char*) {}
 

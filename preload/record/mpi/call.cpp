@@ -1,0 +1,189 @@
+#include "record/mpi/counters.h"
+#include "record/mpi/operations.h"
+#include "record/mpi/thread_calls.h"
+
+namespace plumb::shim::mpi {
+namespace {
+
+constexpr uint32_t kOwnCostEvery = 64; // calls to one whose recording is timed itself
+constexpr uint64_t kOwnCostMost = 1 << 15; // ticks: what is longer was an interruption
+
+} // namespace
+
+Call::Call(const Function& function, const Frame& caller) : function_(function), caller_(caller) {
+    Rank* const rank = rank_of_process;
+    if (!rank)
+        return;
+    ThreadState* const state = this_thread;
+    ThreadCalls* thread = state ? state->data<ThreadCalls>(ThreadSlot::mpi) : nullptr;
+    if (__builtin_expect(!thread || thread->tid() != state->tid || !state->live.load(std::memory_order_relaxed), 0))
+        thread = thread_calls();
+    if (!thread || !thread->enter(caller, function))
+        return;
+    thread_ = thread;
+    keeps_ = !rank->silent.load(std::memory_order_relaxed);
+    if (keeps_ && (!(function.kind & trace::kMpiPoll) || thread->times_this_poll()))
+        begin_ticks_ = ticks();
+}
+
+bool Call::outermost() const { return thread_ != nullptr; }
+
+bool Call::returned(int64_t result) {
+    if (!thread_)
+        return false;
+    if (begin_ticks_)
+        end_ticks_ = ticks();
+    returned_ = true;
+    failed_ = static_cast<int32_t>(result) != 0;
+    return !failed_;
+}
+
+uint64_t Call::end_ticks() {
+    if (!end_ticks_)
+        end_ticks_ = ticks();
+    return end_ticks_;
+}
+
+Call::~Call() {
+    if (!thread_)
+        return;
+    thread_->leave();
+    thread_->forget_handles();
+    if (!returned_ || !keeps_)
+        return;
+    const Guard guard;
+    if (guard)
+        count(guard);
+}
+
+void Call::count(const Guard& guard) {
+    trace::MpiSite& site = *find_site(guard, nullptr)->record;
+    add_to(site.calls, 1);
+    if (found_nothing_)
+        add_to(site.found_nothing, 1);
+    if (failed_)
+        add_to(site.failed, 1);
+    const bool polls = function_.kind & trace::kMpiPoll;
+    ++thread_->calls;
+    if (!begin_ticks_) { // a poll that was not timed
+        thread_->call_ended(0);
+        return;
+    }
+    const uint64_t elapsed = end_ticks_ > begin_ticks_ ? end_ticks_ - begin_ticks_ : 0;
+    uint64_t stands_for = elapsed;
+    add_to(site.timed_calls, 1);
+    site_->timed_ticks += elapsed;
+    if (polls) {
+        stands_for = elapsed * ThreadCalls::kPollsPerTimed;
+        // As many as there were for each one that was timed.
+        set(site.ticks, static_cast<uint64_t>(static_cast<double>(site_->timed_ticks) /
+                                              static_cast<double>(site.timed_calls) * static_cast<double>(site.calls)));
+    } else {
+        set(site.ticks, site_->timed_ticks);
+    }
+    if (elapsed > site.longest_ticks)
+        set(site.longest_ticks, elapsed);
+    set(site.last_ticks, end_ticks_);
+    thread_->call_ended(stands_for);
+    Rank& rank = *rank_of_process;
+    if (__builtin_expect(thread_->calls >= kOwnCostEvery || rank.is_stale(end_ticks_), 0)) {
+        const uint64_t own = ticks() - end_ticks_ + clock_read_ticks;
+        thread_->own_ticks += (own < kOwnCostMost ? own : kOwnCostMost) * thread_->calls;
+        rank.tell(*thread_, end_ticks_);
+    }
+}
+
+Site* Call::find_site(const Guard& guard, const Comm* comm) {
+    if (!site_)
+        site_ = thread_->sites.find(guard, rank_of_process->sites, function_, caller_, comm ? comm->id : 0,
+                                    begin_ticks_ ? begin_ticks_ : end_ticks());
+    return site_;
+}
+
+void Call::start(const Guard& guard, Operation& operation) {
+    operation.kept = keeps_;
+    operation.begin_ticks = begin_ticks_;
+    operation.begun_ticks = end_ticks_;
+    if (operation.kind == Operation::Kind::collective) {
+        const ThreadCalls::Gap gap = thread_->gap_before(begin_ticks_);
+        operation.gap_ticks = gap.ticks;
+        operation.gap_mpi_ticks = gap.mpi_ticks;
+    }
+    begin_operation(guard, *rank_of_process, operation, keeps_ ? site_ : nullptr);
+}
+
+void Call::message(const Message& message, const Arrival* arrival) {
+    const Guard guard;
+    if (!guard)
+        return;
+    Rank& rank = *rank_of_process;
+    const Comm* const comm = thread_->comm(guard, rank, message.comm);
+    Site* const site = keeps_ ? find_site(guard, comm) : nullptr;
+    const Locked locked(rank.lock);
+    if (!locked)
+        return;
+    Operation operation = operation_of(rank, message, comm);
+    start(guard, operation);
+    end_operation(guard, rank, operation, {begin_ticks_, end_ticks_, site ? site->id : 0, arrival});
+}
+
+void Call::collective(const Collective& collective) {
+    const Guard guard;
+    if (!guard)
+        return;
+    Rank& rank = *rank_of_process;
+    const Comm* const comm = thread_->comm(guard, rank, collective.comm);
+    Site* const site = keeps_ ? find_site(guard, comm) : nullptr;
+    const Locked locked(rank.lock);
+    if (!locked)
+        return;
+    Operation operation = operation_of(rank, collective, comm);
+    start(guard, operation);
+    if (site)
+        add_to(site->record->received_bytes, collective.received_bytes);
+    end_operation(guard, rank, operation, {begin_ticks_, end_ticks_, site ? site->id : 0, nullptr});
+    thread_->collective_ended(end_ticks_);
+}
+
+void Call::one_sided(Handle window, int32_t target, uint64_t bytes, trace::MpiDirection direction) {
+    const Guard guard;
+    if (!guard || !keeps_)
+        return;
+    Rank& rank = *rank_of_process;
+    const Comm* comm = nullptr;
+    {
+        const Locked locked(rank.lock);
+        Windows::Place place;
+        if (locked && rank.windows.find(window, &place))
+            comm = rank.comms.at(place.comm, place.generation);
+    }
+    trace::MpiSite& site = *find_site(guard, comm)->record;
+    if (target == rank.library->no_process)
+        return;
+    const Locked locked(rank.lock);
+    if (!locked)
+        return;
+    add_to(direction == trace::MpiDirection::put ? site.sent_bytes : site.received_bytes, bytes);
+    add_to(site.size_histogram[size_class(bytes)], 1);
+    rank.peers.count(guard, comm ? comm->world_rank_of(target) : -1, direction, bytes);
+}
+
+void Call::file(uint64_t read_bytes, uint64_t written_bytes) {
+    const Guard guard;
+    if (!guard || !keeps_)
+        return;
+    trace::MpiSite& site = *find_site(guard, nullptr)->record;
+    add_to(site.sent_bytes, written_bytes);
+    add_to(site.received_bytes, read_bytes);
+    add_to(site.size_histogram[size_class(written_bytes + read_bytes)], 1);
+}
+
+void Call::on(Handle comm) {
+    const Guard guard;
+    if (guard && keeps_)
+        find_site(guard, thread_->comm(guard, *rank_of_process, comm));
+}
+
+void Call::found_nothing() { found_nothing_ = true; }
+
+} // namespace plumb::shim::mpi

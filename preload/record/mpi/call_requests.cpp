@@ -1,0 +1,214 @@
+// The part of Call that follows requests from the call that begins an operation to the one that completes it.
+#include "record/mpi/counters.h"
+#include "record/mpi/operations.h"
+#include "record/mpi/thread_calls.h"
+
+#include <string.h>
+
+namespace plumb::shim::mpi {
+namespace {
+
+void count_unmatched(Rank& rank) { add_to(rank.record.load(std::memory_order_relaxed)->unmatched, 1); }
+
+// Remembers an operation under its request's handle. Null: nothing to remember, or no room, which is counted.
+Operation* remember(Rank& rank, Handle request, const Operation& operation) {
+    if (request == rank.library->null_request)
+        return nullptr;
+    Operation* const place = rank.requests.add(request);
+    if (!place) {
+        count_unmatched(rank);
+        return nullptr;
+    }
+    const uint32_t next = place->next, last = place->last;
+    *place = operation;
+    place->next = next;
+    place->last = last;
+    return place;
+}
+
+} // namespace
+
+void Call::started(Handle request, const Message& message) {
+    const Guard guard;
+    if (!guard)
+        return;
+    Rank& rank = *rank_of_process;
+    const Comm* const comm = thread_->comm(guard, rank, message.comm);
+    if (keeps_)
+        find_site(guard, comm);
+    const Locked locked(rank.lock);
+    if (!locked)
+        return;
+    Operation operation = operation_of(rank, message, comm);
+    start(guard, operation);
+    remember(rank, request, operation);
+}
+
+void Call::started(Handle request, const Collective& collective) {
+    const Guard guard;
+    if (!guard)
+        return;
+    Rank& rank = *rank_of_process;
+    const Comm* const comm = thread_->comm(guard, rank, collective.comm);
+    Site* const site = keeps_ ? find_site(guard, comm) : nullptr;
+    const Locked locked(rank.lock);
+    if (!locked)
+        return;
+    Operation operation = operation_of(rank, collective, comm);
+    start(guard, operation);
+    if (site)
+        add_to(site->record->received_bytes, collective.received_bytes);
+    remember(rank, request, operation);
+}
+
+void Call::made_persistent(Handle request, const Message& message) {
+    const Guard guard;
+    if (!guard)
+        return;
+    Rank& rank = *rank_of_process;
+    const Comm* const comm = thread_->comm(guard, rank, message.comm);
+    if (keeps_)
+        find_site(guard, comm);
+    const Locked locked(rank.lock);
+    if (!locked)
+        return;
+    Operation operation = operation_of(rank, message, comm);
+    operation.persistent = true;
+    operation.active = false;
+    remember(rank, request, operation);
+}
+
+void Call::made_persistent(Handle request, const Collective& collective) {
+    const Guard guard;
+    if (!guard)
+        return;
+    Rank& rank = *rank_of_process;
+    const Comm* const comm = thread_->comm(guard, rank, collective.comm);
+    if (keeps_)
+        find_site(guard, comm);
+    const Locked locked(rank.lock);
+    if (!locked)
+        return;
+    Operation operation = operation_of(rank, collective, comm);
+    operation.persistent = true;
+    operation.active = false;
+    remember(rank, request, operation);
+}
+
+void Call::made_other(Handle request) {
+    const Guard guard;
+    if (!guard)
+        return;
+    Rank& rank = *rank_of_process;
+    const Locked locked(rank.lock);
+    Operation operation{};
+    operation.active = true;
+    if (locked)
+        remember(rank, request, operation);
+}
+
+void Call::restarted(Handle request) {
+    const Guard guard;
+    if (!guard)
+        return;
+    Rank& rank = *rank_of_process;
+    if (keeps_)
+        find_site(guard, nullptr); // its requests may belong to several communicators
+    const Locked locked(rank.lock);
+    if (!locked)
+        return;
+    Operation* const operation = rank.requests.find(request);
+    if (!operation || !operation->persistent) {
+        count_unmatched(rank);
+        return;
+    }
+    operation->active = true;
+    start(guard, *operation);
+}
+
+void Call::freed(Handle request) {
+    const Guard guard;
+    if (!guard)
+        return;
+    Rank& rank = *rank_of_process;
+    const Locked locked(rank.lock);
+    if (!locked)
+        return;
+    Operation* const operation = rank.requests.find(request);
+    if (!operation)
+        return;
+    // What nobody will see complete ends, as far as can be known, with the call that began it.
+    if (operation->active)
+        end_operation(guard, rank, *operation,
+                      {operation->begin_ticks, operation->begun_ticks, operation->site, nullptr});
+    rank.requests.remove(request);
+}
+
+void Call::will_complete(const void* requests, size_t count, bool fortran) {
+    if (!thread_ || !requests || count == 0)
+        return;
+    const Guard guard;
+    Handle* const handles = guard ? thread_->handles_for(count) : nullptr;
+    if (!handles)
+        return;
+    const Library& library = *rank_of_process->library;
+    if (fortran) {
+        const int32_t* const integers = static_cast<const int32_t*>(requests);
+        for (size_t i = 0; i < count; ++i)
+            handles[i] = from_fortran(HandleKind::request, integers[i]);
+    } else if (library.handle_bytes == 8) {
+        memcpy(handles, requests, count * sizeof(Handle));
+    } else {
+        const uint32_t* const integers = static_cast<const uint32_t*>(requests);
+        for (size_t i = 0; i < count; ++i)
+            handles[i] = integers[i];
+    }
+}
+
+bool Call::wants_statuses() const {
+    if (!thread_ || thread_->handle_count() == 0)
+        return false;
+    const Guard guard;
+    if (!guard)
+        return false;
+    Rank& rank = *rank_of_process;
+    const Locked locked(rank.lock);
+    for (size_t i = 0; locked && i < thread_->handle_count(); ++i) {
+        const Operation* const operation = rank.requests.find(thread_->handle(i));
+        if (operation && operation->kind == Operation::Kind::message && !(operation->flags & trace::kMpiMessageSent))
+            return true;
+    }
+    return false;
+}
+
+void Call::completed(size_t index, const Arrival* arrival) {
+    const Guard guard;
+    if (!guard)
+        return;
+    Rank& rank = *rank_of_process;
+    const Handle request = thread_->handle(index);
+    if (request == rank.library->null_request || index >= thread_->handle_count())
+        return;
+    Site* const site = keeps_ ? find_site(guard, nullptr) : nullptr;
+    const uint64_t end = keeps_ ? end_ticks() : 0;
+    const Locked locked(rank.lock);
+    if (!locked)
+        return;
+    Operation* const operation = rank.requests.find(request);
+    if (!operation) {
+        count_unmatched(rank);
+        return;
+    }
+    if (!operation->active)
+        return; // waiting for a persistent request that was not started is over at once
+    Operation ended = *operation; // a persistent one is begun again as the program described it
+    ended.kept &= keeps_;
+    if (end_operation(guard, rank, ended, {begin_ticks_ ? begin_ticks_ : end, end, site ? site->id : 0, arrival}))
+        thread_->collective_ended(end);
+    if (operation->persistent)
+        operation->active = false;
+    else
+        rank.requests.remove(request);
+}
+
+} // namespace plumb::shim::mpi

@@ -1,0 +1,12 @@
+// Fields of records in the trace file that a reader may look at any time.
+#pragma once
+
+#include <stdint.h>
+
+namespace plumb::shim::mpi {
+
+inline void set(uint64_t& field, uint64_t value) { __atomic_store_n(&field, value, __ATOMIC_RELAXED); }
+inline void set(uint32_t& field, uint32_t value) { __atomic_store_n(&field, value, __ATOMIC_RELAXED); }
+inline void add_to(uint64_t& field, uint64_t amount) { set(field, field + amount); }
+
+} // namespace plumb::shim::mpi

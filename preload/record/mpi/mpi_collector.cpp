@@ -1,0 +1,102 @@
+#include "record/mpi/mpi_collector.h"
+
+#include "platform/memory.h"
+#include "platform/text.h"
+#include "platform/unwind_table.h"
+#include "record/launcher.h"
+#include "record/mpi/rank.h"
+#include "record/mpi/thread_calls.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+namespace plumb::shim {
+namespace {
+
+using mpi::Rank;
+using mpi::rank_of_process;
+using mpi::ThreadCalls;
+
+Rank* pages = nullptr;     // stays for the life of the process image; wiped in forked children
+bool has_started_mpi = false;  // also known to forked children
+
+const char* variable(const char* name) {
+    const char* const value = getenv(name);
+    return value && *value ? value : nullptr;
+}
+
+// What tells this job from others that write into the same run directory.
+void name_job() {
+    Text<sizeof mpi::launched_job.name> name;
+    if (const char* space = variable("PMIX_NAMESPACE"))
+        name << space;
+    else if (const char* job = variable("OMPI_MCA_ess_base_jobid"))
+        name << job;
+    else if (const char* id = variable("PMI_JOBID"))
+        name << id;
+    else if (const char* batch = variable("SLURM_JOB_ID")) {
+        name << batch;
+        if (const char* step = variable("SLURM_STEP_ID"))
+            name << "." << step;
+    }
+    memcpy(mpi::launched_job.name, name.c_str(), name.length() + 1);
+    const LaunchFacts facts = read_launch_facts(environ);
+    mpi::launched_job.rank = facts.rank;
+    mpi::launched_job.rank_count = facts.rank_count;
+}
+
+bool start(bool forked) {
+    rank_of_process = nullptr;
+    if (forked && has_started_mpi)
+        return false; // MPI does not survive a fork
+    mpi::choose_clock();
+    if (!forked) {
+        start_unwinding();
+        name_job();
+    }
+    if (!pages)
+        pages = static_cast<Rank*>(allocate_pages(sizeof(Rank), true));
+    rank_of_process = pages;
+    return pages != nullptr;
+}
+
+// A thread's own calls that are not yet in the totals.
+void tell_rest() {
+    const Guard guard;
+    if (!guard || !rank_of_process)
+        return;
+    if (ThreadCalls* const thread = guard.thread().data<ThreadCalls>(ThreadSlot::mpi);
+        thread && thread->tid() == guard.thread().tid)
+        rank_of_process->tell(*thread, mpi::ticks());
+}
+
+void process_end() {
+    tell_rest();
+    const Guard guard;
+    if (!guard || !rank_of_process || !rank_of_process->begun())
+        return;
+    const Rank& rank = *rank_of_process;
+    const uint64_t sites = rank.sites.refused(), comms = rank.comms.refused(), peers = rank.peers.refused(),
+                   late = rank.lock.refused();
+    if (!sites && !comms && !peers && !late)
+        return;
+    __atomic_store_n(&rank.record.load()->dropped_sites, static_cast<uint32_t>(sites + comms + peers), __ATOMIC_RELAXED);
+    Text<512> why;
+    why << "there was no room for " << sites << " call sites, " << comms << " communicators and " << peers
+        << " messages' peers";
+    if (late)
+        why << "; " << late << " messages were not counted because another thread was stopped in the middle of recording";
+    write_evidence(guard, "mpi-details", trace::EvidenceState::limited, why.c_str(),
+                   sites || comms || peers ? "a larger PLUMB_FILE_LIMIT keeps more" : "");
+}
+
+} // namespace
+
+namespace mpi {
+void note_mpi_started() { has_started_mpi = true; }
+} // namespace mpi
+
+constinit const Collector mpi_collector = {"mpi", false, start, nullptr, tell_rest, process_end};
+
+} // namespace plumb::shim

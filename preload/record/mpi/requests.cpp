@@ -1,0 +1,80 @@
+#include "record/mpi/requests.h"
+
+#include "platform/memory.h"
+
+#include <string.h>
+
+namespace plumb::shim::mpi {
+namespace {
+constexpr uint32_t kFirstCapacity = 128;
+
+} // namespace
+
+bool Requests::grow() {
+    const uint32_t capacity = capacity_ ? capacity_ * 2 : kFirstCapacity;
+    if (capacity > kMax)
+        return false;
+    Operation* const larger = static_cast<Operation*>(allocate_pages(capacity * sizeof(Operation), true));
+    if (!larger)
+        return false;
+    if (operations_) {
+        memcpy(larger, operations_, capacity_ * sizeof(Operation));
+        release_pages(operations_, capacity_ * sizeof(Operation));
+    }
+    operations_ = larger;
+    capacity_ = capacity;
+    return true;
+}
+
+uint32_t Requests::take_place() {
+    if (free_head_) {
+        const uint32_t place = free_head_ - 1;
+        free_head_ = operations_[place].next;
+        return place;
+    }
+    return used_ < capacity_ || grow() ? used_++ : KeyTable::kNone;
+}
+
+Operation* Requests::add(Handle handle) {
+    const uint32_t place = take_place();
+    if (place == KeyTable::kNone)
+        return nullptr;
+    Operation* const operation = &operations_[place];
+    *operation = {};
+    const uint32_t first = by_handle_.find(handle);
+    if (first != KeyTable::kNone) {
+        operations_[operations_[first].last].next = place + 1;
+        operations_[first].last = place;
+    } else if (by_handle_.put(handle, place, kMax)) {
+        operation->last = place;
+    } else {
+        operation->next = free_head_;
+        free_head_ = place + 1;
+        return nullptr;
+    }
+    ++in_use_;
+    return operation;
+}
+
+Operation* Requests::find(Handle handle) {
+    const uint32_t place = by_handle_.find(handle);
+    return place == KeyTable::kNone ? nullptr : &operations_[place];
+}
+
+void Requests::remove(Handle handle) {
+    const uint32_t place = by_handle_.find(handle);
+    if (place == KeyTable::kNone)
+        return;
+    const uint32_t next = operations_[place].next;
+    if (next) {
+        operations_[next - 1].last = operations_[place].last;
+        by_handle_.put(handle, next - 1, kMax);
+    } else {
+        by_handle_.erase(handle);
+    }
+    operations_[place].next = free_head_;
+    free_head_ = place + 1;
+    --in_use_;
+}
+
+} // namespace plumb::shim::mpi

@@ -1,0 +1,80 @@
+// Call sites: one function called from one call path on one communicator by one thread.
+#pragma once
+
+#include "record/call_path.h"
+#include "record/mpi/key_table.h"
+#include "record/mpi/mpi_call.h"
+
+#include <atomic>
+
+namespace plumb::shim::mpi {
+
+struct Site {
+    trace::MpiSite* record;
+    const Function* function;
+    uint32_t id;   // trace::MpiSite::id, 0: it stands for all that found no room
+    uint32_t comm; // trace::MpiComm::id
+    Site* next;    // an older one of the same path and thread
+    uint64_t timed_ticks; // of polls: the time of those that were timed
+};
+
+// All of the process. They stay when their threads end: operations remember by which one they were begun.
+class Sites {
+  public:
+    static constexpr uint32_t kMax = 4096;
+    static constexpr uint32_t kFine = 2048; // further sites are not told apart by communicators
+
+    // Null: no room. Thread-safe without locks.
+    Site* add(const Guard&, const Function&, trace::NodeId path, uint32_t comm, uint64_t first_ticks);
+    Site* at(uint32_t id) { return id ? &sites_[id - 1] : nullptr; }
+    bool is_fine() const { return used_.load(std::memory_order_relaxed) < kFine; }
+    uint32_t refused() const { return refused_.load(std::memory_order_relaxed); }
+
+  private:
+    trace::StringId name_of(const Guard&, const Function&);
+
+    struct Name {
+        std::atomic<const Function*> function;
+        std::atomic<trace::StringId> text;
+    };
+    static constexpr uint32_t kNames = 2048;
+
+    std::atomic<uint32_t> used_, refused_;
+    Name names_[kNames];
+    Site sites_[kMax];
+};
+
+// Those of one thread, by their paths. Zeroed memory plus begin() is valid.
+class ThreadSites {
+  public:
+    void begin(const StackBounds& stack); // another thread takes them over
+
+    Site* find(const Guard& guard, Sites& all, const Function& function, const Frame& caller, uint32_t comm,
+               uint64_t now_ticks) {
+        CallPathCache*& paths = paths_[caller.pc * 0x9e3779b97f4a7c15u >> 61];
+        if (__builtin_expect(!paths, 0) && !(paths = make_paths()))
+            return &lost_site_;
+        const CallPath path = paths->find(guard, caller);
+        Site* site = static_cast<Site*>(*path.mark);
+        for (uint32_t looked = 0; site && looked < kNear; site = site->next, ++looked)
+            if (site->function == &function && site->comm == comm)
+                return site;
+        return look_up(guard, all, function, path, paths, comm, now_ticks);
+    }
+    trace::NodeId path_at(const Guard&, const Frame& caller);
+
+  private:
+    static constexpr uint32_t kWays = 8; // call sites of one function take turns: each keeps its own path
+    static constexpr uint32_t kNear = 4; // a path leads to its latest sites; the others are looked up
+
+    CallPathCache* make_paths();
+    Site* look_up(const Guard&, Sites&, const Function&, const CallPath&, CallPathCache*, uint32_t comm, uint64_t now_ticks);
+
+    CallPathCache* paths_[kWays];
+    KeyTable by_key_; // of path, function and communicator: the site's id
+    StackBounds stack_;
+    Site lost_site_;
+    trace::MpiSite lost_;
+};
+
+} // namespace plumb::shim::mpi

@@ -1,0 +1,85 @@
+#include "record/mpi/thread_calls.h"
+
+#include "platform/memory.h"
+#include "record/mpi/rank.h"
+
+namespace plumb::shim::mpi {
+
+void ThreadCalls::begin(const Guard& guard, uint64_t now_ticks) {
+    tid_ = guard.thread().tid;
+    sites.begin(guard.thread().stack);
+    outer_ = {};
+    stack_ = guard.thread().stack;
+    random_ = uint64_t{tid_} << 32 ^ now_ticks;
+    polls_untimed_ = 0;
+    comm_handle_ = 0;
+    comm_ = nullptr;
+    comm_generation_ = UINT32_MAX;
+    collective_end_ticks_ = now_ticks;
+    gap_mpi_ticks_ = mpi_ticks = own_ticks = 0;
+    calls = 0;
+    ended_one_ = false;
+    handle_count_ = 0;
+}
+
+// Some library's Fortran functions call its C functions: usually that is two frames further out.
+bool ThreadCalls::has_outer_caller(const Frame& caller) const {
+    constexpr uint32_t kLongest = 64;
+    if (!stack_.contains(outer_.sp) || !stack_.contains(caller.sp))
+        return true;
+    if (*reinterpret_cast<const uint64_t*>(outer_.sp - 8) != outer_.pc)
+        return false;
+    Frame frame = caller;
+    StackReader stack(stack_, caller.sp);
+    StepFacts facts;
+    for (uint32_t i = 0; i < kLongest && frame.sp < outer_.sp; ++i)
+        if (!step_fast(&frame, stack_.high, &facts) && step_to_caller(&frame, &stack, &facts) != Step::caller)
+            return true; // not known
+    return frame.sp == outer_.sp && frame.pc == outer_.pc;
+}
+
+uint32_t ThreadCalls::comms_generation(const Rank& rank) { return rank.comms.generation(); }
+
+Comm* ThreadCalls::look_up_comm(const Guard& guard, Rank& rank, Handle handle) {
+    if (handle == 0)
+        return nullptr;
+    const uint32_t generation = rank.comms.generation();
+    Comm* found = nullptr;
+    {
+        const Locked locked(rank.lock);
+        if (!locked)
+            return nullptr;
+        found = rank.comms.find(handle);
+    }
+    CommFacts facts;
+    if (!found && rank.questions.ask(handle, &facts)) {
+        const Locked locked(rank.lock);
+        if (!locked || rank.comms.find(handle)) // another thread was faster
+            facts.release();
+        else
+            rank.comms.add(guard, {handle, 0, 0, 0, ticks()}, facts, Comms::Origin::guessed);
+        found = locked ? rank.comms.find(handle) : nullptr;
+    }
+    comm_handle_ = handle;
+    comm_ = found;
+    comm_generation_ = generation; // of before: if it was added just now, the next call looks once more
+    return found;
+}
+
+Handle* ThreadCalls::handles_for(size_t count) {
+    handles_ = near_handles_;
+    if (count > kNearHandles && count > far_capacity_) {
+        if (far_handles_)
+            release_pages(far_handles_, far_capacity_ * sizeof(Handle));
+        far_capacity_ = count + count / 2;
+        far_handles_ = static_cast<Handle*>(allocate_pages(far_capacity_ * sizeof(Handle), true));
+        if (!far_handles_)
+            far_capacity_ = 0;
+    }
+    if (count > kNearHandles)
+        handles_ = far_handles_;
+    handle_count_ = handles_ ? count : 0;
+    return handles_;
+}
+
+} // namespace plumb::shim::mpi

@@ -1,0 +1,106 @@
+// What one thread is doing in MPI.
+#pragma once
+
+#include "record/mpi/comms.h"
+#include "record/mpi/site.h"
+
+namespace plumb::shim::mpi {
+
+class Rank;
+
+// Lies in pages of its own; zeroed memory plus begin() is valid. Belongs to one thread at a time.
+class ThreadCalls {
+  public:
+    void begin(const Guard&, uint64_t now_ticks);
+    uint32_t tid() const { return tid_; }
+
+    // Calls inside calls are known by their stack: the frame of an inner call's caller lies below the one of the outer
+    // call's. An outer call that was left by longjmp or an exception is not among the inner one's callers. On other stacks
+    // than the thread's own they are not looked for: there it is found out by a call from further out.
+    bool enter(const Frame& caller, const Function& function) {
+        if (__builtin_expect(caller.sp < outer_.sp, 0) && has_outer_caller(caller))
+            return false;
+        outer_ = caller;
+        function_ = &function;
+        return true;
+    }
+    void leave() { outer_.sp = 0; }
+
+    // Whether the thread is inside a call of this kind.
+    bool is_inside(trace::MpiKind kind) const { return outer_.sp && function_->kind & kind; }
+
+    // Polls are timed now and then, at irregular intervals: no program's rhythm hides some of its polls.
+    static constexpr uint32_t kPollsPerTimed = 16; // on average
+    bool times_this_poll() {
+        if (__builtin_expect(polls_untimed_-- != 0, 1))
+            return false;
+        random_ = random_ * 6364136223846793005u + 1442695040888963407u;
+        polls_untimed_ = static_cast<uint32_t>(random_ >> 32) % (2 * kPollsPerTimed - 1);
+        return true;
+    }
+
+    // The communicator of a handle; null: it is not known. Asks the library about one that it has not seen yet.
+    Comm* comm(const Guard& guard, Rank& rank, Handle handle) {
+        if (__builtin_expect(handle == comm_handle_ && comm_generation_ == comms_generation(rank), 1))
+            return comm_;
+        return look_up_comm(guard, rank, handle);
+    }
+
+    // Completed in this call or a later one: what lies between two collectives.
+    struct Gap {
+        uint64_t ticks, mpi_ticks;
+    };
+    Gap gap_before(uint64_t begin_ticks) const {
+        return {begin_ticks > collective_end_ticks_ ? begin_ticks - collective_end_ticks_ : 0, gap_mpi_ticks_};
+    }
+    void collective_ended(uint64_t end_ticks) {
+        collective_end_ticks_ = end_ticks;
+        gap_mpi_ticks_ = 0;
+        ended_one_ = true;
+    }
+    // At the end of every call that was timed, of which `ticks` is taken as the time; whether a collective was complete
+    // in it is remembered from collective_ended().
+    void call_ended(uint64_t ticks) {
+        mpi_ticks += ticks;
+        if (!ended_one_)
+            gap_mpi_ticks_ += ticks;
+        ended_one_ = false;
+    }
+
+    // Handles that a completion call is about to overwrite.
+    Handle* handles_for(size_t count); // null: no memory
+    Handle handle(size_t index) const { return index < handle_count_ ? handles_[index] : 0; }
+    size_t handle_count() const { return handle_count_; }
+    void forget_handles() { handle_count_ = 0; }
+
+    ThreadSites sites;
+    uint64_t mpi_ticks;   // not yet added to MpiRank::mpi_ticks
+    uint64_t own_ticks;   // time spent recording, not yet told
+    uint32_t calls;       // since the last time it was told
+
+  private:
+    static uint32_t comms_generation(const Rank&);
+    Comm* look_up_comm(const Guard&, Rank&, Handle);
+
+    static constexpr size_t kNearHandles = 32;
+
+    bool has_outer_caller(const Frame&) const;
+
+    Frame outer_;      // that called into MPI, sp 0: nobody did
+    StackBounds stack_; // the thread's own
+    const Function* function_;     // of the outer call
+    uint64_t random_;
+    uint32_t polls_untimed_;
+    uint32_t tid_;
+    Handle comm_handle_;
+    uint32_t comm_generation_;
+    Comm* comm_;
+    uint64_t collective_end_ticks_, gap_mpi_ticks_;
+    bool ended_one_;
+    Handle near_handles_[kNearHandles];
+    Handle* handles_;
+    Handle* far_handles_; // pages for long arrays
+    size_t far_capacity_, handle_count_;
+};
+
+} // namespace plumb::shim::mpi
