@@ -8,6 +8,7 @@ from test_align_trap import functions_of
 
 ALIGN = PROGRAMS / "align"
 LIMITED, MISSING = 2, 3
+LEAST_WINDOW = 5  # hits, where traps are slow: kLeastWindowCounted of preload/record/align/trap_handlers.cpp
 
 
 class KeepsWatching(ShimTest):
@@ -43,12 +44,12 @@ class KeepsWatching(ShimTest):
         trace = self.trace(program.name)
         evidence = self.evidence(trace)
         hits = self.hits_by_function(trace, program)
-        self.assertGreaterEqual(hits.get("early_load", 0), 20)
+        self.assertGreaterEqual(hits.get("early_load", 0), LEAST_WINDOW)
         return evidence["alignment-trap"], hits.get("late_load", 0)
 
     def test_without_perf_the_sampling_timer_begins_windows(self):
         evidence, late = self.late(PLUMB_TIMER_HZ="100")
-        self.assertGreaterEqual(late, 20)
+        self.assertGreaterEqual(late, LEAST_WINDOW)
         self.assertEqual(evidence["state"], LIMITED)
         self.assertIn("sampling timer", evidence["why"])
 

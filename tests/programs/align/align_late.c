@@ -25,7 +25,7 @@ int main(int count, char** arguments) {
     while (cpu_seconds() < begin + 0.1)
         ;
     while (cpu_seconds() < begin + 0.1 + seconds)
-        for (int i = 0; i < 100; ++i)
+        for (int i = 0; i < 20000; ++i)
             sum += late_load((int32_t*)(area + 1));
     printf("%lld\n", (long long)sum);
     return 0;
