@@ -16,7 +16,7 @@ namespace plumb {
 
 namespace {
 
-const char* const kDefaultMode = "off";
+const char* const kDefaultMode = "find";
 constexpr long kMostRanges = 4096; // what the shim has room for (record/align/fatal_ranges.cpp)
 constexpr size_t kMostRangesBytes = 1u << 20;
 

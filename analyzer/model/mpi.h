@@ -61,9 +61,11 @@ struct MpiProcess {
     uint64_t mpi_ns = 0; // inside MPI, all threads
     uint64_t collectives = 0, collective_stride = 1, messages = 0, message_stride = 1;
     uint64_t unmatched = 0, dropped_sites = 0;
+    // ns = origin_ns + (ticks - origin_ticks) / ticks_per_ns, fitted to two moments: the origin, and the last one.
     double ticks_per_ns = 1;
-    uint64_t origin_ticks = 0, origin_ns = 0; // ns = origin_ns + (ticks - origin_ticks) / ticks_per_ns
-    std::string file; // of its events, in the run directory
+    uint64_t origin_ticks = 0, origin_ns = 0;
+    uint64_t last_ticks = 0, last_ns = 0;
+    std::string file; // path of the trace file that holds its events
     std::vector<MpiComm> comms;
     std::vector<MpiSite> sites;
     std::vector<MpiPeer> peers;

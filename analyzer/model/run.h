@@ -4,6 +4,8 @@
 #pragma once
 
 #include "model/alignment.h"
+#include "model/mpi.h"
+#include "model/mpi_job.h"
 
 #include <cstdint>
 #include <map>
@@ -108,6 +110,7 @@ struct Process {
     Heap heap;
     Alignment alignment;
     std::vector<SampledAccess> sampled_accesses;
+    std::optional<MpiProcess> mpi; // it is a rank of an MPI job
     uint64_t own_cost_ns = 0; // time the shim knows it took from this process
 };
 
@@ -175,6 +178,7 @@ struct Run {
     uint64_t recorded_bytes = 0;
     std::vector<Host> hosts;
     std::vector<Process> processes;
+    std::vector<MpiJob> mpi_jobs; // made by replay/, not by trace/
     std::vector<Evidence> evidence;
     std::vector<std::string> notes; // what the reader had to skip, in words: truncated files, dropped records
 

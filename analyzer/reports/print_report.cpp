@@ -3,6 +3,7 @@
 #include "reports/build_report.h"
 #include "reports/html_report.h"
 #include "reports/json_report.h"
+#include "replay/replay.h"
 #include "reports/text_report.h"
 #include "support/error.h"
 #include "symbols/resolver.h"
@@ -27,6 +28,7 @@ model::Run read_run(const std::string& directory) {
             "{} holds no recorded process: the program may not have started, or every process was "
             "left out by --include/--exclude; plumb dump {} shows what is there",
             directory, directory));
+    replay::replay_mpi(run);
     return run;
 }
 

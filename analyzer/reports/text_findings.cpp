@@ -4,13 +4,15 @@
 
 #include <algorithm>
 #include <fmt/format.h>
+#include <map>
+#include <set>
 
 namespace plumb {
 
 namespace {
 
 constexpr size_t kIndent = 10;
-constexpr size_t kFindingLimit = 12, kInfoLimit = 6, kWhereLimit = 4, kEvidenceLimit = 10;
+constexpr size_t kFindingLimit = 12, kInfoLimit = 6, kInfoLimitOfId = 2, kWhereLimit = 4, kEvidenceLimit = 10;
 
 Ink ink_of(Severity severity) {
     switch (severity) {
@@ -89,21 +91,44 @@ void put_finding(TextCanvas& canvas, const Finding& finding) {
     put_advice(canvas, finding);
 }
 
-void put_noted(TextCanvas& canvas, const Finding& finding) {
+// `commands`: those that were already shown; the same advice is given once.
+void put_noted(TextCanvas& canvas, const Finding& finding, std::set<std::string>& commands) {
     std::vector<Piece> pieces = {{finding.title}};
     if (!finding.where.empty())
         pieces.push_back({" at " + location_text(finding.where.front()), Ink::faint});
     pieces.push_back({"  [" + finding.id + "]", Ink::faint});
     canvas.paragraph("  -", 4, pieces);
     for (const Advice& advice : finding.advice)
-        if (!advice.command.empty())
+        if (!advice.command.empty() && commands.insert(advice.command).second)
             canvas.verbatim(6, advice.command);
+}
+
+// A few of each kind, so that many of one do not hide the only one of another.
+void put_all_noted(TextCanvas& canvas, const Report& report) {
+    size_t noted = 0, left_out = 0;
+    std::map<std::string, size_t> of_id;
+    std::set<std::string> commands;
+    for (const Finding& finding : report.findings) {
+        if (finding.severity != Severity::info)
+            continue;
+        if (noted == 0)
+            canvas.heading("Also noted, without a measurable cost");
+        if (noted == kInfoLimit || of_id[finding.id] == kInfoLimitOfId) {
+            left_out++;
+            continue;
+        }
+        noted++;
+        of_id[finding.id]++;
+        put_noted(canvas, finding, commands);
+    }
+    if (left_out > 0)
+        canvas.paragraph("", 4, {{fmt::format("and {} more in the JSON and HTML reports", left_out), Ink::faint}});
 }
 
 } // namespace
 
 void put_findings(TextCanvas& canvas, const Report& report) {
-    size_t serious = 0, noted = 0;
+    size_t serious = 0;
     for (const Finding& finding : report.findings)
         if (finding.severity != Severity::info && serious++ < kFindingLimit)
             put_finding(canvas, finding);
@@ -113,18 +138,7 @@ void put_findings(TextCanvas& canvas, const Report& report) {
             "", 0,
             {{fmt::format("{} more findings are in the JSON and HTML reports.", serious - kFindingLimit)}});
     }
-    for (const Finding& finding : report.findings) {
-        if (finding.severity != Severity::info)
-            continue;
-        if (noted == 0)
-            canvas.heading("Also noted, without a measurable cost");
-        if (noted++ < kInfoLimit)
-            put_noted(canvas, finding);
-    }
-    if (noted > kInfoLimit)
-        canvas.paragraph(
-            "", 4,
-            {{fmt::format("and {} more in the JSON and HTML reports", noted - kInfoLimit), Ink::faint}});
+    put_all_noted(canvas, report);
 }
 
 } // namespace plumb

@@ -15,7 +15,7 @@ namespace plumb {
 
 namespace {
 
-constexpr size_t kLineLimit = 8, kLibraryLimit = 6, kPlacementLimit = 24, kAccessLimit = 6, kLeafWidth = 34;
+constexpr size_t kLineLimit = 8, kLibraryLimit = 6, kPlacementLimit = 24, kAccessLimit = 4, kLeafWidth = 34;
 constexpr double kSmallestShare = 0.005;
 
 using Rows = std::vector<std::vector<std::string>>;

@@ -187,6 +187,10 @@ void RunBuilder::take_records(size_t file) {
                    [&](const AccessSite& record) { // without a time: the last program that ran under its pid
                        give(record, record.pid, record.first_ns ? record.first_ns : UINT64_MAX / 2);
                    },
+                   [&](const MpiRank& record) { give(record, own_pid, 0); },
+                   [&](const MpiComm& record) { give(record, own_pid, 0); },
+                   [&](const MpiSite& record) { give(record, own_pid, 0); },
+                   [&](const MpiPeer& record) { give(record, own_pid, 0); },
                    [&](const AccessPenalty& record) { give_host(record); },
                    [&](const EventCount& record) { give_host(record); },
                    [&](const CpuInterval& record) { give_host(record); },
@@ -202,7 +206,7 @@ void RunBuilder::take_records(size_t file) {
         run_.notes.push_back(note);
     if (const uint32_t own = images_.process_of(file); own != ProcessImages::kNone) {
         run_.processes[own].own_cost_ns += trace.header().own_cost_ns;
-        processes_[own].end_shim_file(context.time(trace.header().opened_ns));
+        processes_[own].end_shim_file(context.time(trace.header().opened_ns), trace.name());
     } else {
         for (ProcessBuilder& process : processes_)
             process.end_file();

@@ -196,7 +196,7 @@
 #define PLUMB_FIELDS_MpiSite(F)                                                                              \
     F(id, number, "from 1, private to the file")                                                             \
     F(kind, flags, "MpiKind")                                                                                \
-    F(call, string, "'MPI_Allreduce', whatever the language")                                                \
+    F(call, string, "MPI_Allreduce, ..., whatever the language")                                             \
     F(path, node, "of the caller")                                                                           \
     F(comm, number, "MpiComm::id, 0: none or not known")                                                     \
     F(padding, padding, "")                                                                                  \
@@ -239,7 +239,7 @@
     F(tag, number, "")                                                                                       \
     F(flags, flags, "MpiMessageFlags")                                                                       \
     F(wait_site, number, "of the call that completed it; the same for blocking ones")                        \
-    F(sequence, number, "from 0")                                                                            \
+    F(sequence, number, "see above")                                                                         \
     F(begin_ticks, number, "the call that began it")                                                         \
     F(wait_ticks, number, "the call that completed it began; blocking: begin_ticks")                         \
     F(end_ticks, number, "that call returned")                                                               \

@@ -30,6 +30,8 @@ class FileContext {
     uint64_t peak_epoch() const { return peak_epoch_; }
     void see_peak_epoch(uint64_t epoch) { peak_epoch_ = std::max(peak_epoch_, epoch); }
 
+    uint64_t clock_shift_ns() const { return clock_shift_ns_; }
+
     // 0 means "not known" in every record and stays 0.
     uint64_t time(uint64_t file_ns) const { return file_ns == 0 ? 0 : file_ns + clock_shift_ns_; }
 

@@ -239,6 +239,22 @@ void ProcessBuilder::take(const AlignTotals& record, FileContext&) { alignment_.
 void ProcessBuilder::take(const AlignCode& record, FileContext&) { alignment_.take(record); }
 void ProcessBuilder::take(const AccessSite& record, FileContext&) { alignment_.take(record); }
 
+void ProcessBuilder::take(const MpiRank& record, FileContext& context) {
+    alive(context.time(std::max(record.last_ns, record.finalize_end_ns)));
+    mpi_.take(record, context.text(record.library_version), context.text(record.job), context.clock_shift_ns());
+}
+
+void ProcessBuilder::take(const MpiComm& record, FileContext& context) {
+    mpi_.take(record, path(record.path, context), context.text(record.name), context.allowance());
+}
+
+void ProcessBuilder::take(const MpiSite& record, FileContext& context) {
+    mpi_.take(record, thread_at(record.header.tid, UINT64_MAX), path(record.path, context), context.text(record.call),
+              context.allowance());
+}
+
+void ProcessBuilder::take(const MpiPeer& record, FileContext& context) { mpi_.take(record, context.allowance()); }
+
 void ProcessBuilder::take(const ProcessGone& record, FileContext& context) {
     process_.end_ns = alive(context.time(record.time_ns));
     if (record.status != -1)
@@ -268,6 +284,7 @@ void ProcessBuilder::finish() {
     if (process_.paths.empty())
         process_.paths.emplace_back();
     alignment_.finish();
+    mpi_.finish();
     if (process_.end_ns == 0) // nobody saw it end
         process_.end_ns = std::max(last_ns_, process_.start_ns);
     for (model::HeapSite& site : process_.heap.sites) // a thread that only frees counts negative; its path must not

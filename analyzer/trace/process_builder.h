@@ -5,6 +5,7 @@
 #include "trace/alignment_builder.h"
 #include "trace/file_context.h"
 #include "trace/mixed_hash.h"
+#include "trace/mpi_builder.h"
 #include "trace/path_merger.h"
 
 #include <plumb/trace_format.h>
@@ -19,7 +20,8 @@ namespace plumb::trace {
 class ProcessBuilder {
   public:
     // `number`: of the process in its run; `process` outlives the builder.
-    ProcessBuilder(uint32_t number, model::Process& process) : number_(number), process_(process), alignment_(process) {}
+    ProcessBuilder(uint32_t number, model::Process& process)
+        : number_(number), process_(process), alignment_(process), mpi_(process) {}
 
     model::Process& process() { return process_; }
 
@@ -46,6 +48,11 @@ class ProcessBuilder {
     void take(const AlignCode& record, FileContext& context);
     void take(const AccessSite& record, FileContext& context);
 
+    void take(const MpiRank& record, FileContext& context);
+    void take(const MpiComm& record, FileContext& context);
+    void take(const MpiSite& record, FileContext& context);
+    void take(const MpiPeer& record, FileContext& context);
+
     void take(const ProcessGone& record, FileContext& context);
     void take(const ProcessEnd& record, FileContext& context);
 
@@ -54,9 +61,10 @@ class ProcessBuilder {
         module_ids_.clear();
         alignment_.end_file();
     }
-    // The same; and what was taken so far came from the shim, which began its file at `opened_ns`.
-    void end_shim_file(uint64_t opened_ns) {
+    // The same; and what was taken so far came from the shim's file `name`, begun at `opened_ns`.
+    void end_shim_file(uint64_t opened_ns, const std::string& name) {
         end_file();
+        mpi_.end_file(name);
         shim_last_ns_ = std::max(opened_ns, last_ns_);
     }
     uint64_t shim_last_ns() const { return shim_last_ns_; } // last sign of life of the shim, 0: there was none
@@ -67,9 +75,9 @@ class ProcessBuilder {
     // Fills what follows from the rest: ends, names.
     void finish();
 
-    // Samples, allocations or unaligned accesses were recorded in it.
+    // Samples, allocations, unaligned accesses or MPI calls were recorded in it.
     bool has_evidence() const {
-        return !process_.samples.empty() || process_.heap.recorded || !process_.alignment.sites.empty() ||
+        return process_.mpi || !process_.samples.empty() || process_.heap.recorded || !process_.alignment.sites.empty() ||
                !process_.sampled_accesses.empty();
     }
     uint64_t last_ns() const { return last_ns_; } // last sign of life in what was taken
@@ -89,6 +97,7 @@ class ProcessBuilder {
     model::Process& process_;
     PathTree tree_;
     AlignmentBuilder alignment_;
+    MpiBuilder mpi_;
     std::vector<ThreadFacts> thread_facts_;
     std::unordered_map<uint32_t, std::vector<uint32_t>, MixedHash> threads_of_tid_;
     std::unordered_map<uint64_t, uint32_t, MixedHash> module_at_; // by start, the latest

@@ -492,7 +492,7 @@ struct MpiSite {
     RecordHeader header;          //     header.tid: the thread
     uint32_t id;                  //  8  from 1, private to the file
     uint32_t kind;                // 12  MpiKind
-    StringId call;                // 16  "MPI_Allreduce", whatever the language
+    StringId call;                // 16  MPI_Allreduce, ..., whatever the language
     NodeId path;                  // 20  of the caller
     uint32_t comm;                // 24  MpiComm::id, 0: none or not known
     uint32_t padding;             // 28
@@ -506,8 +506,7 @@ struct MpiSite {
     uint64_t found_nothing;       // 88  polls
     uint64_t first_ticks;         // 96
     uint64_t last_ticks;          // 104 end of the last call
-    uint64_t size_histogram[32];  // 112 messages by bytes: [0] none, [i]: 2^(i-1) <= bytes < 2^i, [31] also larger;
-                                  //     of collectives: this rank's contributions
+    uint64_t size_histogram[32];  // 112 messages by bytes: [0] none, [i] 2^(i-1) <= bytes < 2^i, [31] also larger
 };
 static_assert(sizeof(MpiSite) == 368);
 

@@ -60,6 +60,14 @@ void check(const model::Run& run) {
                 if (access.thread >= process.threads.size() || access.block_path >= process.paths.size())
                     std::abort();
         }
+        if (process.mpi) {
+            for (const model::MpiSite& site : process.mpi->sites)
+                if (site.path >= process.paths.size() || site.thread >= process.threads.size())
+                    std::abort();
+            for (const model::MpiComm& comm : process.mpi->comms)
+                if (comm.path >= process.paths.size())
+                    std::abort();
+        }
         for (const model::Thread& thread : process.threads)
             if (thread.creation_path >= process.paths.size())
                 std::abort();

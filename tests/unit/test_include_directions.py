@@ -24,9 +24,10 @@ ANALYZER = {
     "placement": {"support", "platform", "model"},
     "unwind": {"support", "platform"},
     "record": {"support", "platform", "placement", "unwind"}, # of the trace it knows the format, not the reader
+    "replay": {"support", "model", "trace"}, # lays the events of MPI ranks side by side; fills the model before diagnoses
     "diagnoses": {"support", "model"},
-    "reports": {"support", "platform", "model", "trace", "symbols", "placement", "diagnoses"},
-    "commands": {"support", "platform", "model", "trace", "symbols", "placement", "record", "diagnoses", "reports"},
+    "reports": {"support", "platform", "model", "trace", "symbols", "placement", "replay", "diagnoses"},
+    "commands": {"support", "platform", "model", "trace", "symbols", "placement", "record", "replay", "diagnoses", "reports"},
 }
 # What is shared with the shim: its unwinder, which the recorder runs on stack samples, and its instruction decoder.
 SHARED_WITH_THE_SHIM = {"platform/unwind": {"unwind"}, "platform/memory_instruction": {"platform", "record", "symbols", "unwind"}}

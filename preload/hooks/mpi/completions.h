@@ -1,6 +1,7 @@
 // What calls say of requests that complete: MPI_Wait*, MPI_Test*.
 #pragma once
 
+#include "hooks/mpi/fortran_indices.h"
 #include "hooks/mpi/languages.h"
 #include "hooks/mpi/statuses.h"
 
@@ -29,8 +30,10 @@ template <class L> void all_completed(Call& call, int64_t count, const Statuses<
 }
 
 // False: there was no active request (MPI_UNDEFINED).
-template <class L> bool any_completed(Call& call, Word index, int64_t count, const Status<L>& status) {
-    const int64_t position = L::position(L::integer_at(index));
+template <class L>
+bool any_completed(Call& call, Word index, const typename IndicesOf<L>::Type& indices, int64_t count,
+                   const Status<L>& status) {
+    const int64_t position = L::integer_at(index) - indices.first(index, 1);
     if (position < 0 || position >= count)
         return false;
     const Arrival arrival = status.arrival();
@@ -40,11 +43,13 @@ template <class L> bool any_completed(Call& call, Word index, int64_t count, con
 
 // False: none has, or there was no active request.
 template <class L>
-bool some_completed(Call& call, int64_t count, Word found, Word indices, const Statuses<L>& statuses) {
+bool some_completed(Call& call, int64_t count, Word found, Word indices, const typename IndicesOf<L>::Type& meaning,
+                    const Statuses<L>& statuses) {
     const int32_t completed = L::integer_at(found);
+    const int64_t first = meaning.first(indices, completed);
     for (int32_t i = 0; i < completed && i < count; ++i) {
         const auto at = static_cast<size_t>(i);
-        const int64_t position = L::position(L::integer_at(indices, at));
+        const int64_t position = L::integer_at(indices, at) - first;
         if (position < 0 || position >= count)
             continue;
         if (statuses.known()) {

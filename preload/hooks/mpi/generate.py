@@ -179,15 +179,20 @@ class Body:
         self.before.append(f"will_complete<L>(call, {requests}, L::integer({number}));")
         self.when_found([f"all_completed(call, L::integer({number}), own_statuses);"])
 
+    def indices(self, number, requests):
+        return f"const IndicesOf<L>::Type counting(call.outermost(), {requests}, L::integer({number}));"
+
     def do_completes_any(self, number, requests, index):
         self.needs_status = True
         self.before.append(f"will_complete<L>(call, {requests}, L::integer({number}));")
-        self.when_found([f"any_completed(call, {index}, L::integer({number}), own_status);"])
+        self.before.append(self.indices(number, requests))
+        self.when_found([f"any_completed<L>(call, {index}, counting, L::integer({number}), own_status);"])
 
     def do_completes_some(self, number, requests, found, indices):
         self.needs_statuses = f"L::integer({number})"
         self.before.append(f"will_complete<L>(call, {requests}, L::integer({number}));")
-        told = f"some_completed(call, L::integer({number}), {found}, {indices}, own_statuses)"
+        self.before.append(self.indices(number, requests))
+        told = f"some_completed<L>(call, L::integer({number}), {found}, {indices}, counting, own_statuses)"
         if "poll" in self.form.kinds:
             self.after += [f"if (!{told})", "    call.found_nothing();"]
         else:
@@ -222,7 +227,7 @@ class Body:
             self.after.append("call.made_other(request_at<L>(request));")
         if self.form.has("status") and self.form.mode == "blocking":
             self.needs_status = True
-            return "own_status.arrival().bytes"
+            return "own_status.bytes()"
         return f"bytes_of<L>({count}, {datatype})"
 
     def do_reads(self, count, datatype):

@@ -39,7 +39,6 @@ template <class Count> struct InC {
     static bool is_in_place(Word buffer) { return pointer(buffer) == library().in_place; }
     static bool is_ignored_status(Word status) { return pointer(status) == library().ignored_status; }
     static size_t status_bytes() { return library().status_bytes; }
-    static int64_t position(int32_t index) { return index; } // in an array, from 0
 };
 using C = InC<int32_t>;
 using CLarge = InC<int64_t>;
@@ -62,7 +61,6 @@ template <class Count, bool descriptors> struct InFortran {
     }
     static bool is_ignored_status(Word status) { return is_ignored_status_in_fortran(pointer(status)); }
     static size_t status_bytes() { return library().status_integers * sizeof(int32_t); }
-    static int64_t position(int32_t index) { return static_cast<int64_t>(index) - 1; }
 };
 using Fortran = InFortran<int32_t, false>;
 using FortranLarge = InFortran<int64_t, false>;

@@ -8,6 +8,13 @@ namespace plumb::shim::mpi {
 
 constexpr size_t kLargestStatus = 64;
 
+// Nothing arrives by a receive that was cancelled, whatever its count says.
+inline Arrival arrival_of(Arrival status) {
+    if (status.cancelled)
+        status.bytes = 0;
+    return status;
+}
+
 // `word` is the argument, to be replaced before the call.
 template <class L> class Status {
   public:
@@ -19,12 +26,15 @@ template <class L> class Status {
     Status(const Status&) = delete;
     Status& operator=(const Status&) = delete;
 
-    // Behind a call that was told to be recorded.
-    Arrival arrival() const { return read_status(pointer(place_), 0, L::kFortran); }
+    // Behind a call that is recorded.
+    Arrival arrival() const { return arrival_of(read_status(pointer(place_), 0, L::kFortran)); }
+
+    // Of calls on files, which leave other fields as they were.
+    uint64_t bytes() const { return read_status(pointer(place_), 0, L::kFortran).bytes; }
 
   private:
     Word place_;
-    alignas(8) char own_[kLargestStatus];
+    alignas(8) char own_[kLargestStatus]{}; // calls on files set the count alone
 };
 
 // For more statuses than fit on the stack. Thread-safe, never blocks; null: there is no memory.
@@ -57,9 +67,9 @@ template <class L> class Statuses {
     Statuses(const Statuses&) = delete;
     Statuses& operator=(const Statuses&) = delete;
 
-    // Of a call that is recorded.
+    // Behind a call that is recorded.
     bool known() const { return !L::is_ignored_status(place_); }
-    Arrival arrival(size_t index) const { return read_status(pointer(place_), index, L::kFortran); }
+    Arrival arrival(size_t index) const { return arrival_of(read_status(pointer(place_), index, L::kFortran)); }
 
   private:
     Word place_;

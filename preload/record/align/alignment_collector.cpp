@@ -176,7 +176,10 @@ bool start(bool forked) {
             const Guard guard;
             goes_on = guard && continue_forked(guard);
         }
-        if (goes_on)
+        // Most forked children execute another program at once, and some (Chromium's) first put all signals back to
+        // their defaults by system calls of their own, after which a hit would kill them. So find mode waits for the
+        // child's first tick; exact mode has promised to count every access.
+        if (goes_on && mode == trace::AlignMode::exact)
             arm_thread();
         else
             clear_alignment_flag();

@@ -38,7 +38,9 @@ constexpr uint32_t kWindowCounted = 20, kLeastWindowCounted = 5;
 constexpr uint64_t kWindowCostNs = 150'000; // of hits in a window, where traps are slow: under 1 % of a tick's 20 ms
 constexpr uint32_t kWindowExcluded = 6;
 constexpr uint32_t kFirstWindows = 8, kFirstWindowExcluded = 64; // short programs have no second one
-constexpr uint32_t kMostIdleTicks = 63;
+constexpr uint32_t kMostIdleTicks = 63;      // between windows that see excluded code only: 1.3 s
+constexpr uint32_t kMostTicksOfKnown = 15;   // between windows that see known sites only: 0.3 s
+constexpr uint32_t kWindowsOfKnown = 16;     // so many are not spared: they tell how the accesses of a site lie
 constexpr uint32_t kStepsBeforeSlot = 2; // an instruction that runs once is not worth a slot (but a string is)
 constexpr greg_t kTrap = static_cast<greg_t>(kAlignmentFlag), kStep = static_cast<greg_t>(kSingleStepFlag);
 constexpr uint32_t kTries = 16;
@@ -62,6 +64,7 @@ uint64_t& mask_of(ucontext_t* context) { return *reinterpret_cast<uint64_t*>(&co
 void begin_window(WatchedThread& thread) {
     thread.armed = thread.ever_armed = true;
     thread.window_counted = thread.window_excluded = 0;
+    thread.window_new = false;
     thread.window_begin_ns = now_ns();
     const bool early = windows_begun.load(std::memory_order_relaxed) < kFirstWindows;
     if (early)
@@ -76,11 +79,18 @@ void end_window(WatchedThread& thread) {
     thread.armed = false;
     add_to_count(thread.totals->armed_ns, now_ns() - thread.window_begin_ns);
     tell_own_cost(thread);
-    // Where only excluded code is unaligned, looking less often misses little.
-    const bool in_vain = thread.window_counted == 0 && thread.window_excluded > 0;
-    thread.idle_ticks = in_vain ? thread.idle_ticks * 2 + 1 : 0;
-    if (thread.idle_ticks > kMostIdleTicks)
-        thread.idle_ticks = kMostIdleTicks;
+    // Where only excluded code is unaligned, or what is known already, looking less often misses little.
+    uint32_t most_idle_ticks = 0;
+    if (thread.window_new) {
+        thread.windows_of_known = 0;
+    } else if (thread.window_counted > 0) {
+        most_idle_ticks = ++thread.windows_of_known > kWindowsOfKnown ? kMostTicksOfKnown : 0;
+    } else if (thread.window_excluded > 0) {
+        most_idle_ticks = kMostIdleTicks;
+    }
+    thread.idle_ticks = thread.idle_ticks * 2 + 1;
+    if (thread.idle_ticks > most_idle_ticks)
+        thread.idle_ticks = most_idle_ticks;
     thread.ticks_to_skip = thread.idle_ticks;
 }
 

@@ -179,8 +179,10 @@ void count_hit(WatchedThread& thread, Site& site, const ucontext_t& context, boo
         const Guard guard;
         if (guard) {
             const Frames frames = frames_at(guard, thread, context, !count);
-            if (!count)
+            if (!count) {
+                thread.window_new = true;
                 count = begin_count(guard, site, frames.caller, exact, time_ns);
+            }
             if (count && access.known)
                 write_address(guard, site, access, registers[kStackPointer], frames.frame_address, time_ns);
         }

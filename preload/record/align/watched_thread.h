@@ -27,6 +27,8 @@ struct WatchedThread {
 
     // The current window of find mode.
     uint32_t window_counted, window_excluded, window_excluded_limit;
+    bool window_new; // it saw an instruction that this thread had not been caught at
+    uint32_t windows_of_known; // ended since one saw something new
     uint32_t idle_ticks, ticks_to_skip;
     uint64_t window_begin_ns;
 

@@ -1,0 +1,125 @@
+#include "replay/chains.h"
+
+#include <algorithm>
+#include <map>
+#include <set>
+
+namespace plumb::replay {
+
+namespace {
+
+constexpr double kOwnWork = 0.6; // of a wait: from here on it is one rank's work and no chain
+
+std::map<uint32_t, Nanoseconds> by_row(const Causes& causes) {
+    std::map<uint32_t, Nanoseconds> sums;
+    for (const Causes::Part& part : causes.parts)
+        sums[part.row] += part.length;
+    return sums;
+}
+
+struct SiteOfWait {
+    uint32_t row, site;
+    auto operator<=>(const SiteOfWait&) const = default;
+};
+
+} // namespace
+
+uint32_t Causes::main_row() const {
+    const auto sums = by_row(*this);
+    const auto most = std::ranges::max_element(sums, {}, [](const auto& entry) { return entry.second; });
+    return most == sums.end() ? UINT32_MAX : most->first;
+}
+
+bool Causes::is_serial() const {
+    if (parts.size() < 2)
+        return false;
+    Nanoseconds length = 0, most = 0;
+    for (const auto& [row, sum] : by_row(*this)) {
+        length += sum;
+        most = std::max(most, sum);
+    }
+    return static_cast<double>(most) <= kOwnWork * static_cast<double>(length);
+}
+
+const LateSender* last_wait(const MatchedMessages& messages, uint32_t row, Nanoseconds begin, Nanoseconds end) {
+    const auto [first, behind] = messages.waits_of(row);
+    const auto begin_of_row = messages.late_senders.begin() + static_cast<ptrdiff_t>(first);
+    const auto end_of_row = messages.late_senders.begin() + static_cast<ptrdiff_t>(behind);
+    // Waits of one thread follow each other: the last that began before `end` is the last that ended by then, or the one
+    // before it.
+    auto wait = std::upper_bound(begin_of_row, end_of_row, end,
+                                 [](Nanoseconds moment, const LateSender& entry) { return moment <= entry.begin; });
+    for (int tries = 0; tries < 2 && wait != begin_of_row; ++tries) {
+        --wait;
+        if (wait->end <= end)
+            return wait->end > begin ? &*wait : nullptr;
+    }
+    return nullptr;
+}
+
+Causes causes_of(const MatchedMessages& messages, const LateSender& wait) {
+    Causes causes;
+    uint32_t row = wait.sender;
+    Nanoseconds end = wait.end;
+    while (causes.parts.size() + 1 < Causes::kMostParts) {
+        const LateSender* before = last_wait(messages, row, wait.begin, end);
+        if (!before || before->end >= end || before->begin >= before->end)
+            break;
+        causes.parts.push_back({row, end - before->end});
+        end = before->end;
+        row = before->sender;
+    }
+    causes.parts.push_back({row, end - wait.begin});
+    return causes;
+}
+
+model::MpiChains find_chains(const model::Run& run, const Job& job, const MatchedMessages& messages,
+                             std::vector<Nanoseconds>& caused) {
+    model::MpiChains chains;
+    std::map<SiteOfWait, Nanoseconds> by_site;
+    Nanoseconds sum = 0;
+    uint64_t ranks = 0;
+    const auto weight = static_cast<Nanoseconds>(messages.weight);
+    for (const LateSender& wait : messages.late_senders) {
+        const Causes causes = causes_of(messages, wait);
+        for (const Causes::Part& part : causes.parts)
+            accumulate(caused[part.row], part.length * weight);
+        if (!causes.is_serial())
+            continue;
+        std::set<uint32_t> involved = {wait.receiver};
+        for (const Causes::Part& part : causes.parts)
+            involved.insert(part.row);
+        chains.waits += messages.weight;
+        ranks += involved.size() * messages.weight;
+        sum += wait.length() * weight;
+        by_site[{wait.receiver, wait.wait_site}] += wait.length() * weight;
+        if (involved.size() > chains.longest) {
+            chains.longest = static_cast<uint32_t>(involved.size());
+            chains.longest_ranks = {job.ranks[wait.receiver].rank};
+            for (const Causes::Part& part : causes.parts)
+                if (const int rank = job.ranks[part.row].rank; chains.longest_ranks.size() < Causes::kMostParts &&
+                                                               std::ranges::find(chains.longest_ranks, rank) ==
+                                                                   chains.longest_ranks.end())
+                    chains.longest_ranks.insert(chains.longest_ranks.begin(), rank);
+        }
+    }
+    chains.wait_s = seconds(sum);
+    if (chains.waits)
+        chains.mean_length = static_cast<double>(ranks) / static_cast<double>(chains.waits);
+    const auto most = std::ranges::max_element(by_site, {}, [](const auto& entry) { return entry.second; });
+    if (most != by_site.end()) {
+        const uint32_t process = job.ranks[most->first.row].process;
+        const model::MpiSite& site = run.processes[process].mpi->sites[most->first.site];
+        chains.process = process;
+        chains.path = site.path;
+        chains.call = site.call;
+        Nanoseconds same_call = 0; // one function waits at all ranks, each with call sites of its own
+        for (const auto& [at, length] : by_site)
+            if (run.processes[job.ranks[at.row].process].mpi->sites[at.site].call == site.call)
+                same_call += length;
+        chains.site_share = sum ? static_cast<double>(same_call) / static_cast<double>(sum) : 0;
+    }
+    return chains;
+}
+
+} // namespace plumb::replay

@@ -1,0 +1,36 @@
+// What a rank that waited for a message really waited for: the sender may have waited itself.
+#pragma once
+
+#include "model/mpi_job.h"
+#include "replay/messages.h"
+
+#include <vector>
+
+namespace plumb::replay {
+
+// A wait taken apart: who was at work while it lasted, the last one first. The parts follow each other without a gap
+// from the wait's end back to its begin.
+struct Causes {
+    struct Part {
+        uint32_t row;
+        Nanoseconds length;
+    };
+    std::vector<Part> parts; // at most kMostParts; the last of them holds the rest
+
+    static constexpr size_t kMostParts = 64;
+    uint32_t main_row() const; // of the rank with most of it
+    // Work done one rank after another: at least two ranks, none of which had most of it to itself.
+    bool is_serial() const;
+};
+
+Causes causes_of(const MatchedMessages& messages, const LateSender& wait);
+
+// The latest wait of `row` for a message that ended in (begin, end]; null: there is none.
+const LateSender* last_wait(const MatchedMessages& messages, uint32_t row, Nanoseconds begin, Nanoseconds end);
+
+// Sums over all waits. `caused`: nanoseconds that others waited, by the row that was at work meanwhile (one element for
+// each rank of the job).
+model::MpiChains find_chains(const model::Run& run, const Job& job, const MatchedMessages& messages,
+                             std::vector<Nanoseconds>& caused);
+
+} // namespace plumb::replay

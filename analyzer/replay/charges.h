@@ -1,0 +1,62 @@
+// Second reading: what each rank's collectives cost it, and why it came late to those at which the others waited for it.
+#pragma once
+
+#include "replay/chains.h"
+#include "replay/epochs.h"
+#include "replay/heat_map.h"
+#include "replay/log_histogram.h"
+#include "replay/run_delay.h"
+
+#include <map>
+#include <vector>
+
+namespace plumb::replay {
+
+// Of one rank; nanoseconds and counts of the collectives that were laid side by side.
+struct RankCharge {
+    struct Site {
+        Nanoseconds wait = 0, operation = 0;
+    };
+    std::vector<Site> sites; // as MpiProcess::sites
+    Nanoseconds wait = 0, operation = 0;
+    uint64_t collectives = 0, times_last = 0;
+    double gain = 0; // nanoseconds of the whole job
+    Nanoseconds lateness = 0, late_computing = 0, late_delayed = 0, late_waiting = 0;
+    double delayed_intervals = 0; // share of its thread's intervals with noticeable run delay; 0 unless it came last
+    LogHistogram extra_compute; // over the median of the others, in all its collectives
+    std::map<uint32_t, Nanoseconds> delayed_by; // row at the root of late_waiting; at most kMostDelayers
+    static constexpr size_t kMostDelayers = 64;
+};
+
+// Of all ranks together.
+struct JobCharge {
+    explicit JobCharge(const Job& job, const HeatMapShape& shape)
+        : caused(job.ranks.size()), comm_wait(job.comms.size()), comm_operation(job.comms.size()), arrivals(shape) {}
+
+    std::vector<Nanoseconds> caused; // by row: what others waited for it
+    std::vector<Nanoseconds> comm_wait, comm_operation;
+    Nanoseconds chain_wait = 0; // in collectives whose last rank was late because of a chain
+    LogHistogram compute;       // between collectives that synchronise
+    Nanoseconds compute_sum = 0, compute_least = kMost, compute_most = 0;
+    HeatMapCells arrivals;
+
+    void merge(const JobCharge& other);
+};
+
+// What the reading of one rank needs to know; outlives it.
+struct ChargeInput {
+    const model::Run& run;
+    const Job& job;
+    const EpochTable& epochs;
+    const MatchedMessages& messages;
+    const HeatMapShape& shape;
+};
+
+// Index of the thread that spent most time in MPI.
+uint32_t main_mpi_thread(const model::Process& process);
+
+// Reads the collectives of the rank at `row`. Its own charge is exact and complete afterwards; what others did to one
+// another is added to `all`.
+void charge_rank(const ChargeInput& input, uint32_t row, const OpenTrace& open, RankCharge& own, JobCharge& all);
+
+} // namespace plumb::replay

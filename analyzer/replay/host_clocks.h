@@ -1,0 +1,42 @@
+// One clock for all ranks of a job. The ranks of one host share its counter and its clock. Between hosts, offset and drift
+// follow from what cannot have been otherwise: nobody leaves a collective that synchronises before everybody has entered.
+#pragma once
+
+#include "model/mpi_job.h"
+#include "replay/events.h"
+
+#include <vector>
+
+namespace plumb::replay {
+
+// Bounds of what must be added to one host's times, in equal stretches of the run.
+struct ShiftBounds {
+    static constexpr size_t kStretches = 64;
+    struct Bound {
+        Nanoseconds least = INT64_MIN, most = INT64_MAX;
+        bool known() const { return least != INT64_MIN && most != INT64_MAX; }
+    };
+    std::vector<Bound> bounds = std::vector<Bound>(kStretches);
+
+    void narrow(size_t stretch, Nanoseconds least, Nanoseconds most);
+    void merge(const ShiftBounds& other);
+};
+
+struct FittedShift {
+    HostShift shift;       // no values: no stretch has both bounds
+    Nanoseconds error = 0; // what it can be wrong by: half of the widest distance of two bounds
+    double drift = 0;      // seconds a second
+};
+
+// The middle between the bounds of each stretch, straight lines between them, for a run from `begin` to `end`.
+FittedShift fit_shift(const ShiftBounds& bounds, Nanoseconds begin, Nanoseconds end);
+
+// Gives each rank the clock of its host as its own file tells it.
+void set_clocks(const model::Run& run, Job& job);
+
+// Then sets the clocks of all hosts to that of the first rank's; reads the files of all ranks once when there are several.
+// `shifts` gets one element a host and outlives the job's clocks.
+model::MpiClocks align_hosts(const model::Run& run, Job& job, const OpenTrace& open, unsigned threads,
+                             std::vector<HostShift>& shifts);
+
+} // namespace plumb::replay

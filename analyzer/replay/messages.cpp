@@ -1,0 +1,142 @@
+#include "replay/messages.h"
+
+#include <algorithm>
+#include <tuple>
+
+namespace plumb::replay {
+
+namespace {
+
+// A non-blocking send whose request completes in one call with others may have been complete long before that call: only
+// from this size on it is taken to need its receiver.
+constexpr uint64_t kSurelyRendezvous_bytes = 1 << 18;
+
+uint64_t mixed(uint64_t number) { // the finaliser of splitmix64
+    number = (number ^ number >> 30) * 0xbf58476d1ce4e5b9;
+    number = (number ^ number >> 27) * 0x94d049bb133111eb;
+    return number ^ number >> 31;
+}
+
+uint64_t channel_hash(uint32_t comm, uint32_t sender, uint32_t receiver, int32_t tag) {
+    return mixed(mixed(static_cast<uint64_t>(sender) << 32 | receiver) +
+                 (static_cast<uint64_t>(comm) << 32 | static_cast<uint32_t>(tag)));
+}
+
+// Of the waits that began at the same moment in the same rank the one that ended last: the others were over by then.
+void keep_last_of_each(std::vector<LateSender>& waits) {
+    std::ranges::sort(waits, [](const LateSender& left, const LateSender& right) {
+        return std::tie(left.receiver, left.begin, right.end, left.sender, left.wait_site) <
+               std::tie(right.receiver, right.begin, left.end, right.sender, right.wait_site);
+    });
+    const auto same = [](const LateSender& left, const LateSender& right) {
+        return left.receiver == right.receiver && left.begin == right.begin;
+    };
+    waits.erase(std::unique(waits.begin(), waits.end(), same), waits.end());
+}
+
+} // namespace
+
+uint64_t recorded_ends(const model::Run& run, const Job& job) {
+    uint64_t ends = 0;
+    for (const Rank& rank : job.ranks) {
+        const model::MpiProcess& mpi = *run.processes[rank.process].mpi;
+        ends += mpi.messages / mpi.message_stride;
+    }
+    return ends;
+}
+
+std::pair<size_t, size_t> MatchedMessages::waits_of(uint32_t row) const {
+    const auto range = std::ranges::equal_range(late_senders, row, {}, &LateSender::receiver);
+    return {static_cast<size_t>(range.begin() - late_senders.begin()),
+            static_cast<size_t>(range.end() - late_senders.begin())};
+}
+
+MessageEnds::MessageEnds(const Job& job, uint64_t recorded_ends, size_t most)
+    : job_(&job), one_in_(1 + recorded_ends / std::max<size_t>(1, most)) {}
+
+void MessageEnds::take(uint32_t row, const Message& event) {
+    if (!event.membership || event.sequence % job_->message_stride != 0)
+        return;
+    const Rank* peer = job_->find(event.peer);
+    if (!peer) {
+        unmatched_++;
+        return;
+    }
+    const bool sent = (event.flags & trace::kMpiMessageSent) != 0;
+    const uint32_t other = job_->row_of(*peer);
+    const uint32_t sender = sent ? row : other, receiver = sent ? other : row;
+    if (one_in_ > 1 && channel_hash(event.membership->comm, sender, receiver, event.tag) % one_in_ != 0)
+        return;
+    ends_.push_back({.comm = event.membership->comm,
+                     .sender = sender,
+                     .receiver = receiver,
+                     .tag = event.tag,
+                     .sequence = event.sequence,
+                     .begin = event.begin,
+                     .wait = event.wait,
+                     .end = event.end,
+                     .bytes = event.bytes,
+                     .wait_site = event.wait_site,
+                     .flags = event.flags});
+}
+
+void MessageEnds::merge(MessageEnds&& other) {
+    ends_.insert(ends_.end(), other.ends_.begin(), other.ends_.end());
+    other.ends_ = {};
+    unmatched_ += other.unmatched_;
+}
+
+bool MessageEnds::same_message(const End& left, const End& right) {
+    return left.comm == right.comm && left.sender == right.sender && left.receiver == right.receiver &&
+           left.tag == right.tag && left.sequence == right.sequence;
+}
+
+// The rest of the order is for damaged files only, where one message may have several ends of a kind.
+bool MessageEnds::in_order(const End& left, const End& right) {
+    const bool left_received = !left.sent(), right_received = !right.sent();
+    return std::tie(left.comm, left.sender, left.receiver, left.tag, left.sequence, left_received, left.begin, left.end) <
+           std::tie(right.comm, right.sender, right.receiver, right.tag, right.sequence, right_received, right.begin, right.end);
+}
+
+void MessageEnds::lay_side_by_side(const End& send, const End& receive, MatchedMessages& matched) const {
+    matched.matched++;
+    if (send.begin > receive.wait) {
+        const Nanoseconds end = std::min(send.begin, receive.end);
+        if (end > receive.wait)
+            matched.late_senders.push_back({.receiver = receive.receiver,
+                                            .sender = receive.sender,
+                                            .wait_site = receive.wait_site,
+                                            .begin = receive.wait,
+                                            .end = end,
+                                            .transfer = receive.end - send.begin,
+                                            .bytes = receive.bytes});
+    }
+    const bool needs_receiver = (send.flags & trace::kMpiMessageSynchronous) != 0 || send.begin == send.wait ||
+                                send.bytes >= kSurelyRendezvous_bytes;
+    if (needs_receiver && receive.begin > send.wait && send.end >= receive.begin)
+        matched.late_receivers.push_back({send.sender, send.receiver, send.wait_site, send.wait, receive.begin});
+}
+
+MatchedMessages MessageEnds::match() && {
+    std::ranges::sort(ends_, in_order);
+    MatchedMessages matched;
+    matched.weight = one_in_ * job_->message_stride;
+    matched.unmatched = unmatched_;
+    for (size_t i = 0; i < ends_.size(); ++i) {
+        if (i + 1 < ends_.size() && same_message(ends_[i], ends_[i + 1]) && ends_[i].sent() && !ends_[i + 1].sent()) {
+            lay_side_by_side(ends_[i], ends_[i + 1], matched);
+            ++i;
+        } else {
+            matched.unmatched++;
+        }
+    }
+    ends_ = {};
+    keep_last_of_each(matched.late_senders);
+    std::ranges::sort(matched.late_receivers, [](const LateReceiver& left, const LateReceiver& right) {
+        return std::tie(left.sender, left.begin, left.end, left.receiver) <
+               std::tie(right.sender, right.begin, right.end, right.receiver);
+    });
+    return matched;
+}
+
+} // namespace plumb::replay

@@ -1,0 +1,80 @@
+// Both ends of the messages of a job, laid side by side: late senders and late receivers.
+//
+// Ends are gathered from each rank's file, in any order and by any number of lists, and are matched by (communicator,
+// sender, receiver, tag, sequence). When there are more than memory is meant for, one channel (sender, receiver, tag,
+// communicator) in so many is looked at, chosen by a hash.
+#pragma once
+
+#include "replay/events.h"
+
+#include <cstdint>
+#include <vector>
+
+namespace plumb::replay {
+
+// A receive that waited until the sender began to send.
+struct LateSender {
+    uint32_t receiver = 0, sender = 0; // rows
+    uint32_t wait_site = 0;            // of the receiver's process
+    Nanoseconds begin = 0, end = 0;    // waiting
+    Nanoseconds transfer = 0;          // from the send's begin until the receive was complete
+    uint64_t bytes = 0;
+
+    Nanoseconds length() const { return end - begin; }
+};
+
+// A send that waited until the receiver began to receive.
+struct LateReceiver {
+    uint32_t sender = 0, receiver = 0; // rows
+    uint32_t wait_site = 0;            // of the sender's process
+    Nanoseconds begin = 0, end = 0;
+};
+
+struct MatchedMessages {
+    // One for each moment at which a rank waited: of the messages that a Waitall waits for, the one sent last. By the
+    // waiting rank, then by begin; they do not overlap within a rank unless several of its threads waited.
+    std::vector<LateSender> late_senders;
+    std::vector<LateReceiver> late_receivers;
+    uint64_t matched = 0, unmatched = 0;
+    uint64_t weight = 1; // how many messages each one stands for
+
+    // Late senders of one receiver: [first, second) of late_senders.
+    std::pair<size_t, size_t> waits_of(uint32_t row) const;
+};
+
+class MessageEnds {
+  public:
+    static constexpr size_t kMostEnds = 4 << 20;
+    // `most`: how many ends may be kept in all lists together.
+    MessageEnds(const Job& job, uint64_t recorded_ends, size_t most = kMostEnds);
+
+    void take(uint32_t row, const Message& event);
+    void merge(MessageEnds&& other);
+    MatchedMessages match() &&;
+
+  private:
+    struct End {
+        uint32_t comm;
+        uint32_t sender, receiver; // rows
+        int32_t tag;
+        uint64_t sequence;
+        Nanoseconds begin, wait, end;
+        uint64_t bytes;
+        uint32_t wait_site;
+        uint32_t flags;
+        bool sent() const { return (flags & trace::kMpiMessageSent) != 0; }
+    };
+    static bool in_order(const End& left, const End& right);
+    static bool same_message(const End& left, const End& right);
+    void lay_side_by_side(const End& send, const End& receive, MatchedMessages& matched) const;
+
+    const Job* job_;
+    uint64_t one_in_; // channels
+    std::vector<End> ends_;
+    uint64_t unmatched_ = 0; // whose other end's rank was not recorded
+};
+
+// Ends of messages that the files of the job's ranks hold at most.
+uint64_t recorded_ends(const model::Run& run, const Job& job);
+
+} // namespace plumb::replay

@@ -1,0 +1,131 @@
+#include "replay/rank_rows.h"
+
+#include <algorithm>
+
+namespace plumb::replay {
+
+namespace {
+
+constexpr double kUsual = 0.5; // share of a thread's intervals from which on waiting for a CPU is its usual state
+
+struct MpiTime {
+    double mpi_s = 0, collective_s = 0, message_s = 0;
+};
+
+// Of one thread.
+MpiTime time_of(const model::MpiProcess& mpi, uint32_t thread) {
+    MpiTime time;
+    for (const model::MpiSite& site : mpi.sites) {
+        if (site.thread != thread || is_start_or_end(site))
+            continue;
+        const double site_s = static_cast<double>(site.time_ns) * 1e-9;
+        time.mpi_s += site_s;
+        if (site.kind & trace::kMpiCollectiveCall)
+            time.collective_s += site_s;
+        if (site.kind & (trace::kMpiSend | trace::kMpiReceive | trace::kMpiWait | trace::kMpiPoll | trace::kMpiProbe))
+            time.message_s += site_s;
+    }
+    return time;
+}
+
+double elapsed_s(const model::Run& run, const model::Process& process) {
+    const model::MpiProcess& mpi = *process.mpi;
+    const uint64_t begin = mpi.init_end_ns ? mpi.init_end_ns : process.start_ns;
+    uint64_t end = mpi.finalize_begin_ns ? mpi.finalize_begin_ns : process.end_ns;
+    if (end <= begin)
+        end = std::max(mpi.last_ns, run.end_ns);
+    return end > begin ? static_cast<double>(end - begin) * 1e-9 : 0;
+}
+
+// What is scaled up from a part of the events can be no more than what was counted of all.
+void limit(double& first, double& second, double most) {
+    const double sum = first + second;
+    if (sum > most && sum > 0) {
+        first *= most / sum;
+        second *= most / sum;
+    }
+}
+
+model::MpiLateness reasons_of(const RankCharge& charge, double scale) {
+    model::MpiLateness reasons;
+    const double computing_s = seconds(charge.late_computing) * scale;
+    const double delayed_s = std::min(computing_s, seconds(charge.late_delayed) * scale);
+    (charge.delayed_intervals >= kUsual ? reasons.starved_s : reasons.interrupted_s) = delayed_s;
+    const double usual_s = std::max(0.0, charge.extra_compute.quantile(0.5)) * 1e-9 *
+                           static_cast<double>(charge.times_last) * scale;
+    reasons.computing_s = std::min(computing_s - delayed_s, usual_s);
+    reasons.irregular_s = computing_s - delayed_s - reasons.computing_s;
+    reasons.waiting_s = seconds(charge.late_waiting) * scale;
+    reasons.other_s = std::max(0.0, seconds(charge.lateness) * scale - reasons.sum_s());
+    return reasons;
+}
+
+int main_delayer(const Job& job, const RankCharge& charge) {
+    const auto most = std::ranges::max_element(charge.delayed_by, {}, [](const auto& entry) { return entry.second; });
+    return most == charge.delayed_by.end() || most->first >= job.ranks.size() ? -1 : job.ranks[most->first].rank;
+}
+
+void add_messages(const MatchedMessages& messages, uint32_t row, model::MpiRankRow& result) {
+    const auto [first, behind] = messages.waits_of(row);
+    Nanoseconds waited = 0;
+    for (size_t i = first; i < behind; ++i)
+        accumulate(waited, messages.late_senders[i].length());
+    result.late_sender_s = seconds(waited) * static_cast<double>(messages.weight);
+    Nanoseconds receivers = 0;
+    Nanoseconds covered = INT64_MIN; // waits for several receivers at once count once
+    for (const LateReceiver& late : std::ranges::equal_range(messages.late_receivers, row, {}, &LateReceiver::sender)) {
+        if (late.end > covered)
+            accumulate(receivers, late.end - std::max(covered, late.begin));
+        covered = std::max(covered, late.end);
+    }
+    result.late_receiver_s = seconds(receivers) * static_cast<double>(messages.weight);
+}
+
+} // namespace
+
+bool is_start_or_end(const model::MpiSite& site) {
+    return site.call.starts_with("MPI_Init") || site.call.starts_with("MPI_Finalize") ||
+           site.call.starts_with("MPI_Session_");
+}
+
+std::vector<model::MpiRankRow> rank_rows(const model::Run& run, const Job& job, const std::vector<RankCharge>& charges,
+                                         const JobCharge& all, const MatchedMessages& messages,
+                                         const std::vector<Nanoseconds>& caused_by_messages, uint64_t stride) {
+    std::vector<model::MpiRankRow> rows(job.ranks.size());
+    const auto scale = static_cast<double>(stride);
+    for (uint32_t row = 0; row < rows.size(); ++row) {
+        model::MpiRankRow& result = rows[row];
+        const model::Process& process = run.processes[job.ranks[row].process];
+        const RankCharge& charge = charges[row];
+        result.rank = job.ranks[row].rank;
+        result.process = job.ranks[row].process;
+        result.host = job.ranks[row].host;
+        const uint32_t thread = main_mpi_thread(process);
+        const MpiTime time = time_of(*process.mpi, thread);
+        result.elapsed_s = std::max(elapsed_s(run, process), time.mpi_s);
+        result.mpi_s = time.mpi_s;
+        result.compute_s = result.elapsed_s - result.mpi_s;
+        result.collective_wait_s = seconds(charge.wait) * scale;
+        result.collective_s = seconds(charge.operation) * scale;
+        limit(result.collective_wait_s, result.collective_s, time.collective_s + time.message_s);
+        add_messages(messages, row, result);
+        limit(result.late_sender_s, result.late_receiver_s, time.message_s);
+        result.other_mpi_s = std::max(0.0, result.mpi_s - result.collective_wait_s - result.collective_s -
+                                               result.late_sender_s - result.late_receiver_s);
+        if (thread < process.threads.size()) {
+            result.run_delay_s = static_cast<double>(process.threads[thread].run_delay_ns) * 1e-9;
+            result.involuntary_switches = process.threads[thread].involuntary_switches;
+        }
+        result.collectives = charge.collectives * stride;
+        result.times_last = charge.times_last * stride;
+        result.caused_wait_s = seconds(all.caused[row]) * scale;
+        result.caused_late_sender_s = seconds(caused_by_messages[row]);
+        result.gain_s = charge.gain * 1e-9 * scale;
+        result.lateness_s = seconds(charge.lateness) * scale;
+        result.lateness = reasons_of(charge, scale);
+        result.delayed_by = main_delayer(job, charge);
+    }
+    return rows;
+}
+
+} // namespace plumb::replay

@@ -1,0 +1,227 @@
+#include "replay/replay.h"
+
+#include "replay/call_sites.h"
+#include "replay/charges.h"
+#include "replay/cycles.h"
+#include "replay/host_clocks.h"
+#include "replay/matrix.h"
+#include "replay/rank_rows.h"
+#include "replay/shares.h"
+#include "replay/transfer_fit.h"
+#include "support/error.h"
+
+#include <algorithm>
+#include <fmt/format.h>
+#include <map>
+#include <numeric>
+
+namespace plumb::replay {
+
+namespace {
+
+using Problems = std::map<uint32_t, std::string>; // by row
+
+// First reading.
+struct Gathered {
+    EpochTable epochs;
+    MessageEnds ends;
+    Problems problems;
+};
+
+// Second reading.
+struct Charged {
+    JobCharge charge;
+    Problems problems;
+};
+
+class JobReplay {
+  public:
+    JobReplay(model::Run& run, Job& job, const ReplayOptions& options)
+        : run_(run), job_(job), options_(options), shares_(shares_for(job.ranks.size(), options.threads)),
+          charges_(job.ranks.size()), caused_by_messages_(job.ranks.size()) {}
+
+    model::MpiJob replay() {
+        set_clocks(run_, job_);
+        std::vector<HostShift> shifts;
+        try {
+            result_.clocks = align_hosts(run_, job_, options_.open, options_.threads, shifts);
+        } catch (const Error& error) { // the reading below says which rank it was
+            result_.clocks.aligned = false;
+        }
+        EpochTable epochs = gather();
+        result_.chains = find_chains(run_, job_, messages_, caused_by_messages_);
+        charge(epochs);
+        describe();
+        note_problems();
+        return std::move(result_);
+    }
+
+  private:
+    EpochTable gather() {
+        const uint64_t ends = recorded_ends(run_, job_);
+        std::vector<Gathered> shares(shares_, Gathered{EpochTable(job_), MessageEnds(job_, ends), {}});
+        for_each_rank(job_, shares, [&](uint32_t row, Gathered& gathered) {
+            read(row, gathered.problems, [&] {
+                RankEvents(run_, job_.ranks[row])
+                    .visit(options_.open, trace::Overloaded{
+                                              [&](const Collective& event) { gathered.epochs.take(row, event); },
+                                              [&](const Message& event) { gathered.ends.take(row, event); },
+                                          });
+            });
+        });
+        for (size_t share = 1; share < shares.size(); ++share) {
+            shares[0].epochs.merge(shares[share].epochs);
+            shares[0].ends.merge(std::move(shares[share].ends));
+            shares[0].problems.merge(shares[share].problems);
+            shares[share].epochs = EpochTable(job_);
+        }
+        problems_.merge(shares[0].problems);
+        messages_ = std::move(shares[0].ends).match();
+        shares[0].epochs.finish();
+        return std::move(shares[0].epochs);
+    }
+
+    void charge(const EpochTable& epochs) {
+        const HeatMapShape shape(job_, epochs, longest_awaited(epochs));
+        const ChargeInput input{run_, job_, epochs, messages_, shape};
+        std::vector<Charged> shares(shares_, Charged{JobCharge(job_, shape), {}});
+        for_each_rank(job_, shares, [&](uint32_t row, Charged& charged) {
+            read(row, charged.problems, [&] { charge_rank(input, row, options_.open, charges_[row], charged.charge); });
+        });
+        for (size_t share = 1; share < shares.size(); ++share) {
+            shares[0].charge.merge(shares[share].charge);
+            shares[0].problems.merge(shares[share].problems);
+        }
+        problems_.merge(shares[0].problems);
+        const JobCharge& all = shares[0].charge;
+        stride_ = epochs.stride();
+        result_.ranks = rank_rows(run_, job_, charges_, all, messages_, caused_by_messages_, stride_);
+        result_.sites = merge_call_sites(run_, job_, charges_, messages_, stride_);
+        result_.arrivals = shape.empty_map();
+        all.arrivals.write(result_.arrivals);
+        result_.chains.collective_wait_s = seconds(all.chain_wait) * static_cast<double>(stride_);
+        result_.granularity = granularity_of(all, epochs);
+        describe_comms(epochs, all);
+    }
+
+    // Rows of the job by what others waited for them, the longest first.
+    std::vector<uint32_t> longest_awaited(const EpochTable& epochs) const {
+        std::vector<Nanoseconds> caused(job_.ranks.size());
+        for (const Epoch& epoch : epochs.epochs())
+            if (const Arrival awaited = epoch.awaited(); epoch.complete && awaited.row < caused.size())
+                accumulate(caused[awaited.row], std::max<int64_t>(0, epoch.ahead_of(awaited.begin)));
+        std::vector<uint32_t> rows(job_.ranks.size());
+        std::iota(rows.begin(), rows.end(), 0);
+        std::ranges::stable_sort(rows, std::ranges::greater(), [&](uint32_t row) { return caused[row]; });
+        return rows;
+    }
+
+    void describe_comms(const EpochTable& epochs, const JobCharge& all) {
+        const auto scale = static_cast<double>(stride_);
+        for (size_t i = 0; i < job_.comms.size(); ++i) {
+            const Communicator& comm = job_.comms[i];
+            result_.comms.push_back({.name = comm.name.empty() && comm.world ? "MPI_COMM_WORLD" : comm.name,
+                                     .size = comm.size,
+                                     .members_recorded = comm.recorded,
+                                     .world = comm.world,
+                                     .inter = comm.inter,
+                                     .wait_s = seconds(all.comm_wait[i]) * scale,
+                                     .operation_s = seconds(all.comm_operation[i]) * scale});
+        }
+        for (const Epoch& epoch : epochs.epochs()) {
+            if (!epoch.complete) {
+                result_.incomplete_epochs++;
+                continue;
+            }
+            model::MpiCommRow& comm = result_.comms[epoch.comm];
+            comm.epochs += stride_;
+            result_.epochs++;
+            if (!(epoch.kind & trace::kMpiSynchronising) || epoch.is_neighbour())
+                continue;
+            const double mean_s = static_cast<double>(epoch.ahead_of(epoch.last.begin)) * 1e-9 / epoch.arrivals;
+            comm.imbalance_s += mean_s * scale;
+            result_.imbalance_s += mean_s * scale * epoch.arrivals / std::max(1, job_.size);
+        }
+        result_.epoch_stride = stride_;
+        for (const model::MpiCommRow& comm : result_.comms) {
+            result_.wait_s += comm.wait_s;
+            result_.operation_s += comm.operation_s;
+        }
+    }
+
+    void describe() {
+        result_.name = job_.name;
+        result_.spawned = job_.spawned;
+        result_.size = job_.size;
+        result_.hosts = result_.clocks.hosts;
+        const model::MpiProcess& first = *run_.processes[job_.ranks.front().process].mpi;
+        result_.library = first.library;
+        result_.library_version = first.library_version;
+        uint64_t begin = UINT64_MAX;
+        double end_s = 0;
+        for (const model::MpiRankRow& row : result_.ranks) {
+            const model::Process& process = run_.processes[row.process];
+            begin = std::min(begin, process.mpi->init_end_ns ? process.mpi->init_end_ns : process.start_ns);
+        }
+        for (const model::MpiRankRow& row : result_.ranks) {
+            const model::Process& process = run_.processes[row.process];
+            const uint64_t own = process.mpi->init_end_ns ? process.mpi->init_end_ns : process.start_ns;
+            end_s = std::max(end_s, static_cast<double>(own - begin) * 1e-9 + row.elapsed_s);
+            result_.late_sender_s += row.late_sender_s;
+            result_.late_receiver_s += row.late_receiver_s;
+        }
+        result_.begin_s = begin > run_.begin_ns ? static_cast<double>(begin - run_.begin_ns) * 1e-9 : 0;
+        result_.elapsed_s = end_s;
+        result_.matrix = communication_matrix(run_, job_);
+        result_.message_sizes = message_sizes(run_, job_);
+        result_.matched_messages = messages_.matched;
+        result_.unmatched_ends = messages_.unmatched;
+        result_.message_stride = messages_.weight;
+        const TransferFits fits = fit_transfers(job_, messages_);
+        result_.within_host = fits.within_host;
+        result_.between_hosts = fits.between_hosts;
+    }
+
+    template <class Work> static void read(uint32_t row, Problems& problems, const Work& work) {
+        try {
+            work();
+        } catch (const Error& error) {
+            problems.emplace(row, error.what());
+        }
+    }
+
+    void note_problems() {
+        constexpr size_t kMostNotes = 4;
+        size_t noted = 0;
+        for (const auto& [row, problem] : problems_)
+            if (noted++ < kMostNotes)
+                run_.notes.push_back(fmt::format("the MPI events of rank {} could not be read: {}", job_.ranks[row].rank, problem));
+        if (noted > kMostNotes)
+            run_.notes.push_back(fmt::format("nor those of {} other ranks", noted - kMostNotes));
+    }
+
+    model::Run& run_;
+    Job& job_;
+    const ReplayOptions& options_;
+    unsigned shares_;
+    std::vector<RankCharge> charges_;
+    std::vector<Nanoseconds> caused_by_messages_;
+    MatchedMessages messages_;
+    Problems problems_;
+    uint64_t stride_ = 1;
+    model::MpiJob result_;
+};
+
+} // namespace
+
+void replay_mpi(model::Run& run, const ReplayOptions& options) {
+    ReplayOptions used = options;
+    if (!used.open)
+        used.open = [](const std::string& name) { return trace::TraceFile(name); };
+    for (Job& job : find_jobs(run)) {
+        model::MpiJob result = JobReplay(run, job, used).replay();
+        run.mpi_jobs.push_back(std::move(result));
+    }
+}
+
+} // namespace plumb::replay

@@ -1,0 +1,23 @@
+// Lays the files of the ranks of each MPI job side by side: who waited for whom, and why (model::MpiJob).
+//
+// The files of all ranks are read as streams, two times (three when there are several hosts): first who arrived when at
+// each collective, and both ends of each message; then, knowing that, what each rank's calls cost it. Memory grows with
+// ranks and with collectives, not with their product. The ranks are dealt out to threads; the result does not depend on
+// how many.
+#pragma once
+
+#include "model/run.h"
+#include "replay/events.h"
+
+namespace plumb::replay {
+
+struct ReplayOptions {
+    unsigned threads = 0; // 0: as many as the machine runs at once
+    OpenTrace open;       // empty: by the path of the file
+};
+
+// Fills run.mpi_jobs, one for each job with a rank that got through MPI_Init. A rank whose file cannot be read a second
+// time is noted in run.notes and takes part with its counts alone. Throws nothing of its own.
+void replay_mpi(model::Run& run, const ReplayOptions& options = {});
+
+} // namespace plumb::replay
