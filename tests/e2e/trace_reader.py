@@ -42,7 +42,9 @@ RECORDS = {
                         "begin_ticks", "wait_ticks", "end_ticks", "bytes")),
     34: ("SampleSite", "IIQQQQQ", ("pid", "path", "samples", "time_ns", "kernel", "first_ns", "last_ns")),
 }
-TEXTS = {"executable", "command_line", "working_directory", "launcher", "name", "path", "source", "why", "enable"}
+WITH_PATH_NODES = {"SampleSite", "AlignSite", "MpiComm", "MpiSite"} # their "path" is a call path's
+TEXTS = {"call", "job", "library_version", "executable", "command_line", "working_directory", "launcher", "name", "path",
+         "source", "why", "enable"}
 CLOSED, FULL = 1, 2
 END_KINDS = {0: "none", 1: "exit", 2: "quick_exit", 3: "exec", 4: "abort"}
 
@@ -82,7 +84,7 @@ class Trace:
             at += size
         for entry in self.records:
             for name in TEXTS & entry.keys():
-                if isinstance(entry[name], int) and not (entry["type"] in ("SampleSite", "AlignSite") and name == "path"):
+                if isinstance(entry[name], int) and not (entry["type"] in WITH_PATH_NODES and name == "path"):
                     entry[name] = strings[entry[name]]
 
     def of(self, kind):

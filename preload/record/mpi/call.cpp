@@ -8,6 +8,13 @@ namespace {
 constexpr uint32_t kOwnCostEvery = 64; // calls to one whose recording is timed itself
 constexpr uint64_t kOwnCostMost = 1 << 15; // ticks: what is longer was an interruption
 
+// Null: not known.
+const Comm* comm_of_window(Rank& rank, Handle window) {
+    const Locked locked(rank.lock);
+    Windows::Place place;
+    return locked && rank.windows.find(window, &place) ? rank.comms.at(place.comm, place.generation) : nullptr;
+}
+
 } // namespace
 
 Call::Call(const Function& function, const Frame& caller) : function_(function), caller_(caller) {
@@ -150,13 +157,7 @@ void Call::one_sided(Handle window, int32_t target, uint64_t bytes, trace::MpiDi
     if (!guard || !keeps_)
         return;
     Rank& rank = *rank_of_process;
-    const Comm* comm = nullptr;
-    {
-        const Locked locked(rank.lock);
-        Windows::Place place;
-        if (locked && rank.windows.find(window, &place))
-            comm = rank.comms.at(place.comm, place.generation);
-    }
+    const Comm* const comm = comm_of_window(rank, window);
     trace::MpiSite& site = *find_site(guard, comm)->record;
     if (target == rank.library->no_process)
         return;
@@ -182,6 +183,12 @@ void Call::on(Handle comm) {
     const Guard guard;
     if (guard && keeps_)
         find_site(guard, thread_->comm(guard, *rank_of_process, comm));
+}
+
+void Call::on_window(Handle window) {
+    const Guard guard;
+    if (guard && keeps_)
+        find_site(guard, comm_of_window(*rank_of_process, window));
 }
 
 void Call::found_nothing() { found_nothing_ = true; }

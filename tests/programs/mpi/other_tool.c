@@ -7,7 +7,6 @@ typedef unsigned long Word;
 
 int PMPI_Send(Word, Word, Word, Word, Word, Word);
 int PMPI_Allreduce(Word, Word, Word, Word, Word, Word);
-int PMPI_Finalize(void);
 void pmpi_send_(Word, Word, Word, Word, Word, Word, Word) __attribute__((weak));
 
 static int sends, reductions, fortran_sends;
@@ -27,8 +26,7 @@ void mpi_send_(Word buffer, Word count, Word type, Word to, Word tag, Word comm,
     pmpi_send_(buffer, count, type, to, tag, comm, error);
 }
 
-int MPI_Finalize(void) {
+__attribute__((destructor)) static void report(void) {
     printf("other tool: %d sends, %d reductions, %d sends in Fortran\n", sends, reductions, fortran_sends);
     fflush(stdout);
-    return PMPI_Finalize();
 }

@@ -1,0 +1,141 @@
+"""Calls and bytes are what the program counts itself, whatever the binding and the MPI library."""
+
+import unittest
+
+from mpi_test import MpiTest
+from plumb_test import PROGRAMS
+
+RANKS = 3
+LIBRARY = {"openmpi": 1, "mpich": 2}
+
+
+class Bindings(MpiTest):
+    def check(self, mpi, program):
+        self.needs(mpi, program)
+        done = self.launch(mpi, RANKS, program, self.scratch / "file")
+        self.assertEqual(done.returncode, 0, done.stderr)
+        self.compare(done.stdout, self.traces(), RANKS)
+        for trace in self.traces():
+            for rank in trace.of("MpiRank"):
+                self.assertEqual(rank["library"], LIBRARY[mpi])
+                self.assertEqual(rank["size"], RANKS)
+                self.assertEqual(rank["unmatched"], 0)
+
+    def test_c_openmpi(self):
+        self.check("openmpi", "all_calls")
+
+    def test_c_mpich(self):
+        self.check("mpich", "all_calls")
+
+    def test_mpif_h_openmpi(self):
+        self.check("openmpi", "all_calls_mpifh")
+
+    def test_mpif_h_mpich(self):
+        self.check("mpich", "all_calls_mpifh")
+
+    def test_use_mpi_openmpi(self):
+        self.check("openmpi", "all_calls_mpi")
+
+    def test_use_mpi_mpich(self):
+        self.check("mpich", "all_calls_mpi")
+
+    def test_mpi_f08_openmpi(self):
+        self.check("openmpi", "all_calls_f08")
+
+    def test_mpi_f08_mpich(self):
+        self.check("mpich", "all_calls_f08")
+
+
+class Threads(MpiTest):
+    """Eight threads of a rank inside MPI at the same time."""
+
+    def check(self, mpi):
+        self.needs(mpi, "many_threads")
+        done = self.launch(mpi, 2, "many_threads")
+        self.assertEqual(done.returncode, 0, done.stderr)
+        if "no threads" in done.stdout:
+            self.skipTest("the library has no MPI_THREAD_MULTIPLE")
+        seen = self.traces()
+        truth = done.stdout
+        # The program counts the threads' calls only.
+        for trace in seen:
+            trace.records = [record for record in trace.records
+                             if record["type"] != "MpiSite" or any(record["call"] in line.split()
+                                                                   for line in truth.splitlines())]
+        self.compare(truth, seen, 2)
+
+    def test_openmpi(self):
+        self.check("openmpi")
+
+    def test_mpich(self):
+        self.check("mpich")
+
+
+class WrongCalls(MpiTest):
+    """What MPI rejects, it rejects with the same code; nothing else changes."""
+
+    def check(self, mpi):
+        self.needs(mpi, "wrong_calls")
+        bare, shimmed = (self.launch(mpi, 1, "wrong_calls", shimmed=shimmed) for shimmed in (False, True))
+        self.assertEqual(bare.returncode, shimmed.returncode)
+        lines = [[line if mpi == "openmpi" else line.split("code")[0] + line.split(",")[-1]
+                  for line in done.stdout.splitlines()] for done in (bare, shimmed)] # MPICH numbers its errors anew
+        self.assertEqual(*lines)
+        self.assertIn("finalize: 0", bare.stdout)
+        failed = sum(site["failed"] for trace in self.traces() for site in trace.of("MpiSite"))
+        self.assertGreaterEqual(failed, 9)
+
+    def test_openmpi(self):
+        self.check("openmpi")
+
+    def test_mpich(self):
+        self.check("mpich")
+
+
+class OtherTools(MpiTest):
+    """Another tool that wraps MPI sees the same calls, in front of the shim and behind it."""
+
+    TOOL = PROGRAMS / "mpi" / "libother_mpi_tool.so"
+
+    def lines(self, done):
+        self.assertEqual(done.returncode, 0, done.stderr)
+        return sorted(line for line in done.stdout.splitlines() if line.startswith("other tool"))
+
+    def check(self, mpi, program):
+        self.needs(mpi, program)
+        alone = self.lines(self.launch(mpi, 2, program, shimmed=False, LD_PRELOAD=self.TOOL))
+        self.assertEqual(len(alone), 2)
+        done = self.launch(mpi, 2, program, LD_PRELOAD=str(self.TOOL)) # behind
+        self.assertEqual(self.lines(done), alone)
+        self.compare("\n".join(line for line in done.stdout.splitlines() if not line.startswith("other")),
+                     self.traces(), 2)
+        environment = self.shimmed_environment()
+        done = self.launch(mpi, 2, program, shimmed=False, PLUMB_RUN=environment["PLUMB_RUN"],
+                           LD_PRELOAD=f"{self.TOOL}:{environment['LD_PRELOAD']}") # in front
+        self.assertEqual(self.lines(done), alone)
+
+    def test_c_openmpi(self):
+        self.check("openmpi", "all_calls")
+
+    def test_c_mpich(self):
+        self.check("mpich", "all_calls")
+
+    def test_fortran_openmpi(self):
+        self.check("openmpi", "all_calls_mpifh")
+
+    def test_fortran_mpich(self):
+        self.check("mpich", "all_calls_mpifh")
+
+
+class WithoutMpi(MpiTest):
+    def test_weak_names(self):
+        """A program that looks for MPI by weak symbols finds the shim's, which say that there is no MPI."""
+        done = self.run_shimmed(PROGRAMS / "mpi" / "asks_for_mpi")
+        self.assertEqual((done.returncode, done.stderr), (0, ""))
+        self.assertEqual(done.stdout.splitlines()[-1], "done")
+        self.assertNotIn("there is an MPI", done.stdout)
+        self.assertEqual(self.trace().of("MpiRank"), [])
+
+
+if __name__ == "__main__":
+    unittest.main()
