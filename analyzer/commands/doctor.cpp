@@ -36,7 +36,7 @@ const char* to_string(ProbeResult::State state) {
 std::vector<Answer> try_everything() {
     std::vector<Answer> answers;
     for (const auto probes : {platform::sampling_probes(), platform::system_probes(), platform::memory_probes(),
-                              platform::alignment_probes()})
+                              platform::alignment_probes(), platform::mpi_probes()})
         for (const Probe& probe : probes)
             answers.push_back({&probe, probe.run()});
     return answers;

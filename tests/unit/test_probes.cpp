@@ -28,7 +28,7 @@ TEST_CASE("a trial that hangs is ended") {
 
 TEST_CASE("every source of evidence is tried once and says what came of it") {
     std::set<std::string> names;
-    for (const auto probes : {sampling_probes(), memory_probes(), alignment_probes(), system_probes()})
+    for (const auto probes : {sampling_probes(), memory_probes(), alignment_probes(), mpi_probes(), system_probes()})
         for (const Probe& probe : probes) {
             INFO(probe.source);
             CHECK(names.insert(probe.source).second);
