@@ -91,6 +91,15 @@ struct Heap {
     std::vector<HeapSite> sites; // merged over threads
 };
 
+// What the program named through the public API, all threads together.
+struct Region {
+    std::string name;
+    uint64_t entries = 0;
+    uint64_t time_ns = 0, longest_ns = 0; // wall time between begin and end, summed over threads and entries
+    uint32_t threads = 0;
+    uint64_t open = 0; // of the entries: never left, they end with their thread
+};
+
 struct Process {
     uint32_t pid = 0, parent_pid = 0;
     std::string host;
@@ -108,6 +117,7 @@ struct Process {
     std::vector<Thread> threads;
     std::vector<SampleSite> samples;
     Heap heap;
+    std::vector<Region> regions; // by first entry
     Alignment alignment;
     std::vector<SampledAccess> sampled_accesses;
     std::optional<MpiProcess> mpi; // it is a rank of an MPI job

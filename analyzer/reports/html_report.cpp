@@ -55,6 +55,7 @@ std::string html_report(const Report& report) {
     put_html_libraries(html, report);
     put_html_accesses(html, report);
     put_html_heap(html, report);
+    put_html_regions(html, report);
     put_html_placement(html, report);
     put_html_evidence(html, report);
     put_html_foot(html, report);

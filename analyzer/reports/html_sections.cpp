@@ -3,6 +3,7 @@
 #include "reports/line_texts.h"
 #include "reports/page_assets.h"
 #include "reports/quantity.h"
+#include "reports/regions.h"
 #include "reports/run_summary.h"
 
 #include <fmt/format.h>
@@ -91,6 +92,27 @@ void put_html_charts(HtmlWriter& html, const Timeline& timeline) {
         put_figure(html, "chart-cpus", "How busy each CPU was, and with what." + left_out);
     html.element("noscript", "The charts need scripts; everything else on this page does not.");
     html.close();
+}
+
+void put_html_regions(HtmlWriter& html, const Report& report) {
+    const std::vector<RegionRow> rows = region_table(*report.run);
+    if (rows.empty())
+        return;
+    html.open("section", {{"id", "regions"}}).element("h2", "Regions that the program named").open("table").open("thead").open("tr");
+    for (const char* title : {"region", "share of the run", "time in all threads", "entries", "threads", "longest", "never left"})
+        html.element("th", title, {{"scope", "col"}});
+    html.close().close().open("tbody");
+    for (const RegionRow& row : rows)
+        html.open("tr")
+            .element("th", row.name, {{"scope", "row"}})
+            .element("td", format_fraction(row.fraction))
+            .element("td", format_seconds(row.seconds))
+            .element("td", format_count(static_cast<double>(row.entries)))
+            .element("td", format_count(static_cast<double>(row.threads)))
+            .element("td", format_seconds(row.longest_seconds))
+            .element("td", row.open ? format_count(static_cast<double>(row.open)) : "")
+            .close();
+    html.close().close().close();
 }
 
 void put_html_placement(HtmlWriter& html, const Report& report) {

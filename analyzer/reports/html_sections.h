@@ -16,6 +16,7 @@ void put_html_hot_lines(HtmlWriter& html, const Report& report, SourceFiles& sou
 void put_html_libraries(HtmlWriter& html, const Report& report);
 void put_html_accesses(HtmlWriter& html, const Report& report);
 void put_html_heap(HtmlWriter& html, const Report& report);
+void put_html_regions(HtmlWriter& html, const Report& report);
 void put_html_placement(HtmlWriter& html, const Report& report);
 void put_html_evidence(HtmlWriter& html, const Report& report);
 void put_html_foot(HtmlWriter& html, const Report& report);

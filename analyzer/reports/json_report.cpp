@@ -1,6 +1,7 @@
 #include "reports/json_report.h"
 #include "reports/json_accesses.h"
 #include "reports/json_document.h"
+#include "reports/regions.h"
 
 #include <cctype>
 #include <charconv>
@@ -166,6 +167,20 @@ Json hot_line_object(const HotLine& line) {
             {"kernel_fraction", number(line.kernel_fraction)}};
 }
 
+Json region_list(const model::Run& run) {
+    Json regions = Json::array();
+    for (const RegionRow& row : region_table(run))
+        regions.push_back({{"name", row.name},
+                           {"entries", row.entries},
+                           {"seconds", number(row.seconds)},
+                           {"longest_seconds", number(row.longest_seconds)},
+                           {"threads", row.threads},
+                           {"processes", row.processes},
+                           {"fraction", number(row.fraction)},
+                           {"open", row.open}});
+    return regions;
+}
+
 } // namespace
 
 Json json_document(const Report& report) {
@@ -184,7 +199,8 @@ Json json_document(const Report& report) {
                              {"fraction", number(share.fraction)}});
     return {{"schema", kReportSchema}, {"run", run_object(report)}, {"evidence", evidence_list(report)},
             {"metrics", metrics},      {"findings", findings},      {"looked_for", report.looked_for},
-            {"hot_lines", lines},      {"libraries", libraries},    {"accesses", accesses_array(report)}};
+            {"hot_lines", lines},      {"libraries", libraries},    {"accesses", accesses_array(report)},
+            {"regions", region_list(*report.run)}};
 }
 
 std::string json_text(const Json& document, int indent) {

@@ -1,3 +1,4 @@
+#include "reports/regions.h"
 #include "reports/text_report.h"
 #include "diagnoses/launch_command.h"
 #include "reports/access_listing.h"
@@ -15,7 +16,7 @@ namespace plumb {
 
 namespace {
 
-constexpr size_t kLineLimit = 8, kLibraryLimit = 6, kPlacementLimit = 24, kAccessLimit = 4, kLeafWidth = 34;
+constexpr size_t kLineLimit = 8, kLibraryLimit = 6, kPlacementLimit = 24, kAccessLimit = 4, kRegionLimit = 12, kLeafWidth = 34;
 constexpr double kSmallestShare = 0.005;
 
 using Rows = std::vector<std::vector<std::string>>;
@@ -112,6 +113,30 @@ void put_accesses(TextCanvas& canvas, const Report& report) {
     }
 }
 
+void put_regions(TextCanvas& canvas, const Report& report) {
+    Rows rows;
+    const std::vector<RegionRow> regions = region_table(*report.run);
+    for (const RegionRow& row : regions)
+        if (rows.size() < kRegionLimit)
+            rows.push_back({format_fraction(row.fraction), format_seconds(row.seconds), row.name,
+                            fmt::format("entered {} {} by {} {}, longest {}{}",
+                                        format_count(static_cast<double>(row.entries)),
+                                        row.entries == 1 ? "time" : "times", row.threads,
+                                        row.threads == 1 ? "thread" : "threads", format_seconds(row.longest_seconds),
+                                        row.open ? fmt::format(", {} never left", row.open) : "")});
+    if (rows.empty())
+        return;
+    canvas.heading("Regions that the program named, share of the run and time in all threads");
+    canvas.table(2,
+                 {{.align = Align::right, .limit = 7},
+                  {.align = Align::right, .limit = 9},
+                  {.keep_end = false},
+                  {.limit = 60, .ink = Ink::faint}},
+                 rows);
+    if (regions.size() > kRegionLimit)
+        canvas.paragraph("", 2, {{fmt::format("and {} more", regions.size() - kRegionLimit), Ink::faint}});
+}
+
 void put_placement(TextCanvas& canvas, const Report& report) {
     const std::vector<PlacementRow> placements = placement_table(*report.run);
     if (placements.empty())
@@ -170,6 +195,7 @@ std::string text_report(const Report& report, const TextStyle& style) {
     put_hot_lines(canvas, report);
     put_libraries(canvas, report);
     put_accesses(canvas, report);
+    put_regions(canvas, report);
     put_placement(canvas, report);
     put_evidence(canvas, report);
     put_foot(canvas, report);

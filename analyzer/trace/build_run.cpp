@@ -172,6 +172,7 @@ void RunBuilder::take_records(size_t file) {
                    [&](const HeapTotals& record) { give(record, own_pid, 0); },
                    [&](const HeapSite& record) { give(record, own_pid, record.last_ns); },
                    [&](const Placement& record) { give(record, own_pid, record.time_ns); },
+                   [&](const Region& record) { give(record, own_pid, record.time_ns); },
                    [&](const ProcessEnd& record) { give(record, own_pid, record.time_ns); },
                    [&](const ModuleLoad& record) { give(record, record.pid, record.time_ns); },
                    [&](const ModuleUnload& record) { give(record, record.pid, before(record.time_ns)); },

@@ -127,6 +127,12 @@ void ProcessBuilder::take(const Placement& record, FileContext& context) {
         .slot = record.slot, .cpu = record.cpu, .memory_node = record.memory_node, .error = record.error};
 }
 
+void ProcessBuilder::take(const Region& record, FileContext& context) {
+    const uint64_t time = alive(context.time(record.time_ns));
+    regions_.take(context.text(record.name), record.begin != 0, thread_at(record.header.tid, time), time,
+                  context.allowance());
+}
+
 void ProcessBuilder::take(const ModuleLoad& record, FileContext& context) {
     const uint64_t time = alive(context.time(record.time_ns));
     std::string build_id;
@@ -303,6 +309,7 @@ void ProcessBuilder::finish() {
         std::stable_sort(thread.intervals.begin(), thread.intervals.end(),
                          [](const auto& a, const auto& b) { return a.begin_ns < b.begin_ns; });
     }
+    regions_.finish();
 }
 
 } // namespace plumb::trace

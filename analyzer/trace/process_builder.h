@@ -7,6 +7,7 @@
 #include "trace/mixed_hash.h"
 #include "trace/mpi_builder.h"
 #include "trace/path_merger.h"
+#include "trace/region_builder.h"
 
 #include <plumb/trace_format.h>
 
@@ -21,7 +22,8 @@ class ProcessBuilder {
   public:
     // `number`: of the process in its run; `process` outlives the builder.
     ProcessBuilder(uint32_t number, model::Process& process)
-        : number_(number), process_(process), alignment_(process), mpi_(process) {}
+        : number_(number), process_(process), regions_(process), alignment_(process),
+          mpi_(process) {}
 
     model::Process& process() { return process_; }
 
@@ -32,6 +34,7 @@ class ProcessBuilder {
     void take(const ThreadSchedule& record, FileContext& context);
     void take(const ThreadInterval& record, FileContext& context);
     void take(const Placement& record, FileContext& context);
+    void take(const Region& record, FileContext& context);
 
     // Modules. The same mapping told by both sides is one.
     void take(const ModuleLoad& record, FileContext& context);
@@ -96,6 +99,7 @@ class ProcessBuilder {
     uint32_t number_;
     model::Process& process_;
     PathTree tree_;
+    RegionBuilder regions_;
     AlignmentBuilder alignment_;
     MpiBuilder mpi_;
     std::vector<ThreadFacts> thread_facts_;

@@ -68,6 +68,11 @@ class PublicApiTest(PlumbTest):
         traces = b"".join(path.read_bytes() for path in self.run_directory.iterdir() if path.suffix == ".plumb")
         self.assertEqual(traces.count(b"outer"), 1)  # the name once, however often the region runs
         self.assertEqual(traces.count(b"inner"), 1)
+        regions = {region["name"]: region for region in self.report()["regions"]}
+        self.assertEqual({name: (region["entries"], region["threads"], region["open"])
+                          for name, region in regions.items()}, {"outer": (3, 1, 0), "inner": (3, 1, 0)})
+        self.assertGreaterEqual(regions["outer"]["seconds"], regions["inner"]["seconds"])
+        self.assertGreaterEqual(regions["outer"]["longest_seconds"], regions["outer"]["seconds"] / 3)
 
     def test_threads_of_a_fortran_openmp_program(self):
         program = PROGRAMS / "use_api_openmp"

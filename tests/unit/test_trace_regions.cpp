@@ -1,0 +1,83 @@
+// Regions of the public API as the model tells them.
+#include "synthetic_trace.h"
+#include "trace/build_run.h"
+
+#include <catch2/catch.hpp>
+
+using namespace plumb;
+using namespace plumb::trace;
+
+namespace {
+
+constexpr uint32_t kPid = 42;
+
+class RegionTrace {
+  public:
+    RegionTrace() : trace_(Writer::process, kPid) {
+        ProcessStart start{};
+        start.pid = kPid;
+        start.time_ns = 1'000;
+        start.executable = trace_.text("/bin/app");
+        start.rank = start.rank_count = start.local_rank = -1;
+        trace_.add(start);
+    }
+    StringId name(const char* text) { return trace_.text(text); }
+    void mark(uint32_t thread, StringId name, bool begins, uint64_t time_ns) {
+        Region record{};
+        record.time_ns = time_ns;
+        record.name = name;
+        record.begin = begins;
+        trace_.add(record, thread);
+    }
+    std::vector<model::Region> regions() {
+        std::vector<TraceFile> files;
+        files.push_back(trace_.open());
+        return build_run(files, nullptr).processes.at(0).regions;
+    }
+
+  private:
+    SyntheticTrace trace_;
+};
+
+} // namespace
+
+TEST_CASE("entries of a region add up over threads; nested and overlapping ones keep apart") {
+    RegionTrace trace;
+    const StringId solve = trace.name("solve"), exchange = trace.name("exchange");
+    trace.mark(42, solve, true, 2'000);
+    trace.mark(42, exchange, true, 3'000);
+    trace.mark(42, solve, false, 6'000); // left before the one inside it
+    trace.mark(42, exchange, false, 7'000);
+    trace.mark(43, solve, true, 4'000);
+    trace.mark(43, solve, true, 5'000); // once more inside itself
+    trace.mark(43, solve, false, 5'500);
+    trace.mark(43, solve, false, 9'000);
+    const std::vector<model::Region> regions = trace.regions();
+    REQUIRE(regions.size() == 2);
+    CHECK(regions[0].name == "solve");
+    CHECK(regions[0].entries == 3);
+    CHECK(regions[0].threads == 2);
+    CHECK(regions[0].time_ns == 4'000 + 500 + 5'000);
+    CHECK(regions[0].longest_ns == 5'000);
+    CHECK(regions[0].open == 0);
+    CHECK(regions[1].name == "exchange");
+    CHECK(regions[1].time_ns == 4'000);
+    CHECK(regions[1].threads == 1);
+}
+
+TEST_CASE("a region that is never left ends with its thread, one that never began is none") {
+    RegionTrace trace;
+    const StringId left = trace.name("left out"), open = trace.name("open");
+    trace.mark(42, left, false, 2'000);
+    trace.mark(42, open, true, 3'000);
+    trace.mark(42, open, false, 4'000);
+    trace.mark(42, open, true, 5'000);
+    trace.mark(42, open, false, 5'000);
+    trace.mark(42, open, true, 8'000); // last sign of life
+    const std::vector<model::Region> regions = trace.regions();
+    REQUIRE(regions.size() == 1);
+    CHECK(regions[0].name == "open");
+    CHECK(regions[0].entries == 3);
+    CHECK(regions[0].open == 1);
+    CHECK(regions[0].time_ns == 1'000);
+}
