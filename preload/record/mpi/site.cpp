@@ -61,16 +61,24 @@ void ThreadSites::begin(const StackBounds& stack) {
     lost_site_ = {&lost_, nullptr, 0, 0, nullptr, 0};
 }
 
-CallPathCache* ThreadSites::make_paths() {
-    auto* const paths = static_cast<CallPathCache*>(allocate_pages(sizeof(CallPathCache), true));
-    if (paths)
-        paths->begin_thread(stack_);
-    return paths;
+uint32_t ThreadSites::way_of(uint64_t pc, uint32_t first) {
+    for (uint32_t i = 0; i < kWays; ++i)
+        if (const uint32_t way = (first + i) % kWays; way_pc_[way] == pc)
+            return way;
+    uint32_t way = first;
+    for (uint32_t i = 1; i < kWays && way_pc_[way]; ++i)
+        way = (first + i) % kWays;
+    if (way_pc_[way])
+        way = next_way_++ % kWays;
+    way_pc_[way] = pc;
+    if (!paths_[way] && (paths_[way] = static_cast<CallPathCache*>(allocate_pages(sizeof(CallPathCache), true))))
+        paths_[way]->begin_thread(stack_);
+    return way;
 }
 
 trace::NodeId ThreadSites::path_at(const Guard& guard, const Frame& caller) {
-    CallPathCache*& paths = paths_[0];
-    if (!paths && !(paths = make_paths()))
+    CallPathCache* const paths = paths_[way_of(caller.pc, 0)];
+    if (!paths)
         return 0;
     paths->find(guard, caller);
     return paths->node(guard);

@@ -51,8 +51,11 @@ class ThreadSites {
 
     Site* find(const Guard& guard, Sites& all, const Function& function, const Frame& caller, uint32_t comm,
                uint64_t now_ticks) {
-        CallPathCache*& paths = paths_[caller.pc * 0x9e3779b97f4a7c15u >> 61];
-        if (__builtin_expect(!paths, 0) && !(paths = make_paths()))
+        uint32_t way = caller.pc * 0x9e3779b97f4a7c15u >> 61;
+        if (__builtin_expect(way_pc_[way] != caller.pc, 0))
+            way = way_of(caller.pc, way);
+        CallPathCache* const paths = paths_[way];
+        if (__builtin_expect(!paths, 0))
             return &lost_site_;
         const CallPath path = paths->find(guard, caller);
         Site* site = static_cast<Site*>(*path.mark);
@@ -67,10 +70,13 @@ class ThreadSites {
     static constexpr uint32_t kWays = 8; // call sites of one function take turns: each keeps its own path
     static constexpr uint32_t kNear = 4; // a path leads to its latest sites; the others are looked up
 
-    CallPathCache* make_paths();
+    // Of the call at `pc`: the one it had last, else `first` if that is free, else anyone's.
+    uint32_t way_of(uint64_t pc, uint32_t first);
     Site* look_up(const Guard&, Sites&, const Function&, const CallPath&, CallPathCache*, uint32_t comm, uint64_t now_ticks);
 
     CallPathCache* paths_[kWays];
+    uint64_t way_pc_[kWays]; // whose it is, 0: nobody's
+    uint32_t next_way_;      // to be taken over when all are somebody's
     KeyTable by_key_; // of path, function and communicator: the site's id
     StackBounds stack_;
     Site lost_site_;
