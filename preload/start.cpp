@@ -1,5 +1,6 @@
 // Where the shim wakes up. The loader calls start() once in every process it was preloaded into, before the
 // program's own constructors and before main.
+#include "hooks/mpi/absent_functions.h"
 #include "hooks/real_functions.h"
 #include "platform/files.h"
 #include "platform/identity.h"
@@ -46,6 +47,7 @@ __attribute__((constructor)) void start(int, char** arguments, char** environmen
     const uint64_t begin_ns = now_ns();
     resolve_real_functions();
     resolve_recent_functions();
+    mpi::hide_absent_functions_at_start();
     settings.read(environment);
     const char* run = settings.text(Setting::kRunDirectory);
     const bool verbose = settings.number(Setting::kVerbose, 0) != 0;

@@ -6,6 +6,7 @@
 // was loaded is recorded at the next hook of this process that may scan: another dlopen, a dlclose, the creation of
 // a thread, a fork, an exec, the end. Only a plain path with a slash does not depend on the caller (this library lives in
 // the base namespace, as does everybody who can reach its hooks): that is called, and recorded at once.
+#include "hooks/mpi/absent_functions.h"
 #include "hooks/real_functions.h"
 #include "platform/tail_hook.h"
 #include "platform/unwind_table.h"
@@ -30,6 +31,7 @@ void scan_if_due() {
 
 void* open_and_scan(const char* file, int mode) {
     void* handle = real_functions()->dlopen(file, mode);
+    mpi::hide_absent_functions_if_due();
     modules_will_change();
     scan_if_due();
     return handle;
@@ -42,6 +44,7 @@ bool depends_on_caller(const char* file) { return !strchr(file, '/') || strchr(f
 extern "C" {
 
 __attribute__((used)) void* plumb_before_dlopen(const char* file, int) {
+    mpi::hide_absent_functions_if_due();
     void* (*target)(const char*, int) = real_functions()->dlopen;
     if (recording() && file) {
         scan_if_due();

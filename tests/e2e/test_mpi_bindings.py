@@ -1,8 +1,9 @@
 """Calls and bytes are what the program counts itself, whatever the binding and the MPI library."""
 
+import pathlib
 import unittest
 
-from mpi_test import MpiTest
+from mpi_test import LAUNCH, MpiTest, recorded, told
 from plumb_test import PROGRAMS
 
 RANKS = 3
@@ -127,14 +128,52 @@ class OtherTools(MpiTest):
         self.check("mpich", "all_calls_mpifh")
 
 
-class WithoutMpi(MpiTest):
-    def test_weak_names(self):
-        """A program that looks for MPI by weak symbols finds the shim's, which say that there is no MPI."""
-        done = self.run_shimmed(PROGRAMS / "mpi" / "asks_for_mpi")
-        self.assertEqual((done.returncode, done.stderr), (0, ""))
-        self.assertEqual(done.stdout.splitlines()[-1], "done")
-        self.assertNotIn("there is an MPI", done.stdout)
+class AbsentFunctions(MpiTest):
+    """The shim has names for everything; whoever asks by weak symbols sees what there is without it."""
+
+    def test_no_mpi(self):
+        done = self.run_both(PROGRAMS / "mpi" / "asks_for_mpi")
+        self.assertEqual(done.stdout, "done\n")
         self.assertEqual(self.trace().of("MpiRank"), [])
+
+    def check(self, mpi):
+        self.needs(mpi, "asks_for_functions")
+        bare, shimmed = (self.launch(mpi, 1, "asks_for_functions", shimmed=shimmed) for shimmed in (False, True))
+        self.assertEqual((bare.returncode, bare.stdout), (shimmed.returncode, shimmed.stdout))
+        self.assertIn("MPI_Mprobe 1", bare.stdout)
+        self.assertIn("MPI_Buffer_iflush 0", bare.stdout)
+
+    def test_openmpi(self):
+        self.check("openmpi")
+
+    def test_mpich(self):
+        self.check("mpich")
+
+
+class Python(MpiTest):
+    """mpi4py: the MPI library comes with a module that is opened privately."""
+
+    SCRIPT = pathlib.Path(__file__).resolve().parents[1] / "programs" / "mpi" / "all_calls.py"
+
+    def check(self, mpi):
+        self.needs(mpi)
+        bare = self.launch(mpi, 2, "/usr/bin/python3", self.SCRIPT, shimmed=False)
+        if len(told(bare.stdout)) != 2:
+            self.skipTest(f"/usr/bin/python3 has no mpi4py for {LAUNCH[mpi][0]}")
+        done = self.launch(mpi, 2, "/usr/bin/python3", self.SCRIPT)
+        self.assertEqual((done.returncode, sorted(done.stdout.splitlines())),
+                         (bare.returncode, sorted(bare.stdout.splitlines())))
+        # mpi4py takes the forms with large counts where the library has them.
+        seen = {rank: {name.removesuffix("_c"): counts for name, counts in calls.items()}
+                for rank, calls in recorded(self.traces()).items()}
+        for rank, calls in told(done.stdout).items():
+            self.assertEqual({name: seen[rank].get(name) for name in calls}, calls, f"rank {rank}")
+
+    def test_openmpi(self):
+        self.check("openmpi")
+
+    def test_mpich(self):
+        self.check("mpich")
 
 
 if __name__ == "__main__":

@@ -1,0 +1,225 @@
+// A dynamic symbol without a value is none to the dynamic loader (that is how it treats undefined ones), so a name is
+// taken back by clearing its value in this library's symbol table, in memory.
+//
+// While no MPI library is loaded nothing is known of what it will lack, and all names stay: a module that is opened
+// together with its MPI library would go by unseen otherwise. Only weak references are made null then.
+#include "hooks/mpi/absent_functions.h"
+
+#include "platform/system_call.h"
+#include "record/mpi/library.h"
+
+#include <atomic>
+#include <elf.h>
+#include <errno.h>
+#include <link.h>
+#include <string.h>
+#include <sys/auxv.h>
+#include <sys/mman.h>
+
+namespace plumb::shim::mpi {
+namespace {
+
+std::atomic<bool> is_done{false};
+std::atomic<unsigned long long> seen_loads{0};
+
+struct Image {
+    ElfW(Addr) base = 0;
+    ElfW(Sym) * symbols = nullptr;
+    const char* names = nullptr;
+    const uint32_t* hash = nullptr; // DT_GNU_HASH
+    const ElfW(Rela) * relocations = nullptr;
+    size_t relocation_bytes = 0;
+    ElfW(Addr) read_only_start = 0, read_only_end = 0; // after relocation
+};
+
+template <class Pointer> void set_address(const Image& image, ElfW(Addr) value, Pointer& pointer) {
+    pointer = reinterpret_cast<Pointer>(value < image.base ? value + image.base : value);
+}
+
+Image read_image(const dl_phdr_info& object) {
+    Image image;
+    image.base = object.dlpi_addr;
+    const ElfW(Dyn)* entry = nullptr;
+    for (int i = 0; i < object.dlpi_phnum; ++i) {
+        const ElfW(Phdr)& header = object.dlpi_phdr[i];
+        if (header.p_type == PT_DYNAMIC)
+            entry = reinterpret_cast<const ElfW(Dyn)*>(image.base + header.p_vaddr);
+        if (header.p_type == PT_GNU_RELRO) {
+            image.read_only_start = image.base + header.p_vaddr;
+            image.read_only_end = image.read_only_start + header.p_memsz;
+        }
+    }
+    for (; entry && entry->d_tag != DT_NULL; ++entry) {
+        const ElfW(Addr) value = entry->d_un.d_ptr;
+        switch (entry->d_tag) {
+        case DT_SYMTAB: set_address(image, value, image.symbols); break;
+        case DT_STRTAB: set_address(image, value, image.names); break;
+        case DT_GNU_HASH: set_address(image, value, image.hash); break;
+        case DT_RELA: set_address(image, value, image.relocations); break;
+        case DT_RELASZ: image.relocation_bytes = value; break;
+        default: break;
+        }
+    }
+    return image;
+}
+
+// C's names: MPI_Send, not MPI_SEND. Fortran has no weak references.
+bool is_mpi_name(const char* name) {
+    const char* const part = strncmp(name, "MPI_", 4) == 0 ? name + 4 : strncmp(name, "MPIX_", 5) == 0 ? name + 5 : nullptr;
+    return part && part[0] >= 'A' && part[0] <= 'Z' && part[1] >= 'a' && part[1] <= 'z';
+}
+
+bool protect(uintptr_t start, uintptr_t end, int protection) {
+    start &= ~(static_cast<uintptr_t>(getauxval(AT_PAGESZ)) - 1);
+    return !is_error(system_call(SYS_mprotect, static_cast<long>(start), static_cast<long>(end - start), protection));
+}
+
+bool contains(const dl_phdr_info& object, const void* address) {
+    const auto at = reinterpret_cast<ElfW(Addr)>(address) - object.dlpi_addr;
+    for (int i = 0; i < object.dlpi_phnum; ++i) {
+        const ElfW(Phdr)& header = object.dlpi_phdr[i];
+        if (header.p_type == PT_LOAD && at >= header.p_vaddr && at < header.p_vaddr + header.p_memsz)
+            return true;
+    }
+    return false;
+}
+
+const char here = 0; // in this library
+
+int find_own_image(dl_phdr_info* object, size_t, void* found) {
+    if (!contains(*object, &here))
+        return 0;
+    *static_cast<Image*>(found) = read_image(*object);
+    return 1;
+}
+
+// The number of entries of the symbol table, which only the hash table knows: its last chain ends with the last one.
+uint32_t symbol_count(const Image& image) {
+    const uint32_t buckets = image.hash[0], first = image.hash[1], bloom_words = image.hash[2];
+    const uint32_t* const bucket = image.hash + 4 + bloom_words * (sizeof(ElfW(Addr)) / 4);
+    const uint32_t* const chain = bucket + buckets;
+    uint32_t last = 0;
+    for (uint32_t i = 0; i < buckets; ++i)
+        last = bucket[i] > last ? bucket[i] : last;
+    if (last < first)
+        return first;
+    while ((chain[last - first] & 1) == 0)
+        ++last;
+    return last + 1;
+}
+
+void hide_names() {
+    Image own;
+    dl_iterate_phdr(find_own_image, &own);
+    if (!own.symbols || !own.names || !own.hash)
+        return;
+    const uint32_t count = symbol_count(own);
+    const auto start = reinterpret_cast<uintptr_t>(own.symbols), end = reinterpret_cast<uintptr_t>(own.symbols + count);
+    if (!protect(start, end, PROT_READ | PROT_WRITE))
+        return;
+    for (uint32_t i = 0; i < count; ++i) {
+        ElfW(Sym)& symbol = own.symbols[i];
+        if (symbol.st_value != 0 && symbol.st_shndx != SHN_UNDEF && is_mpi_name(own.names + symbol.st_name) &&
+            !find_function(own.names + symbol.st_name))
+            symbol.st_value = 0;
+    }
+    protect(start, end, PROT_READ);
+}
+
+struct OwnRange {
+    uintptr_t start, end;
+};
+
+int find_own_range(dl_phdr_info* object, size_t, void* found) {
+    if (!contains(*object, &here))
+        return 0;
+    auto& range = *static_cast<OwnRange*>(found);
+    range = {UINTPTR_MAX, 0};
+    for (int i = 0; i < object->dlpi_phnum; ++i) {
+        const ElfW(Phdr)& header = object->dlpi_phdr[i];
+        const uintptr_t start = object->dlpi_addr + header.p_vaddr;
+        if (header.p_type != PT_LOAD)
+            continue;
+        range.start = start < range.start ? start : range.start;
+        range.end = start + header.p_memsz > range.end ? start + header.p_memsz : range.end;
+    }
+    return 1;
+}
+
+#if defined(__x86_64__)
+bool is_address_of_symbol(uint64_t info) {
+    return ELF64_R_TYPE(info) == R_X86_64_GLOB_DAT || ELF64_R_TYPE(info) == R_X86_64_64;
+}
+#elif defined(__aarch64__)
+bool is_address_of_symbol(uint64_t info) {
+    return ELF64_R_TYPE(info) == R_AARCH64_GLOB_DAT || ELF64_R_TYPE(info) == R_AARCH64_ABS64;
+}
+#endif
+
+// Weak references of one object that lead to a hook without anything behind it.
+int clear_weak_references(dl_phdr_info* object, size_t, void* data) {
+    const OwnRange& own = *static_cast<const OwnRange*>(data);
+    const Image image = read_image(*object);
+    if (!image.symbols || !image.names || !image.relocations || contains(*object, &here))
+        return 0;
+    const size_t count = image.relocation_bytes / sizeof(ElfW(Rela));
+    for (size_t i = 0; i < count; ++i) {
+        const ElfW(Rela)& relocation = image.relocations[i];
+        const uint64_t number = ELF64_R_SYM(relocation.r_info);
+        if (number == 0 || !is_address_of_symbol(relocation.r_info))
+            continue;
+        const ElfW(Sym)& symbol = image.symbols[number];
+        const char* const name = image.names + symbol.st_name;
+        if (symbol.st_shndx != SHN_UNDEF || ELF64_ST_BIND(symbol.st_info) != STB_WEAK || !is_mpi_name(name))
+            continue;
+        auto* const place = reinterpret_cast<uintptr_t*>(image.base + relocation.r_offset);
+        if (*place < own.start || *place >= own.end || find_function(name))
+            continue;
+        const auto at = reinterpret_cast<uintptr_t>(place);
+        const bool is_read_only = at >= image.read_only_start && at < image.read_only_end;
+        if (is_read_only && !protect(at, at + sizeof *place, PROT_READ | PROT_WRITE))
+            continue;
+        *place = 0;
+        if (is_read_only)
+            protect(at, at + sizeof *place, PROT_READ);
+    }
+    return 0;
+}
+
+struct Loaded {
+    unsigned long long loads;
+    bool may_be_mpi;
+};
+
+int look_for_mpi(dl_phdr_info* object, size_t, void* data) {
+    auto& loaded = *static_cast<Loaded*>(data);
+    loaded.loads = object->dlpi_adds;
+    const char* const slash = object->dlpi_name ? strrchr(object->dlpi_name, '/') : nullptr;
+    loaded.may_be_mpi = loaded.may_be_mpi || (slash && strstr(slash, "mpi"));
+    return 0;
+}
+
+} // namespace
+
+void hide_absent_functions_at_start() {
+    const int error_of_program = errno;
+    OwnRange own{};
+    dl_iterate_phdr(find_own_range, &own);
+    dl_iterate_phdr(clear_weak_references, &own);
+    hide_absent_functions_if_due();
+    errno = error_of_program;
+}
+
+void hide_absent_functions_if_due() {
+    if (is_done.load(std::memory_order_relaxed))
+        return;
+    const int error_of_program = errno;
+    Loaded loaded{};
+    dl_iterate_phdr(look_for_mpi, &loaded);
+    if (loaded.loads != seen_loads.exchange(loaded.loads) && loaded.may_be_mpi && library_is_loaded() &&
+        !is_done.exchange(true))
+        hide_names();
+    errno = error_of_program;
+}
+
+} // namespace plumb::shim::mpi
