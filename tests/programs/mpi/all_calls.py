@@ -45,5 +45,4 @@ twin.Barrier()
 tally("Barrier", 0, 0)
 twin.Free()
 tally("Comm_free", 0, 0)
-for name, counts in calls.items():
-    print(rank, f"MPI_{name}", *counts, flush=True)
+print("\n".join(f"{rank} MPI_{name} {' '.join(map(str, counts))}" for name, counts in calls.items()), flush=True)
