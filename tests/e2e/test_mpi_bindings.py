@@ -128,6 +128,22 @@ class OtherTools(MpiTest):
         self.check("mpich", "all_calls_mpifh")
 
 
+class OtherLibraries(MpiTest):
+    def test_standard_abi(self):
+        done = self.run_both(PROGRAMS / "mpi" / "abi" / "abi_program")
+        self.assertEqual(done.returncode, 0)
+        self.compare(done.stdout, self.traces(), 1)
+        [rank] = self.trace().of("MpiRank")
+        self.assertEqual((rank["library"], rank["library_version"], rank["thread_level"], rank["unmatched"]),
+                         (3, "test library of the standard ABI", 3, 0))
+
+    def test_unknown(self):
+        done = self.run_both(PROGRAMS / "mpi" / "abi" / "unknown_mpi_program")
+        self.assertEqual(done.returncode, 0)
+        self.assertEqual(self.trace().of("MpiSite"), [])
+        self.assertIn(1, [entry["state"] for entry in self.trace().of("Evidence") if entry["source"] == "mpi"])
+
+
 class AbsentFunctions(MpiTest):
     """The shim has names for everything; whoever asks by weak symbols sees what there is without it."""
 

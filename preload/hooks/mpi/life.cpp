@@ -12,7 +12,9 @@ int thread_level_provided() {
     const auto query = reinterpret_cast<int (*)(int*)>(find_own_function("PMPI_Query_thread"));
     if (!query || query(&level) != 0)
         return 0;
-    return library().kind == trace::MpiLibrary::standard_abi ? level / 1024 : level;
+    if (library().kind != trace::MpiLibrary::standard_abi)
+        return level;
+    return level >= 4096 ? 3 : level / 1024; // 0, 1024, 2048, 4096
 }
 
 } // namespace
