@@ -141,7 +141,7 @@ class OtherLibraries(MpiTest):
         done = self.run_both(PROGRAMS / "mpi" / "abi" / "unknown_mpi_program")
         self.assertEqual(done.returncode, 0)
         self.assertEqual(self.trace().of("MpiSite"), [])
-        self.assertIn(1, [entry["state"] for entry in self.trace().of("Evidence") if entry["source"] == "mpi"])
+        self.assertIn(2, [entry["state"] for entry in self.trace().of("Evidence") if entry["source"] == "mpi"])
 
 
 class AbsentFunctions(MpiTest):

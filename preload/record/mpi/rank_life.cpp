@@ -74,6 +74,14 @@ void add_first_comms(const Guard& guard, Rank& rank, trace::MpiRank& record) {
 
 void mpi_will_start() {
     const Guard guard;
+    if (guard && rank_of_process && library().kind == trace::MpiLibrary::unknown) {
+        write_evidence(guard, kSource, trace::EvidenceState::limited,
+                       "the MPI library is neither Open MPI, nor of the MPICH family, nor does it follow the standard ABI of "
+                       "MPI-5: its calls pass through unrecorded",
+                       "");
+        rank_of_process = nullptr;
+        return;
+    }
     if (trace::MpiRank* const record = own_record(guard); record && !record->init_begin_ns)
         set(record->init_begin_ns, now_ns());
     note_mpi_started();
