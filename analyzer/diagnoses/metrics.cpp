@@ -1,4 +1,5 @@
 #include "diagnoses/metrics.h"
+#include "diagnoses/mpi_metrics.h"
 #include "diagnoses/run_totals.h"
 
 #include <algorithm>
@@ -70,8 +71,12 @@ std::vector<Metric> metrics_of(const DiagnosisInput& input) {
         metrics.push_back({"CPU utilisation", totals.cpu_s / (totals.wall_s * static_cast<double>(totals.usable_cpus)),
                            "fraction", fmt::format("CPU time / (wall time x {} CPUs that the run may use)",
                                                    totals.usable_cpus)});
+    const model::MpiJob* job = main_mpi_job(input.run);
+    if (job)
+        for (Metric& metric : mpi_metrics_of(*job))
+            metrics.push_back(std::move(metric));
     const Workers workers = workers_of(input.run);
-    if (workers.count > 1 && workers.sum_s > 0 && totals.usable_cpus) {
+    if (!job && workers.count > 1 && workers.sum_s > 0 && totals.usable_cpus) {
         const double possible = std::min(static_cast<double>(workers.count), parallelism_possible(totals));
         const double balance = workers.sum_s / static_cast<double>(workers.count) / workers.most_s;
         metrics.push_back({"parallel efficiency", totals.cpu_s / (totals.wall_s * possible), "fraction",

@@ -16,6 +16,11 @@ const DiagnosisEntry kEntries[] = {
     {"heap-contention", "threads wait for one another inside the allocator", make_heap_contention},
     {"heap-leak", "memory that grows and is never freed, by allocating line", make_heap_leak},
     {"kernel-time", "time in system calls and page faults, by the line that causes it", make_kernel_time},
+    {"mpi-late-rank", "one rank makes the others wait: who, on which line, and why", make_mpi_late_rank},
+    {"mpi-collective-wait", "time in collectives: waiting for the last to arrive, and the operations themselves",
+     make_mpi_collective_wait},
+    {"mpi-serialised", "ranks work one after another, each waiting for the one before", make_mpi_serialised},
+    {"mpi-small-messages", "many small messages, and what sending them together would save", make_mpi_small_messages},
     {"library-time", "a library does most of the work", make_library_time},
 };
 

@@ -18,7 +18,8 @@
 
 namespace plumb::model {
 
-// Why a rank came later than the median of the others to collectives at which it came last; seconds that add up.
+// Why a rank came later than the median of the others to collectives at which it came last, or made the last one late;
+// seconds that add up.
 struct MpiLateness {
     double computing_s = 0;   // more work, much the same each time
     double irregular_s = 0;   // more time outside MPI now and then, the CPU being its own as far as the scheduler knows:
@@ -44,7 +45,8 @@ struct MpiRankRow {
     double run_delay_s = 0;
     uint64_t involuntary_switches = 0;
     uint64_t collectives = 0; // that were laid side by side, scaled up to all
-    uint64_t times_last = 0;  // of these
+    uint64_t times_last = 0;  // of these, the others waiting for it
+    uint64_t times_responsible = 0; // the last one had waited for this one's message since its last collective
     double caused_wait_s = 0; // rank-seconds that others waited in collectives at which it came last
     double caused_late_sender_s = 0; // rank-seconds that receivers waited for its sends, passed-on delay included
     double gain_s = 0;        // of the whole job, had this rank been as quick as the median of the others

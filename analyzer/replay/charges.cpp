@@ -1,5 +1,8 @@
 #include "replay/charges.h"
 
+#include "replay/shares.h"
+#include "support/error.h"
+
 #include <algorithm>
 #include <optional>
 
@@ -25,6 +28,31 @@ Nanoseconds waited_until(const Epoch& epoch, const Collective& event) {
     return event.kind & trace::kMpiSynchronising ? epoch.last.begin : event.wait;
 }
 
+// What a rank waited for messages since its last collective.
+struct WindowWaits {
+    Nanoseconds sum = 0;
+    const LateSender* longest = nullptr;
+};
+
+// Calls visitor(const LateSender&, Nanoseconds) for each wait that ended between the event's last collective and its begin,
+// with the part of it that lies there.
+template <class Visitor>
+void for_each_wait_before(const MatchedMessages& messages, uint32_t row, const Collective& event, const Visitor& visitor) {
+    const Nanoseconds begin = event.begin - event.gap;
+    for (Nanoseconds end = event.begin; const LateSender* wait = last_wait(messages, row, begin, end); end = wait->begin)
+        visitor(*wait, wait->end - std::max(begin, wait->begin));
+}
+
+WindowWaits waits_before(const MatchedMessages& messages, uint32_t row, const Collective& event) {
+    WindowWaits waits;
+    for_each_wait_before(messages, row, event, [&](const LateSender& wait, Nanoseconds length) {
+        accumulate(waits.sum, length);
+        if (!waits.longest || wait.length() > waits.longest->length())
+            waits.longest = &wait;
+    });
+    return waits;
+}
+
 class RankReader {
   public:
     RankReader(const ChargeInput& input, uint32_t row, RankCharge& own, JobCharge& all)
@@ -40,8 +68,12 @@ class RankReader {
         const Nanoseconds wait = std::clamp(waited_until(*epoch, event) - event.wait, Nanoseconds{0}, event.end - event.wait);
         charge(*epoch, event, wait);
         const Arrival awaited = epoch->awaited();
+        const uint32_t responsible = input_.responsible[static_cast<size_t>(epoch - input_.epochs.epochs().data())];
         if (awaited.row == row_)
             explain(*epoch, event);
+        else if (responsible == row_)
+            explain_root(*epoch, event);
+        look_at_cure(*epoch, event, responsible);
         previous_ = {event.end, wait, awaited.row};
     }
 
@@ -82,50 +114,60 @@ class RankReader {
         if (lateness <= 0)
             return;
         own_.times_last++;
-        const Nanoseconds extra = std::max(Nanoseconds{0}, event.compute() - epoch.median_compute);
-        const Nanoseconds computing = std::min(extra, lateness);
-        add_gain(epoch, extra);
+        const Nanoseconds computing = std::min(extra_of(epoch, event), lateness);
         accumulate(own_.lateness, lateness);
+        add_computing(event, computing);
+        Nanoseconds rest = lateness - computing;
+        rest -= passed_on_by_messages(epoch, event, std::min(rest, event.gap_mpi - epoch.median_mpi), lateness);
+        pass_on_by_collective(event, rest);
+    }
+
+    // The last one was late because it had waited for this rank; so may have been all others, so that none of them was
+    // later than the median.
+    void explain_root(const Epoch& epoch, const Collective& event) {
+        const Nanoseconds computing = extra_of(epoch, event);
+        accumulate(own_.lateness, computing);
+        add_computing(event, computing);
+        own_.times_root += computing > 0;
+    }
+
+    static Nanoseconds extra_of(const Epoch& epoch, const Collective& event) {
+        return std::max(Nanoseconds{0}, event.compute() - epoch.median_compute);
+    }
+
+    void add_computing(const Collective& event, Nanoseconds computing) {
         accumulate(own_.late_computing, computing);
         if (!run_delay_) {
             run_delay_.emplace(input_.run, process_.threads, main_mpi_thread(process_));
             own_.delayed_intervals = run_delay_->share_of_intervals();
         }
         accumulate(own_.late_delayed, std::min(computing, run_delay_->between(event.begin - event.gap, event.begin)));
-        Nanoseconds rest = lateness - computing;
-        rest -= passed_on_by_messages(epoch, event, std::min(rest, event.gap_mpi - epoch.median_mpi), lateness);
-        pass_on_by_collective(event, rest);
     }
 
-    // Where the job would be, had this rank had no more to do than the others.
-    void add_gain(const Epoch& epoch, Nanoseconds extra) {
-        const Nanoseconds begin = epoch.awaited().begin;
-        const bool from_root = (epoch.kind & trace::kMpiFromRoot) != 0, to_root = (epoch.kind & trace::kMpiToRoot) != 0;
-        // Next to be waited for; of a root's data all others at once, so that their median stands for them.
-        const Nanoseconds next = from_root ? epoch.median_begin : epoch.second.begin;
-        const Nanoseconds sooner = begin - std::max(next, begin - extra);
-        const double waiting = to_root ? 1 : from_root ? epoch.arrivals - 1 : epoch.arrivals;
-        if (sooner > 0)
-            own_.gain += static_cast<double>(sooner) * waiting / std::max(1, input_.job.size);
+    // When this rank would have arrived without the responsible rank's extra work.
+    void look_at_cure(const Epoch& epoch, const Collective& event, uint32_t responsible) {
+        const auto at = static_cast<size_t>(&epoch - input_.epochs.epochs().data());
+        if (responsible == row_) {
+            all_.cured_begin[at] = event.begin - extra_of(epoch, event);
+            return;
+        }
+        Nanoseconds begin = event.begin;
+        for_each_wait_before(input_.messages, row_, event, [&](const LateSender& wait, Nanoseconds length) {
+            if (causes_of(input_.messages, wait).main_row() == responsible)
+                begin -= length;
+        });
+        all_.others_begin[at] = std::max(all_.others_begin[at], begin);
     }
 
     // What of `most` it waited for messages since its last collective; says who was at work meanwhile.
     Nanoseconds passed_on_by_messages(const Epoch& epoch, const Collective& event, Nanoseconds most, Nanoseconds lateness) {
         if (most <= 0)
             return 0;
-        const LateSender* longest = nullptr;
-        Nanoseconds waited = 0, end = event.begin;
-        const Nanoseconds begin = event.begin - event.gap;
-        while (const LateSender* wait = last_wait(input_.messages, row_, begin, end)) {
-            waited += wait->end - std::max(begin, wait->begin);
-            if (!longest || wait->length() > longest->length())
-                longest = wait;
-            end = wait->begin;
-        }
-        if (!longest)
+        const WindowWaits waits = waits_before(input_.messages, row_, event);
+        if (!waits.longest)
             return 0;
-        const Nanoseconds passed_on = std::min(most, waited);
-        const Causes causes = causes_of(input_.messages, *longest);
+        const Nanoseconds passed_on = std::min(most, waits.sum);
+        const Causes causes = causes_of(input_.messages, *waits.longest);
         blame(causes.main_row(), passed_on);
         if (causes.is_serial())
             accumulate(all_.chain_wait, static_cast<Nanoseconds>(static_cast<double>(epoch.ahead_of(event.begin)) *
@@ -176,11 +218,60 @@ void JobCharge::merge(const JobCharge& other) {
         accumulate(comm_operation[i], other.comm_operation[i]);
     }
     accumulate(chain_wait, other.chain_wait);
+    for (size_t i = 0; i < others_begin.size(); ++i) {
+        others_begin[i] = std::max(others_begin[i], other.others_begin[i]);
+        cured_begin[i] = std::max(cured_begin[i], other.cured_begin[i]);
+    }
     compute.merge(other.compute);
     accumulate(compute_sum, other.compute_sum);
     compute_least = std::min(compute_least, other.compute_least);
     compute_most = std::max(compute_most, other.compute_most);
     arrivals.merge(other.arrivals);
+}
+
+Responsible find_responsible(const model::Run& run, const Job& job, const EpochTable& epochs,
+                             const MatchedMessages& messages, const OpenTrace& open, unsigned threads) {
+    Responsible responsible;
+    for (const Epoch& epoch : epochs.epochs())
+        responsible.push_back(epoch.complete ? epoch.awaited().row : UINT32_MAX);
+    if (messages.late_senders.empty())
+        return responsible;
+    // Each epoch has one awaited rank, which alone writes its place: the shares need nothing of their own.
+    std::vector<char> shares(shares_for(job.ranks.size(), threads));
+    for_each_rank(job, shares, [&](uint32_t row, char&) {
+        size_t hint = 0;
+        try {
+            RankEvents(run, job.ranks[row]).visit(open, [&](const Collective& event) {
+                const Epoch* epoch = epochs.find(event.membership->comm, event.sequence, hint);
+                if (!epoch || !epoch->complete || epoch->awaited().row != row)
+                    return;
+                const WindowWaits waits = waits_before(messages, row, event);
+                if (waits.longest && waits.sum > event.compute() - epoch->median_compute)
+                    responsible[static_cast<size_t>(epoch - epochs.epochs().data())] =
+                        causes_of(messages, *waits.longest).main_row();
+            });
+        } catch (const Error&) { // the other readings tell it
+        }
+    });
+    return responsible;
+}
+
+std::vector<double> gains_of(const Job& job, const EpochTable& epochs, const Responsible& responsible,
+                             const JobCharge& all) {
+    std::vector<double> gains(job.ranks.size());
+    for (size_t at = 0; at < responsible.size(); ++at) {
+        const Epoch& epoch = epochs.epochs()[at];
+        if (!epoch.complete || responsible[at] >= gains.size() || all.cured_begin[at] == INT64_MIN)
+            continue;
+        const bool from_root = (epoch.kind & trace::kMpiFromRoot) != 0, to_root = (epoch.kind & trace::kMpiToRoot) != 0;
+        // All others wait for a root's data at once, so that their median stands for them.
+        const Nanoseconds next = from_root ? epoch.median_begin : all.others_begin[at];
+        const Nanoseconds sooner = epoch.awaited().begin - std::max(next, all.cured_begin[at]);
+        const double waiting = to_root ? 1 : from_root ? epoch.arrivals - 1 : epoch.arrivals;
+        if (sooner > 0)
+            gains[responsible[at]] += static_cast<double>(sooner) * waiting / std::max(1, job.size);
+    }
+    return gains;
 }
 
 void charge_rank(const ChargeInput& input, uint32_t row, const OpenTrace& open, RankCharge& own, JobCharge& all) {

@@ -12,6 +12,10 @@
 
 namespace plumb::replay {
 
+// Whose being late is behind each epoch: the awaited rank, or the one at the root of what that had waited for since its
+// last collective. By epoch; UINT32_MAX: nobody.
+using Responsible = std::vector<uint32_t>; // rows
+
 // Of one rank; nanoseconds and counts of the collectives that were laid side by side.
 struct RankCharge {
     struct Site {
@@ -20,7 +24,7 @@ struct RankCharge {
     std::vector<Site> sites; // as MpiProcess::sites
     Nanoseconds wait = 0, operation = 0;
     uint64_t collectives = 0, times_last = 0;
-    double gain = 0; // nanoseconds of the whole job
+    uint64_t times_root = 0; // responsible without coming last itself
     Nanoseconds lateness = 0, late_computing = 0, late_delayed = 0, late_waiting = 0;
     double delayed_intervals = 0; // share of its thread's intervals with noticeable run delay; 0 unless it came last
     LogHistogram extra_compute; // over the median of the others, in all its collectives
@@ -30,12 +34,17 @@ struct RankCharge {
 
 // Of all ranks together.
 struct JobCharge {
-    explicit JobCharge(const Job& job, const HeatMapShape& shape)
-        : caused(job.ranks.size()), comm_wait(job.comms.size()), comm_operation(job.comms.size()), arrivals(shape) {}
+    JobCharge(const Job& job, const EpochTable& epochs, const HeatMapShape& shape)
+        : caused(job.ranks.size()), comm_wait(job.comms.size()), comm_operation(job.comms.size()),
+          others_begin(epochs.epochs().size(), INT64_MIN), cured_begin(epochs.epochs().size(), INT64_MIN),
+          arrivals(shape) {}
 
     std::vector<Nanoseconds> caused; // by row: what others waited for it
     std::vector<Nanoseconds> comm_wait, comm_operation;
     Nanoseconds chain_wait = 0; // in collectives whose last rank was late because of a chain
+    // By epoch: when the last of the others would have arrived, had none of them waited for the responsible rank; when
+    // that one would have, had its work been the median of the others'.
+    std::vector<Nanoseconds> others_begin, cured_begin;
     LogHistogram compute;       // between collectives that synchronise
     Nanoseconds compute_sum = 0, compute_least = kMost, compute_most = 0;
     HeatMapCells arrivals;
@@ -50,7 +59,16 @@ struct ChargeInput {
     const EpochTable& epochs;
     const MatchedMessages& messages;
     const HeatMapShape& shape;
+    const Responsible& responsible;
 };
+
+// Reads the collectives of all ranks, unless nobody waited for messages.
+Responsible find_responsible(const model::Run& run, const Job& job, const EpochTable& epochs,
+                             const MatchedMessages& messages, const OpenTrace& open, unsigned threads);
+
+// Nanoseconds of the whole job that each rank would gain it, had its work been the median of the others' at all epochs.
+std::vector<double> gains_of(const Job& job, const EpochTable& epochs, const Responsible& responsible,
+                             const JobCharge& all);
 
 // Index of the thread that spent most time in MPI.
 uint32_t main_mpi_thread(const model::Process& process);

@@ -52,7 +52,7 @@ model::MpiLateness reasons_of(const RankCharge& charge, double scale) {
     const double delayed_s = std::min(computing_s, seconds(charge.late_delayed) * scale);
     (charge.delayed_intervals >= kUsual ? reasons.starved_s : reasons.interrupted_s) = delayed_s;
     const double usual_s = std::max(0.0, charge.extra_compute.quantile(0.5)) * 1e-9 *
-                           static_cast<double>(charge.times_last) * scale;
+                           static_cast<double>(charge.times_last + charge.times_root) * scale;
     reasons.computing_s = std::min(computing_s - delayed_s, usual_s);
     reasons.irregular_s = computing_s - delayed_s - reasons.computing_s;
     reasons.waiting_s = seconds(charge.late_waiting) * scale;
@@ -120,7 +120,7 @@ std::vector<model::MpiRankRow> rank_rows(const model::Run& run, const Job& job, 
         result.times_last = charge.times_last * stride;
         result.caused_wait_s = seconds(all.caused[row]) * scale;
         result.caused_late_sender_s = seconds(caused_by_messages[row]);
-        result.gain_s = charge.gain * 1e-9 * scale;
+        result.times_responsible = charge.times_root * stride;
         result.lateness_s = seconds(charge.lateness) * scale;
         result.lateness = reasons_of(charge, scale);
         result.delayed_by = main_delayer(job, charge);

@@ -1,4 +1,4 @@
-// The rows of model::MpiJob::ranks: what the charges of the replay come to beside what each rank's file says itself.
+// The rows of model::MpiJob::ranks but for their gain: what the charges of the replay come to beside what each rank's file says itself.
 #pragma once
 
 #include "model/run.h"

@@ -83,8 +83,9 @@ class JobReplay {
 
     void charge(const EpochTable& epochs) {
         const HeatMapShape shape(job_, epochs, longest_awaited(epochs));
-        const ChargeInput input{run_, job_, epochs, messages_, shape};
-        std::vector<Charged> shares(shares_, Charged{JobCharge(job_, shape), {}});
+        const Responsible responsible = find_responsible(run_, job_, epochs, messages_, options_.open, options_.threads);
+        const ChargeInput input{run_, job_, epochs, messages_, shape, responsible};
+        std::vector<Charged> shares(shares_, Charged{JobCharge(job_, epochs, shape), {}});
         for_each_rank(job_, shares, [&](uint32_t row, Charged& charged) {
             read(row, charged.problems, [&] { charge_rank(input, row, options_.open, charges_[row], charged.charge); });
         });
@@ -96,6 +97,9 @@ class JobReplay {
         const JobCharge& all = shares[0].charge;
         stride_ = epochs.stride();
         result_.ranks = rank_rows(run_, job_, charges_, all, messages_, caused_by_messages_, stride_);
+        const std::vector<double> gains = gains_of(job_, epochs, responsible, all);
+        for (size_t row = 0; row < gains.size(); ++row)
+            result_.ranks[row].gain_s = gains[row] * 1e-9 * static_cast<double>(stride_);
         result_.sites = merge_call_sites(run_, job_, charges_, messages_, stride_);
         result_.arrivals = shape.empty_map();
         all.arrivals.write(result_.arrivals);

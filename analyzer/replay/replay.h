@@ -1,7 +1,8 @@
 // Lays the files of the ranks of each MPI job side by side: who waited for whom, and why (model::MpiJob).
 //
-// The files of all ranks are read as streams, two times (three when there are several hosts): first who arrived when at
-// each collective, and both ends of each message; then, knowing that, what each rank's calls cost it. Memory grows with
+// The files of all ranks are read as streams, two times (once more when there are several hosts, and once more when ranks
+// waited for messages): first who arrived when at each collective, and both ends of each message; then, knowing that, what
+// each rank's calls cost it. Memory grows with
 // ranks and with collectives, not with their product. The ranks are dealt out to threads; the result does not depend on
 // how many.
 #pragma once

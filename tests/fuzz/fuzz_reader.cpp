@@ -1,5 +1,6 @@
-// What a run directory can make the analyzer read: trace files through reader, dump and builder, and run.json. The
+// What a run directory can make the analyzer read: trace files through reader, dump, builder and replay, and run.json. The
 // entry that libFuzzer calls; fuzz_replay.cpp calls the same.
+#include "replay/replay.h"
 #include "support/error.h"
 #include "trace/build_run.h"
 #include "trace/record_text.h"
@@ -74,6 +75,30 @@ void check(const model::Run& run) {
     }
 }
 
+// Each rank gets a neighbour that recorded the same, so that there is something to lay side by side.
+void add_neighbours(model::Run& run) {
+    for (size_t i = 0, count = run.processes.size(); i < count; ++i)
+        if (run.processes[i].mpi && run.processes[i].mpi->rank >= 0 && run.processes[i].paths.size() < 10'000) {
+            model::Process neighbour = run.processes[i];
+            neighbour.mpi->rank = neighbour.mpi->rank == 0 ? 1 : neighbour.mpi->rank - 1;
+            run.processes.push_back(std::move(neighbour));
+        }
+}
+
+void check_jobs(const model::Run& run) {
+    for (const model::MpiJob& job : run.mpi_jobs) {
+        for (const model::MpiRankRow& row : job.ranks)
+            if (row.process >= run.processes.size() || row.host >= run.hosts.size())
+                std::abort();
+        for (const model::MpiCallSite& site : job.sites)
+            if (site.process >= run.processes.size() || site.path >= run.processes[site.process].paths.size() ||
+                (site.comm != model::MpiCallSite::kNoComm && site.comm >= job.comms.size()))
+                std::abort();
+        if (job.arrivals.mean_s.size() != job.arrivals.rows.size() * job.arrivals.columns.size())
+            std::abort();
+    }
+}
+
 } // namespace
 
 extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
@@ -91,7 +116,13 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
         files.emplace_back("one", [input] { return open_memory(input); });
         files.emplace_back("other", [&other] { return open_memory(other); });
         dump(files[0]);
-        check(build_run(files, nullptr));
+        model::Run run = build_run(files, nullptr);
+        check(run);
+        add_neighbours(run);
+        replay::replay_mpi(run, {.threads = 1, .open = [&](const std::string& name) {
+                               return name == "one" ? files[0] : files[1];
+                           }});
+        check_jobs(run);
     } catch (const Error&) { // how unreadable input ends
     }
     return 0;

@@ -34,6 +34,50 @@ template <class Record> void add_filled(SyntheticTrace& trace, uint64_t time_ns)
     trace.add(record, kPid + static_cast<uint32_t>(time_ns % 3));
 }
 
+// A rank of two, its communicator, and events on it that refer to its sites.
+void add_mpi(SyntheticTrace& trace) {
+    MpiRank rank = {};
+    rank.size = 2;
+    rank.first_ticks = 100;
+    rank.first_ns = rank.init_end_ns = 1'000;
+    rank.last_ticks = 900'000;
+    rank.last_ns = rank.finalize_begin_ns = 301'000;
+    rank.collectives = rank.messages = 8;
+    trace.add(rank, kPid);
+    MpiComm comm = {};
+    comm.id = 7;
+    comm.size = 2;
+    comm.flags = kMpiCommWorld;
+    trace.add(comm, kPid);
+    MpiSite site = {};
+    site.id = 9;
+    site.comm = 7;
+    site.kind = kMpiCollectiveCall | kMpiSynchronising | kMpiReceive;
+    site.call = 4;
+    site.ticks = 5'000;
+    trace.add(site, kPid);
+    for (uint64_t i = 0; i < 8; ++i) {
+        MpiCollective collective = {};
+        collective.comm = 7;
+        collective.site = 9;
+        collective.sequence = i;
+        collective.begin_ticks = collective.wait_ticks = 1'000 + 1'000 * i;
+        collective.end_ticks = collective.begin_ticks + 300;
+        collective.gap_ticks = 700;
+        collective.root = UINT32_MAX;
+        trace.add(collective, kPid);
+        MpiMessage message = {};
+        message.comm = 7;
+        message.site = message.wait_site = 9;
+        message.flags = i % 2 ? uint32_t{kMpiMessageSent} : 0;
+        message.sequence = i / 2;
+        message.begin_ticks = message.wait_ticks = 1'400 + 1'000 * i;
+        message.end_ticks = message.begin_ticks + 200;
+        message.bytes = 64;
+        trace.add(message, kPid);
+    }
+}
+
 std::vector<std::byte> all_records(Writer writer, bool closed) {
     SyntheticTrace trace(writer, kPid);
     trace.header().flags = closed ? uint32_t{kClosed} : 0;
@@ -50,6 +94,10 @@ std::vector<std::byte> all_records(Writer writer, bool closed) {
         add_filled<name>(trace, ++time_ns);
         PLUMB_TRACE_RECORDS(PLUMB_X)
 #undef PLUMB_X
+    }
+    if (writer == Writer::process) {
+        trace.begin_chunk();
+        add_mpi(trace);
     }
     return trace.bytes();
 }

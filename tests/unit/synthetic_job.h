@@ -79,6 +79,15 @@ class SyntheticJob {
         leave(receiver, received, arrived);
     }
 
+    // Where a function is called from: an address in the program.
+    static uint64_t call_address(const std::string& call) {
+        uint64_t hash = 0;
+        for (const char character : call)
+            hash = hash * 131 + static_cast<unsigned char>(character);
+        return kProgram + 16 * (1 + hash % 4096);
+    }
+    static constexpr uint64_t kProgram = 0x400000;
+
     // The run as `plumb report` would see it. `threads`: that share the replay.
     model::Run replay(unsigned threads = 1) {
         finish_files();
@@ -115,6 +124,7 @@ class SyntheticJob {
         double offset_s = 0, drift = 0;
     };
 
+    static size_t size_class(uint64_t bytes) { return static_cast<size_t>(std::min(31, static_cast<int>(std::bit_width(bytes)))); }
     static size_t at(int rank) { return static_cast<size_t>(rank); }
     static std::string name(int rank) { return "rank" + std::to_string(rank); }
     int host(int rank) const { return host_of_ ? host_of_(rank) : 0; }
@@ -137,6 +147,15 @@ class SyntheticJob {
         start.rank = start.local_rank = rank;
         start.rank_count = size();
         trace.add(start, start.pid);
+        trace::ModuleLoad module{};
+        module.id = 1;
+        module.pid = start.pid;
+        module.time_ns = kBegin_ns;
+        module.start = kProgram;
+        module.end = kProgram + 0x100000;
+        module.path = start.executable;
+        module.flags = trace::kModuleMain;
+        trace.add(module);
         std::vector<int> all;
         for (int i = 0; i < size(); ++i)
             all.push_back(i);
@@ -169,7 +188,7 @@ class SyntheticJob {
             site.id = found->second;
             site.kind = kind;
             site.call = traces_[at(rank)].text(call);
-            site.path = traces_[at(rank)].node(0, 0x401000 + 16 * call.size());
+            site.path = traces_[at(rank)].node(0, call_address(call));
             site.comm = comm;
         }
         return found->second;
@@ -182,7 +201,7 @@ class SyntheticJob {
         record.ticks += duration_ticks(seconds);
         record.longest_ticks = std::max(record.longest_ticks, duration_ticks(seconds));
         record.sent_bytes += bytes;
-        record.size_histogram[bytes ? std::min(31, static_cast<int>(std::bit_width(bytes))) : 0]++;
+        record.size_histogram[size_class(bytes)]++;
     }
 
     void leave(Rank& rank, double begin_s, double end_s) {
@@ -243,6 +262,7 @@ class SyntheticJob {
             trace::MpiPeer& sum = peers_[{rank, peer}];
             sum.messages++;
             sum.bytes += bytes;
+            sum.size_histogram[size_class(bytes)]++;
         }
     }
 

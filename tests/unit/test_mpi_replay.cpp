@@ -84,6 +84,26 @@ TEST_CASE("the gain is what the cured job measures") {
     CHECK(only_job(run).ranks[2].gain_s == Approx(measured_s).epsilon(0.02));
 }
 
+TEST_CASE("a late rank's neighbours wait for its messages: the gain is still what the cured job measures") {
+    const auto run = [](double extra_s) {
+        SyntheticJob made(6);
+        for (int step = 0; step < 100; ++step) {
+            made.compute_all(0.010);
+            made.compute(2, extra_s);
+            for (int rank = 0; rank < 6; ++rank)
+                made.message(rank, (rank + 1) % 6, 800, 0.00001);
+            made.compute_all(0.001);
+            made.allreduce(0.0001);
+        }
+        return made.replay();
+    };
+    const model::Run slow = run(0.004), cured = run(0);
+    const double measured_s = only_job(slow).elapsed_s - only_job(cured).elapsed_s;
+    CHECK(only_job(slow).ranks[2].gain_s == Approx(measured_s).epsilon(0.05));
+    CHECK(only_job(slow).ranks[2].lateness.computing_s > 0.3);
+    CHECK(only_job(slow).ranks[3].gain_s < 0.1 * measured_s);
+}
+
 TEST_CASE("ranks alike are nobody's fault") {
     SyntheticJob made(4);
     for (int step = 0; step < 50; ++step) {

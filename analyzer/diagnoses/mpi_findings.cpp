@@ -1,0 +1,89 @@
+#include "diagnoses/mpi_findings.h"
+
+#include <algorithm>
+#include <fmt/format.h>
+
+namespace plumb {
+
+namespace {
+
+constexpr double kLeastFraction = 0.01; // of the job's time
+constexpr double kAboveUsual = 3;       // times what the median of the other ranks costs
+constexpr uint64_t kLeastTimes = 3;
+constexpr double kMainCause = 0.6;      // of all waiting for senders
+constexpr double kLeastOfIts = 0.5;     // of the collectives that tell of a rank: below, receives are asked
+
+double median_of_others(const std::vector<double>& values, size_t without) {
+    std::vector<double> others;
+    for (size_t i = 0; i < values.size(); ++i)
+        if (i != without)
+            others.push_back(values[i]);
+    if (others.empty())
+        return 0;
+    const auto middle = others.begin() + static_cast<ptrdiff_t>(others.size() / 2);
+    std::nth_element(others.begin(), middle, others.end());
+    return *middle;
+}
+
+std::vector<double> gains_of(const model::MpiJob& job) {
+    std::vector<double> gains;
+    for (const model::MpiRankRow& row : job.ranks)
+        gains.push_back(row.gain_s);
+    return gains;
+}
+
+} // namespace
+
+std::vector<LateRank> late_ranks(const model::MpiJob& job) {
+    std::vector<LateRank> late;
+    if (job.ranks.size() < 2 || job.elapsed_s <= 0)
+        return late;
+    const std::vector<double> gains = gains_of(job);
+    for (size_t i = 0; i < gains.size(); ++i) {
+        const model::MpiRankRow& row = job.ranks[i];
+        if (gains[i] >= kLeastFraction * job.elapsed_s && gains[i] >= kAboveUsual * median_of_others(gains, i) &&
+            row.times_last + row.times_responsible >= kLeastTimes * job.epoch_stride)
+            late.push_back({.row = &row, .cost_s = gains[i], .by_messages = false});
+    }
+    // Programs that meet in messages alone. Work done one rank after another has no rank of its own to blame.
+    if (late.empty() && job.epochs < kLeastTimes && job.late_sender_s > 0 &&
+        job.chains.wait_s < kLeastOfIts * job.late_sender_s) {
+        const auto others = static_cast<double>(job.ranks.size() - 1);
+        for (const model::MpiRankRow& row : job.ranks)
+            if (row.caused_late_sender_s >= kMainCause * job.late_sender_s &&
+                row.caused_late_sender_s / others >= kLeastFraction * job.elapsed_s)
+                late.push_back({.row = &row, .cost_s = row.caused_late_sender_s / others, .by_messages = true});
+    }
+    std::ranges::stable_sort(late, std::ranges::greater(), &LateRank::cost_s);
+    return late;
+}
+
+double serialised_seconds(const model::MpiJob& job) {
+    return (job.chains.wait_s + job.chains.collective_wait_s) / std::max(1, job.size);
+}
+
+double fraction_of_run(const model::Run& run, double seconds) {
+    return run.wall_ns() ? seconds / (static_cast<double>(run.wall_ns()) * 1e-9) : 0;
+}
+
+void add_call_site(model::CallPaths& paths, const model::MpiCallSite& site, double weight, LineShares& lines) {
+    lines.add(paths.user_frame(site.process, site.path), weight);
+}
+
+std::string job_words(const model::Run& run, const model::MpiJob& job) {
+    const std::string ranks = fmt::format("{} ranks", job.size);
+    if (run.mpi_jobs.size() < 2)
+        return ranks;
+    return job.name.empty() ? ranks + " of one job" : fmt::format("{} of the job {}", ranks, job.name);
+}
+
+void tell_thinning(const model::MpiJob& job, Finding& finding) {
+    if (job.epoch_stride > 1)
+        finding.evidence["one_collective_in_count"] = static_cast<int64_t>(job.epoch_stride);
+    if (job.message_stride > 1)
+        finding.evidence["one_message_in_count"] = static_cast<int64_t>(job.message_stride);
+    if (job.clocks.hosts > 1)
+        finding.evidence["clock_error_us"] = job.clocks.error_s * 1e6;
+}
+
+} // namespace plumb

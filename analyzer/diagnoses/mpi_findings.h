@@ -1,0 +1,37 @@
+// What the diagnoses of MPI share: which ranks are late, which call sites matter, and how much of the run a cost is.
+#pragma once
+
+#include "diagnoses/diagnosis.h"
+#include "diagnoses/line_shares.h"
+#include "model/mpi_job.h"
+
+#include <string>
+#include <vector>
+
+namespace plumb {
+
+// A rank that makes the others wait, again and again, far more than ranks usually do for one another.
+struct LateRank {
+    const model::MpiRankRow* row = nullptr;
+    double cost_s = 0;       // wall time of the job that its being late costs
+    bool by_messages = false; // known by receivers that wait for its sends, there being no collectives to tell
+};
+
+// The costliest first.
+std::vector<LateRank> late_ranks(const model::MpiJob& job);
+
+// Wall seconds that work done one rank after another costs: the mean rank's waiting.
+double serialised_seconds(const model::MpiJob& job);
+
+double fraction_of_run(const model::Run& run, double seconds);
+
+// Adds the line that called; `weight` in any unit.
+void add_call_site(model::CallPaths& paths, const model::MpiCallSite& site, double weight, LineShares& lines);
+
+// "4 ranks", or "4 ranks of the job 17.0" when the run has several jobs.
+std::string job_words(const model::Run& run, const model::MpiJob& job);
+
+// Evidence that what rests on events rests on a part of them only; nothing when all were kept.
+void tell_thinning(const model::MpiJob& job, Finding& finding);
+
+} // namespace plumb

@@ -1,0 +1,210 @@
+// Each diagnosis of MPI with a job that has the problem, and with one that has not.
+#include "diagnoses/mpi_metrics.h"
+#include "synthetic_job.h"
+#include "synthetic_run.h"
+
+#include <catch2/catch.hpp>
+
+using namespace plumb;
+using plumb::testing::SyntheticJob;
+
+namespace {
+
+constexpr uint64_t kWork = SyntheticJob::kProgram + 0x80000, kExtra = SyntheticJob::kProgram + 0x90000;
+
+// Diagnoses a made-up job; names the addresses above and the call sites.
+struct Diagnosed {
+    explicit Diagnosed(SyntheticJob& made) : run(made.replay()) {
+        resolver.frames[kWork] = {{"work", "app.c", 10, "app", false}};
+        resolver.frames[kExtra] = {{"write_log", "app.c", 20, "app", false}};
+        uint32_t line = 100;
+        for (const char* call : {"MPI_Allreduce", "MPI_Send", "MPI_Recv", "MPI_Bcast"})
+            resolver.frames[SyntheticJob::call_address(call)] = {{"step", "app.c", line++, "app", false}};
+    }
+
+    // CPU time of a rank at an address of the program.
+    void sample(int rank, uint64_t address, double seconds) {
+        model::Process& process = run.processes[static_cast<size_t>(rank)];
+        process.paths.push_back({.parent = 0, .address = address, .leaf = true});
+        const auto samples = static_cast<uint64_t>(seconds * 1e3);
+        process.samples.push_back({0, static_cast<uint32_t>(process.paths.size() - 1), samples, samples * 1'000'000, 0});
+    }
+
+    std::vector<Finding> findings(const char* id) {
+        model::CallPaths paths(run, resolver);
+        for (const DiagnosisEntry& entry : diagnosis_registry())
+            if (std::strcmp(entry.id, id) == 0)
+                return entry.make()->diagnose({run, paths});
+        throw std::runtime_error(std::string("no diagnosis ") + id);
+    }
+
+    model::Run run;
+    plumb::testing::TableResolver resolver;
+};
+
+SyntheticJob steps(int size, double work_s, int late, double extra_s, double operation_s = 1e-5) {
+    SyntheticJob job(size);
+    for (int step = 0; step < 100; ++step) {
+        job.compute_all(work_s);
+        if (late >= 0)
+            job.compute(late, extra_s);
+        job.allreduce(operation_s);
+    }
+    return job;
+}
+
+double number(const Finding& finding, const char* key) { return std::get<double>(finding.evidence.at(key)); }
+
+} // namespace
+
+TEST_CASE("mpi-late-rank names the rank, the line of its extra work, and what the job would gain") {
+    SyntheticJob job = steps(4, 0.010, 2, 0.004);
+    Diagnosed made(job);
+    for (int rank = 0; rank < 4; ++rank) {
+        made.sample(rank, kWork, 1.0);
+        made.sample(rank, SyntheticJob::call_address("MPI_Allreduce"), rank == 2 ? 0.001 : 0.4); // spins
+    }
+    made.sample(2, kExtra, 0.4);
+    const auto findings = made.findings("mpi-late-rank");
+    REQUIRE(findings.size() == 1);
+    const Finding& finding = findings[0];
+    CHECK(finding.severity == Severity::high);
+    CHECK(finding.subject.kind == "rank");
+    CHECK(finding.subject.name == "2");
+    CHECK(std::get<std::string>(finding.subject.details.at("reason")) == "computing");
+    CHECK(finding.cost.seconds == Approx(0.4));
+    REQUIRE(finding.where.size() == 1);
+    CHECK(finding.where[0].line == 20);
+    CHECK(finding.title.find("app.c:20") != std::string::npos);
+    CHECK(made.findings("mpi-collective-wait").empty()); // the same seconds
+}
+
+TEST_CASE("mpi-late-rank: nobody is late where all are alike, or where it is another one each time") {
+    SyntheticJob alike = steps(4, 0.010, -1, 0);
+    CHECK(Diagnosed(alike).findings("mpi-late-rank").empty());
+    SyntheticJob turns(4);
+    for (int step = 0; step < 100; ++step) {
+        turns.compute_all(0.010);
+        turns.compute(step % 4, 0.004);
+        turns.allreduce();
+    }
+    Diagnosed made(turns);
+    CHECK(made.findings("mpi-late-rank").empty());
+    const auto waits = made.findings("mpi-collective-wait"); // but all wait
+    REQUIRE(waits.size() == 1);
+    CHECK(waits[0].cost.seconds == Approx(0.3));
+    CHECK(waits[0].cost.how == "measured");
+    CHECK(waits[0].where[0].line == 100);
+    CHECK(waits[0].evidence.count("ranks_that_compute_most") == 0);
+}
+
+TEST_CASE("mpi-late-rank: receives tell it where there are no collectives") {
+    SyntheticJob ring(4);
+    for (int step = 0; step < 50; ++step) {
+        ring.compute_all(0.010);
+        ring.compute(0, 0.005);
+        for (int rank = 1; rank < 4; ++rank)
+            ring.message(0, rank, 64, 1e-6);
+        for (int rank = 1; rank < 4; ++rank)
+            ring.message(rank, 0, 64, 1e-6);
+    }
+    const auto findings = Diagnosed(ring).findings("mpi-late-rank");
+    REQUIRE(findings.size() == 1);
+    CHECK(findings[0].subject.name == "0");
+    CHECK(findings[0].cost.seconds == Approx(0.25).epsilon(0.05));
+}
+
+TEST_CASE("mpi-collective-wait: ranks of unequal work, and operations that cost much themselves") {
+    SyntheticJob unequal(4);
+    for (int step = 0; step < 100; ++step) {
+        for (int rank = 0; rank < 4; ++rank)
+            unequal.compute(rank, rank < 2 ? 0.010 : 0.014);
+        unequal.allreduce();
+    }
+    const auto findings = Diagnosed(unequal).findings("mpi-collective-wait");
+    REQUIRE(findings.size() == 1);
+    CHECK(findings[0].cost.seconds == Approx(0.2));
+    CHECK(findings[0].gain.fraction == Approx(0.2 / 1.4).epsilon(0.01));
+    CHECK(std::get<std::vector<int64_t>>(findings[0].evidence.at("ranks_that_compute_most")) == std::vector<int64_t>{2, 3});
+    SyntheticJob slow = steps(4, 0.010, -1, 0, 0.002);
+    const auto operations = Diagnosed(slow).findings("mpi-collective-wait");
+    REQUIRE(operations.size() == 1);
+    CHECK(operations[0].cost.seconds == Approx(0.2));
+    CHECK(operations[0].title.find("waiting not counted") != std::string::npos);
+    SyntheticJob clean = steps(4, 0.010, -1, 0);
+    CHECK(Diagnosed(clean).findings("mpi-collective-wait").empty());
+}
+
+TEST_CASE("mpi-serialised: a pipeline without overlap, and a halo exchange") {
+    SyntheticJob pipeline(6);
+    for (int step = 0; step < 20; ++step) {
+        for (int rank = 0; rank < 6; ++rank) {
+            if (rank > 0)
+                pipeline.message(rank - 1, rank, 8, 1e-6);
+            pipeline.compute(rank, 0.010);
+        }
+        pipeline.allreduce();
+    }
+    Diagnosed made(pipeline);
+    const auto findings = made.findings("mpi-serialised");
+    REQUIRE(findings.size() == 1);
+    CHECK(findings[0].severity == Severity::high);
+    CHECK(findings[0].where[0].line == 102); // MPI_Recv
+    // A step takes 60 ms and could take 10; of the 50 the wait for rank 0's own work is nobody's chain.
+    CHECK(findings[0].cost.seconds > 0.7 * 20 * 0.05);
+    CHECK(findings[0].cost.seconds <= 20 * 0.05);
+    SyntheticJob halo(6);
+    for (int step = 0; step < 50; ++step) {
+        halo.compute_all(0.010);
+        for (int rank = 0; rank < 6; ++rank)
+            halo.message(rank, (rank + 1) % 6, 8, 1e-6);
+        halo.allreduce();
+    }
+    CHECK(Diagnosed(halo).findings("mpi-serialised").empty());
+}
+
+TEST_CASE("mpi-small-messages: what joining them would save, against the joined job") {
+    const auto exchange = [](int messages, uint64_t bytes) {
+        SyntheticJob job(2);
+        for (int step = 0; step < 200; ++step) {
+            job.compute_all(0.001);
+            for (int i = 0; i < messages; ++i) {
+                job.message(0, 1, bytes, 10e-6 + static_cast<double>(bytes) * 1e-9);
+                job.message(1, 0, bytes, 10e-6 + static_cast<double>(bytes) * 1e-9);
+            }
+            job.allreduce();
+        }
+        return job;
+    };
+    SyntheticJob many = exchange(20, 64), joined = exchange(1, 20 * 64), large = exchange(2, 1 << 20);
+    Diagnosed made(many);
+    const auto findings = made.findings("mpi-small-messages");
+    REQUIRE(findings.size() == 1);
+    CHECK(findings[0].severity == Severity::high);
+    CHECK(number(findings[0], "messages_to_join_count") == Approx(20));
+    CHECK(number(findings[0], "predicted_seconds") ==
+          Approx(static_cast<double>(Diagnosed(joined).run.wall_ns()) * 1e-9).epsilon(0.1));
+    CHECK(Diagnosed(joined).findings("mpi-small-messages").empty());
+    CHECK(Diagnosed(large).findings("mpi-small-messages").empty());
+}
+
+TEST_CASE("POP metrics multiply up") {
+    SyntheticJob job = steps(4, 0.010, 2, 0.004, 0.001);
+    const Diagnosed made(job);
+    REQUIRE(main_mpi_job(made.run));
+    const auto metrics = mpi_metrics_of(*main_mpi_job(made.run));
+    const auto value = [&](const std::string& name) {
+        const auto found = std::ranges::find(metrics, name, &Metric::name);
+        REQUIRE(found != metrics.end());
+        return found->value;
+    };
+    CHECK(value("load balance") == Approx(1.1 / 1.4));
+    CHECK(value("communication efficiency") == Approx(1.4 / 1.5));
+    CHECK(value("transfer efficiency") == Approx(1.4 / 1.5));
+    CHECK(value("serialisation efficiency") == Approx(1));
+    CHECK(value("parallel efficiency") == Approx(value("load balance") * value("communication efficiency")));
+    CHECK(value("MPI fraction") == Approx(0.4 / 1.5));
+    CHECK(value("least cycle") == Approx(0.015));
+    SyntheticJob alone = steps(1, 0.010, -1, 0);
+    CHECK_FALSE(main_mpi_job(Diagnosed(alone).run));
+}
