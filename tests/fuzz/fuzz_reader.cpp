@@ -120,7 +120,8 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
         check(run);
         add_neighbours(run);
         replay::replay_mpi(run, {.threads = 1, .open = [&](const std::string& name) {
-                               return name == "one" ? files[0] : files[1];
+                               const std::span<const std::byte> bytes = name == "one" ? input : std::span<const std::byte>(other);
+                               return TraceFile(name, [bytes] { return open_memory(bytes); });
                            }});
         check_jobs(run);
     } catch (const Error&) { // how unreadable input ends
