@@ -1,6 +1,7 @@
 #include "reports/build_report.h"
 #include "diagnoses/metrics.h"
 #include "reports/heap_profile.h"
+#include "reports/mpi_summary.h"
 #include "reports/own_cost.h"
 #include "reports/profile.h"
 #include "support/error.h"
@@ -13,7 +14,7 @@ namespace plumb {
 
 namespace {
 
-constexpr size_t kHotLineLimit = 50, kHeapLineLimit = 30;
+constexpr size_t kHotLineLimit = 50, kHeapLineLimit = 30, kMpiSiteLimit = 100;
 
 void check_ids(std::span<const DiagnosisEntry> entries, const std::vector<std::string>& only) {
     for (const std::string& id : only) {
@@ -84,6 +85,7 @@ Report build_report(model::CallPaths& paths, std::span<const DiagnosisEntry> ent
     report.samples = profile.samples;
     report.heap_lines = build_heap_profile(paths, kHeapLineLimit);
     report.accesses = unaligned_accesses(input).lines;
+    report.mpi = summarise_mpi(paths, kMpiSiteLimit);
     report.heap_exact = heap_is_exact(paths.run());
     report.cpu_seconds = cpu_seconds_of(paths.run());
     report.own_cost = own_cost_of(paths.run(), report.cpu_seconds);

@@ -31,10 +31,10 @@ void put_document_head(HtmlWriter& html, const Report& report) {
     html.close();
 }
 
-void put_scripts(HtmlWriter& html, const Timeline& timeline) {
+void put_scripts(HtmlWriter& html, const Report& report, const Timeline& timeline) {
     if (kPageScript.empty())
         return;
-    html.trusted("<script type=\"application/json\" id=\"plumb-data\">").trusted(page_data(timeline));
+    html.trusted("<script type=\"application/json\" id=\"plumb-data\">").trusted(page_data(report, timeline));
     html.trusted("</script>\n<script>").trusted(kPageScript).trusted("</script>\n");
 }
 
@@ -50,6 +50,7 @@ std::string html_report(const Report& report) {
     put_html_head(html, report);
     put_html_findings(html, report, sources);
     put_html_metrics(html, report);
+    put_html_mpi(html, report);
     put_html_charts(html, timeline);
     put_html_hot_lines(html, report, sources);
     put_html_libraries(html, report);
@@ -60,7 +61,7 @@ std::string html_report(const Report& report) {
     put_html_evidence(html, report);
     put_html_foot(html, report);
     html.close();
-    put_scripts(html, timeline);
+    put_scripts(html, report, timeline);
     return html.take();
 }
 

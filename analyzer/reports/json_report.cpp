@@ -1,6 +1,7 @@
 #include "reports/json_report.h"
 #include "reports/json_accesses.h"
 #include "reports/json_document.h"
+#include "reports/json_mpi.h"
 #include "reports/regions.h"
 
 #include <cctype>
@@ -49,8 +50,12 @@ Json own_cost(const OwnCost& cost) {
             {"how", cost.how}};
 }
 
-// By the libraries that were loaded; null without MPI. Open MPI and the MPICH family both have a libmpi.so.
+// As the ranks said, else by the libraries that were loaded; null without MPI. Open MPI and the MPICH family both have a
+// libmpi.so.
 Json mpi_of(const model::Run& run) {
+    for (const model::MpiJob& job : run.mpi_jobs)
+        if (const std::string name = mpi_library_name(job.library); !name.empty())
+            return name;
     bool mpi = false, open_mpi = false;
     for (const model::Process& process : run.processes)
         for (const model::Module& module : process.modules) {
@@ -66,7 +71,7 @@ Json run_object(const Report& report) {
     size_t threads = 0, ranks = 0;
     for (const model::Process& process : run.processes) {
         threads += process.threads.size();
-        ranks += process.rank >= 0;
+        ranks += process.rank >= 0 || (process.mpi && process.mpi->rank >= 0);
     }
     Json hosts = Json::array();
     for (const model::Host& host : run.hosts)
@@ -200,7 +205,8 @@ Json json_document(const Report& report) {
     return {{"schema", kReportSchema}, {"run", run_object(report)}, {"evidence", evidence_list(report)},
             {"metrics", metrics},      {"findings", findings},      {"looked_for", report.looked_for},
             {"hot_lines", lines},      {"libraries", libraries},    {"accesses", accesses_array(report)},
-            {"regions", region_list(*report.run)}};
+            {"regions", region_list(*report.run)},
+            {"mpi_jobs", mpi_jobs_array(report)}};
 }
 
 std::string json_text(const Json& document, int indent) {

@@ -1,5 +1,6 @@
 #include "reports/page_data.h"
 #include "reports/json_document.h"
+#include "reports/page_mpi.h"
 
 #include <cmath>
 
@@ -36,17 +37,19 @@ Json cpu_object(const CpuRow& row) {
 
 } // namespace
 
-std::string page_data(const Timeline& timeline) {
+std::string page_data(const Report& report, const Timeline& timeline) {
     Json lanes = Json::array(), cpus = Json::array();
     for (const Lane& lane : timeline.lanes)
         lanes.push_back(lane_object(lane));
     for (const CpuRow& row : timeline.cpus)
         cpus.push_back(cpu_object(row));
+    const MpiSummary* job = charted_mpi_job(report);
     const Json document = {{"seconds", time_of(timeline.seconds)},
                            {"lanes", lanes},
                            {"lanes_left_out", timeline.lanes_left_out},
                            {"cpus", cpus},
-                           {"cpus_left_out", timeline.cpus_left_out}};
+                           {"cpus_left_out", timeline.cpus_left_out},
+                           {"mpi", job ? mpi_chart_data(*job) : Json(nullptr)}};
     std::string text;
     for (char letter : json_text(document, -1))
         switch (letter) { // only ever inside strings

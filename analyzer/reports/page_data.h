@@ -9,6 +9,6 @@
 namespace plumb {
 
 // JSON without any '<' or '&', so that it can stand inside a script element.
-std::string page_data(const Timeline& timeline);
+std::string page_data(const Report& report, const Timeline& timeline);
 
 } // namespace plumb

@@ -124,7 +124,7 @@ std::vector<std::string> run_facts(const Report& report) {
     size_t threads = 0, ranks = 0;
     for (const model::Process& process : run.processes) {
         threads += process.threads.size();
-        ranks += process.rank >= 0;
+        ranks += process.rank >= 0 || (process.mpi && process.mpi->rank >= 0);
     }
     std::vector<std::string> facts = {host_fact(run), counted(run.processes.size(), "process", "processes")};
     if (ranks > 0)

@@ -7,6 +7,7 @@
 #include "reports/run_summary.h"
 #include "reports/text_canvas.h"
 #include "reports/text_findings.h"
+#include "reports/text_mpi.h"
 #include "reports/utf8.h"
 
 #include <algorithm>
@@ -192,6 +193,7 @@ std::string text_report(const Report& report, const TextStyle& style) {
     put_head(canvas, report);
     put_findings(canvas, report);
     put_metrics(canvas, report);
+    put_mpi(canvas, report);
     put_hot_lines(canvas, report);
     put_libraries(canvas, report);
     put_accesses(canvas, report);

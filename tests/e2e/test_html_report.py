@@ -95,6 +95,7 @@ class StaticPage(PlumbTest):
 
     def test_stays_small_for_wide_runs(self):
         self.assertLess(len(render("wide")), 2_000_000)
+        self.assertLess(len(render("mpi-wide")), 2_000_000)
 
     def test_findings_come_first_and_need_no_script(self):
         outline = Outline(render("stacked").decode())
@@ -118,13 +119,14 @@ class InBrowser(PlumbTest):
             document, console = self.browse(f"{server.url}/report.html")
             return document, console, [path for path in server.asked if path != "/favicon.ico"]
 
-    def assert_charts(self, document):
-        for chart in ("chart-threads", "chart-cpus"):
+    def assert_charts(self, document, charts=("chart-threads", "chart-cpus")):
+        for chart in charts:
             place = re.search(rf'<div id="{chart}"[^>]*data-drawn="true".*?</figure>', document, re.S)
             self.assertTrue(place, f"{chart} was not drawn")
             sizes = re.findall(r'<svg[^>]*width="(\d+)"[^>]*height="(\d+)"[^>]*viewBox', place[0])  # legends too
             self.assertTrue(any(int(width) > 400 and int(height) > 60 for width, height in sizes), sizes)
-            self.assertGreater(len(re.findall(r"<rect[^>]*width=\"[1-9]", place[0])), 3)
+            bars, images = (len(re.findall(mark, place[0])) for mark in (r"<rect[^>]*width=\"[1-9]", r'<image[^>]*href="data:image/'))
+            self.assertGreater(bars + 4 * images, 3, chart)
 
     def test_charts_findings_and_silence(self):
         page = render("stacked")
@@ -144,6 +146,16 @@ class InBrowser(PlumbTest):
         document, console, _ = self.browse_page(page)
         self.assertEqual(console, [])
         self.assert_charts(document)
+
+    def test_mpi(self):
+        for kind in ("mpi", "mpi-wide"):
+            page = render(kind)
+            if b'id="plumb-data"' not in page:
+                self.skipTest("this plumb was built without charts")
+            document, console, _ = self.browse_page(page)
+            self.assertEqual(console, [])
+            self.assertNotIn("data-error", document)
+            self.assert_charts(document, [f"chart-mpi-{chart}" for chart in ("ranks", "arrivals", "matrix", "sizes")])
 
     def test_hostile_names_do_nothing(self):
         document, console, asked = self.browse_page(render("hostile"))

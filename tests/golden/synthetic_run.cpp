@@ -1,5 +1,6 @@
 #include "synthetic_run.h"
 #include "support/error.h"
+#include "synthetic_mpi.h"
 
 #include <cmath>
 #include <limits>
@@ -244,6 +245,12 @@ model::Run make_wide() {
     return run;
 }
 
+model::Run make_mpi(int size) {
+    model::Run run = make_clean();
+    add_mpi_job(run, size);
+    return run;
+}
+
 class LineResolver : public model::SourceResolver {
   public:
     LineResolver(std::string kind, std::string file) : kind_(std::move(kind)), file_(std::move(file)) {}
@@ -393,6 +400,10 @@ model::Run make_run(const std::string& kind) {
         return make_unaligned();
     if (kind == "wide")
         return make_wide();
+    if (kind == "mpi")
+        return make_mpi(16);
+    if (kind == "mpi-wide")
+        return make_mpi(8'192);
     throw Error("no synthetic run is called " + kind);
 }
 

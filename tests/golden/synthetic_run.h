@@ -14,7 +14,7 @@ namespace plumb::synthetic {
 
 // "stacked": four workers on one CPU of two. "clean": one healthy process. "killed": cut short. "hostile":
 // every name tries to break out of its form. "wide": 2,000 threads on 256 CPUs. Throws Error for another
-// name.
+// name. "mpi" and "mpi-wide": 16 and 8,192 ranks, one of them late.
 model::Run make_run(const std::string& kind);
 
 // Diagnoses that find what make_run(kind) was made for.

@@ -182,7 +182,7 @@ TEST_CASE("HTML and the data in it cannot be broken out of") {
     CHECK(html.take() == "<p title=\"&quot;&gt;&lt;script&gt;\">&lt;/p&gt;&lt;img onerror=x&gt;</p>\n");
     Timeline timeline;
     timeline.lanes.push_back({"</script><!--", "]]>&", {}});
-    const std::string data = page_data(timeline);
+    const std::string data = page_data(Report{}, timeline);
     CHECK(data.find('<') == std::string::npos);
     CHECK(data.find('>') == std::string::npos);
     CHECK(data.find("\\u003c/script") != std::string::npos);

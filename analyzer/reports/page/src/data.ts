@@ -30,12 +30,51 @@ export interface CpuRow {
   spans: CpuSpan[];
 }
 
+// Means of `ranks` consecutive ranks, seconds; `alone`: one that stands out, and is in its bin, too.
+export type MpiBar = [
+  first: number,
+  ranks: number,
+  alone: boolean,
+  elapsed: number,
+  compute: number,
+  collectiveWait: number,
+  collective: number,
+  lateSender: number,
+  lateReceiver: number,
+  other: number,
+];
+
+export interface MpiArrivals {
+  rows: [first: number, ranks: number, alone: boolean][];
+  columns: [begin: number, end: number][];
+  late_us: (number | null)[][]; // by row, then column; against the median arrival, negative: early
+}
+
+export interface MpiMatrix {
+  bin: number; // a place stands for bin x bin ranks
+  places: [from: number, to: number, messages: number, bytes: number][];
+}
+
+export interface MpiSizes {
+  site: string;
+  counts: [size: number, messages: number][]; // size: messages of 2^(size-1) <= bytes < 2^size
+}
+
+export interface MpiData {
+  size: number;
+  bars: MpiBar[];
+  arrivals: MpiArrivals | null;
+  matrix: MpiMatrix | null;
+  sizes: MpiSizes[];
+}
+
 export interface PageData {
   seconds: number;
   lanes: Lane[];
   lanes_left_out: number;
   cpus: CpuRow[];
   cpus_left_out: number;
+  mpi: MpiData | null;
 }
 
 export function readPageData(): PageData {

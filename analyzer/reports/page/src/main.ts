@@ -2,6 +2,10 @@
 // the rest of the report does not need this script.
 import { cpuChart } from "./cpus";
 import { readPageData, type PageData } from "./data";
+import { arrivalChart } from "./mpi_arrivals";
+import { matrixChart } from "./mpi_matrix";
+import { rankChart } from "./mpi_ranks";
+import { sizeChart } from "./mpi_sizes";
 import { threadChart } from "./threads";
 
 function say(problem: unknown): void {
@@ -9,7 +13,7 @@ function say(problem: unknown): void {
   const note = document.createElement("p");
   note.className = "warning";
   note.textContent = `The charts could not be drawn: ${String(problem)}`;
-  document.getElementById("timeline")?.append(note);
+  (document.getElementById("timeline") ?? document.querySelector("main"))?.append(note);
 }
 
 function draw(id: string, data: PageData, chart: (data: PageData, width: number) => HTMLElement): void {
@@ -23,7 +27,18 @@ function draw(id: string, data: PageData, chart: (data: PageData, width: number)
   }
 }
 
+function drawMpi(data: PageData): void {
+  const mpi = data.mpi;
+  if (!mpi) return;
+  draw("chart-mpi-ranks", data, (_, width) => rankChart(mpi, width));
+  const { arrivals, matrix } = mpi;
+  if (arrivals) draw("chart-mpi-arrivals", data, (_, width) => arrivalChart(arrivals, mpi.size, width));
+  if (matrix) draw("chart-mpi-matrix", data, (_, width) => matrixChart(matrix, mpi.size, width));
+  draw("chart-mpi-sizes", data, (_, width) => sizeChart(mpi.sizes, width));
+}
+
 function drawAll(data: PageData): void {
+  drawMpi(data);
   draw("chart-threads", data, threadChart);
   draw("chart-cpus", data, cpuChart);
 }

@@ -1,0 +1,135 @@
+#include "reports/mpi_summary.h"
+
+#include <algorithm>
+#include <cctype>
+#include <fmt/format.h>
+
+namespace plumb {
+
+namespace {
+
+constexpr size_t kMostAwaited = 6;
+// A rank is named among those that others waited for when it caused this part of the waiting, and waiting in collectives
+// took this part of the job.
+constexpr double kLeastPart = 0.05, kLeastWaiting = 0.01;
+
+// The version as the library words it says its name again, and much more: "Open MPI v4.1.4, package: ...".
+std::string version_number(const std::string& text) {
+    for (size_t at = 0; at < text.size(); ++at) {
+        if (!std::isdigit(static_cast<unsigned char>(text[at])))
+            continue;
+        size_t end = at;
+        while (end < text.size() && (std::isalnum(static_cast<unsigned char>(text[end])) || text[end] == '.'))
+            ++end;
+        const std::string word = text.substr(at, end - at);
+        if (word.find('.') != std::string::npos)
+            return word;
+        at = end;
+    }
+    return "";
+}
+
+std::string library_of(const model::MpiJob& job) {
+    std::string name = mpi_library_name(job.library);
+    if (name.empty())
+        name = "MPI";
+    const std::string version = version_number(job.library_version);
+    return version.empty() ? name : name + " " + version;
+}
+
+void add_fractions(MpiSummary& summary) {
+    double elapsed_s = 0, mpi_s = 0;
+    for (const model::MpiRankRow& row : summary.job->ranks) {
+        if (row.elapsed_s <= 0)
+            continue;
+        const double fraction = std::clamp(row.mpi_s / row.elapsed_s, 0.0, 1.0);
+        if (summary.least_rank < 0 || fraction < summary.least_fraction) {
+            summary.least_fraction = fraction;
+            summary.least_rank = row.rank;
+        }
+        if (summary.most_rank < 0 || fraction > summary.most_fraction) {
+            summary.most_fraction = fraction;
+            summary.most_rank = row.rank;
+        }
+        elapsed_s += row.elapsed_s;
+        mpi_s += row.mpi_s;
+    }
+    if (elapsed_s > 0)
+        summary.mpi_fraction = std::clamp(mpi_s / elapsed_s, 0.0, 1.0);
+}
+
+void add_awaited(MpiSummary& summary) {
+    const model::MpiJob& job = *summary.job;
+    if (fraction_of_job(job, job.wait_s) < kLeastWaiting)
+        return;
+    for (const model::MpiRankRow& row : job.ranks)
+        if (row.caused_wait_s >= kLeastPart * job.wait_s)
+            summary.awaited.push_back(&row);
+    std::ranges::stable_sort(summary.awaited, std::ranges::greater(), &model::MpiRankRow::caused_wait_s);
+    if (summary.awaited.size() > kMostAwaited)
+        summary.awaited.resize(kMostAwaited);
+}
+
+} // namespace
+
+std::string mpi_library_name(model::MpiProcess::Library library) {
+    using Library = model::MpiProcess::Library;
+    switch (library) {
+    case Library::open_mpi:
+        return "Open MPI";
+    case Library::mpich:
+        return "MPICH";
+    case Library::standard_abi:
+        return "MPI (standard ABI)";
+    case Library::unknown:
+        break;
+    }
+    return "";
+}
+
+double fraction_of_job(const model::MpiJob& job, double rank_seconds) {
+    double elapsed_s = 0;
+    for (const model::MpiRankRow& row : job.ranks)
+        elapsed_s += row.elapsed_s;
+    return elapsed_s > 0 ? std::clamp(rank_seconds / elapsed_s, 0.0, 1.0) : 0;
+}
+
+double mean_bytes(const model::MpiCallSite& site) {
+    uint64_t messages = 0; // with bytes in them
+    for (size_t size = 1; size < site.sizes.size(); ++size)
+        messages += site.sizes[size];
+    const uint64_t bytes = std::max(site.sent_bytes, site.received_bytes);
+    return messages > 0 ? static_cast<double>(bytes) / static_cast<double>(messages) : 0;
+}
+
+std::string lateness_words(const model::MpiRankRow& row) {
+    const model::MpiLateness& why = row.lateness;
+    const std::pair<double, std::string> reasons[] = {
+        {why.computing_s, "it had more to compute"},
+        {why.irregular_s, "now and then it took longer outside MPI"},
+        {why.starved_s, "it was ready to run and had no CPU"},
+        {why.interrupted_s, "now and then another program took its CPU"},
+        {why.waiting_s, row.delayed_by >= 0 ? fmt::format("it waited for rank {} itself", row.delayed_by)
+                                            : std::string("it waited for others itself")},
+        {why.other_s, "it had left the collective before later than the others"},
+    };
+    const auto* most = std::ranges::max_element(reasons, {}, [](const auto& reason) { return reason.first; });
+    return most->first > 0 ? most->second : "";
+}
+
+std::vector<MpiSummary> summarise_mpi(model::CallPaths& paths, size_t most_sites) {
+    std::vector<MpiSummary> summaries;
+    for (const model::MpiJob& job : paths.run().mpi_jobs) {
+        MpiSummary& summary = summaries.emplace_back();
+        summary.job = &job;
+        summary.library = library_of(job);
+        add_fractions(summary);
+        add_awaited(summary);
+        for (const model::MpiCallSite& site : job.sites)
+            if (summary.sites.size() < most_sites)
+                summary.sites.push_back({&site, paths.user_frame(site.process, site.path)});
+    }
+    return summaries;
+}
+
+} // namespace plumb

@@ -1,0 +1,42 @@
+// What every form of the report says about an MPI job: where the ranks' time went, at which lines, and for whom it was
+// waited.
+#pragma once
+
+#include "model/call_paths.h"
+#include "model/mpi_job.h"
+
+#include <string>
+#include <vector>
+
+namespace plumb {
+
+struct MpiSiteLine { // one call site, with the line of the user's own code
+    const model::MpiCallSite* site = nullptr;
+    model::SourceFrame frame;
+};
+
+struct MpiSummary { // refers to the job
+    const model::MpiJob* job = nullptr;
+    std::string library; // "Open MPI 4.1.4", "MPICH", "MPI" where it is not known
+    // Share of its time that a rank spent in MPI: mean, and the ranks at both ends.
+    double mpi_fraction = 0, least_fraction = 0, most_fraction = 0;
+    int least_rank = -1, most_rank = -1;
+    std::vector<MpiSiteLine> sites; // by time
+    std::vector<const model::MpiRankRow*> awaited; // ranks that others waited for most, by that time; only noticeable ones
+};
+
+std::vector<MpiSummary> summarise_mpi(model::CallPaths& paths, size_t most_sites);
+
+// "Open MPI", "MPICH", "MPI (standard ABI)"; "" where it is not known.
+std::string mpi_library_name(model::MpiProcess::Library library);
+
+// "of the ranks' time": mean over ranks, 0 of a job of no length.
+double fraction_of_job(const model::MpiJob& job, double rank_seconds);
+
+// Mean bytes of a call that moved any; 0: none did.
+double mean_bytes(const model::MpiCallSite& site);
+
+// Why a rank came late, the heaviest reason first: "it computed more", "waiting for rank 3".
+std::string lateness_words(const model::MpiRankRow& row);
+
+} // namespace plumb

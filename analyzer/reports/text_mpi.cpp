@@ -1,0 +1,61 @@
+#include "reports/text_mpi.h"
+#include "reports/line_texts.h"
+#include "reports/mpi_words.h"
+#include "reports/quantity.h"
+
+#include <algorithm>
+#include <fmt/format.h>
+
+namespace plumb {
+
+namespace {
+
+constexpr size_t kSiteLimit = 8, kAwaitedLimit = 4, kJobLimit = 4;
+constexpr double kSmallestShare = 0.001;
+
+using Rows = std::vector<std::vector<std::string>>;
+using Align = Column::Align;
+
+void put_sites(TextCanvas& canvas, const MpiSummary& summary) {
+    Rows rows = {{"time", "calls", "mean size", "waiting", "", "at"}};
+    for (const MpiSiteLine& line : summary.sites) {
+        const model::MpiCallSite& site = *line.site;
+        const double share = fraction_of_job(*summary.job, site.time_s);
+        if (rows.size() > kSiteLimit || share < kSmallestShare)
+            break;
+        constexpr size_t kFrameRoom = 40;
+        rows.push_back({format_fraction(share), format_count(static_cast<double>(site.calls)), mean_size_text(site),
+                        waiting_text(site), site.call, short_frame_text(line.frame, kFrameRoom)});
+    }
+    if (rows.size() == 1)
+        return;
+    canvas.table(2,
+                 {{.align = Align::right, .limit = 7},
+                  {.align = Align::right, .limit = 9},
+                  {.align = Align::right, .limit = 10},
+                  {.align = Align::right, .limit = 7},
+                  {.limit = 24},
+                  {.keep_end = false}},
+                 rows);
+}
+
+void put_job(TextCanvas& canvas, const MpiSummary& summary, const model::Run& run) {
+    canvas.heading(mpi_heading(summary));
+    canvas.paragraph("", 2, {{mpi_time_sentence(summary)}});
+    for (const std::string& limit : mpi_limits(summary))
+        canvas.paragraph("", 2, {{limit, Ink::faint}});
+    put_sites(canvas, summary);
+    for (size_t index = 0; index < summary.awaited.size() && index < kAwaitedLimit; ++index)
+        canvas.paragraph("", 2, {{awaited_sentence(summary, *summary.awaited[index], run)}});
+}
+
+} // namespace
+
+void put_mpi(TextCanvas& canvas, const Report& report) {
+    for (size_t index = 0; index < report.mpi.size() && index < kJobLimit; ++index)
+        put_job(canvas, report.mpi[index], *report.run);
+    if (report.mpi.size() > kJobLimit)
+        canvas.paragraph("", 2, {{fmt::format("and {} more MPI jobs", report.mpi.size() - kJobLimit), Ink::faint}});
+}
+
+} // namespace plumb

@@ -1,0 +1,83 @@
+#!/usr/bin/env python3
+"""Reports of MPI jobs that were made up by a stated pattern say what is true of it (tools/make_mpi_run.cpp)."""
+
+import json
+import os
+import subprocess
+import unittest
+
+from plumb_test import PLUMB, PlumbTest
+
+MAKE = os.environ["PLUMB_MAKE_MPI_RUN"]
+
+
+class ReportOfKnownTruth(PlumbTest):
+    def make(self, *options, ranks=32, ranks_per_node=32, collectives=300, name="run"):
+        run = self.scratch / name
+        done = subprocess.run([MAKE, run, "--ranks", str(ranks), "--ranks-per-node", str(ranks_per_node),
+                               "--collectives", str(collectives), *options],
+                              capture_output=True, text=True, check=True)
+        return run, json.loads(done.stdout)
+
+    def job_of(self, run):
+        document = self.report(run)
+        self.assertEqual(document["run"]["mpi"], "MPICH")
+        self.assertEqual(len(document["mpi_jobs"]), 1)
+        self.assertEqual(document["run"]["ranks"], document["mpi_jobs"][0]["size"])
+        return document["mpi_jobs"][0]
+
+    def assert_near(self, found, true, part=1e-3):
+        self.assertLess(abs(found - true), part * abs(true) + 1e-6, f"{found} is not {true}")
+
+    def assert_true(self, job, truth):
+        for name, key in (("wait_seconds", "wait_s"), ("operation_seconds", "operation_s"),
+                          ("imbalance_seconds", "imbalance_s"), ("elapsed_seconds", "elapsed_s")):
+            with self.subTest(name):
+                self.assert_near(job[name], truth[key])
+
+    def test_one_late_rank(self):
+        run, truth = self.make("--late", "11:30", "--jitter", "0.05")
+        job = self.job_of(run)
+        self.assert_true(job, truth)
+        latest = max(job["ranks"], key=lambda rank: rank["caused_wait_seconds"])
+        self.assertEqual((latest["rank"], latest["times_last"]), (truth["most_often_last"], truth["times_last"]))
+        self.assertEqual(latest["rank"], 11)
+        text = subprocess.run([PLUMB, "report", run], capture_output=True, text=True, check=True).stdout
+        self.assertIn("MPI: 32 ranks, MPICH", text)
+        self.assertIn("Rank 11 came last to 300 of 300 collectives", text)
+
+    def test_noise_everywhere_makes_nobody_stand_out(self):
+        run, truth = self.make("--noise", "0.01:0.0005:all", "--jitter", "0.01")
+        job = self.job_of(run)
+        self.assert_true(job, truth)
+        most = max(rank["caused_wait_seconds"] for rank in job["ranks"])
+        self.assertLess(most, 0.5 * job["wait_seconds"])
+        self.assertGreater(truth["wait_s"], 0)
+
+    def test_halo_of_a_late_rank(self):
+        run, truth = self.make("--late", "11:30", "--halo", "4096")
+        job = self.job_of(run)
+        self.assert_true(job, truth)
+        self.assert_near(job["late_sender_seconds"], truth["late_sender_s"], 0.05)
+        sent = sum(place[3] for place in job["matrix"]["places"])
+        self.assertEqual(sent, 32 * 300 * 2 * 4096)
+        self.assertEqual(job["messages"]["unmatched_ends"], 0)
+
+    def test_thinned_events_keep_the_sum(self):
+        run, truth = self.make("--late", "1:30", ranks=4, collectives=70_000)
+        job = self.job_of(run)
+        self.assertEqual(job["collectives"]["stride"], 4)
+        for name, key in (("wait_seconds", "wait_s"), ("operation_seconds", "operation_s")):
+            self.assert_near(job[name], truth[key], 0.01)
+
+    def test_same_options_same_bytes(self):
+        files = []
+        for name in ("one", "two"):
+            run, _ = self.make("--jitter", "0.1", "--seed", "7", ranks=3, collectives=20, name=name)
+            files.append([path.read_bytes() for path in sorted(run.glob("*.plumb"))])
+        self.assertEqual(len(files[0]), 3)
+        self.assertEqual(files[0], files[1])
+
+
+if __name__ == "__main__":
+    unittest.main()
