@@ -19,6 +19,10 @@ namespace {
 
 constexpr uint32_t kProbes = 8;
 
+// Programs unload dozens of modules in a row: only blocks of slots that were ever used are looked through.
+constexpr uint32_t kBlockSlots = 16;
+uint8_t block_is_used[(1u << kUnwindSlotBits) / kBlockSlots];
+
 // glibc 2.35 and later; the layout is fixed by its ABI. Declared here so that the shim builds with older headers and
 // finds the function only where it exists.
 struct FoundObject {
@@ -89,7 +93,8 @@ void start_unwinding() {
 UnwindRule find_unwind_rule(uint64_t pc) {
     const uint32_t home = unwind_slot_of(pc);
     for (uint32_t probe = 0; probe < kProbes; ++probe) {
-        UnwindSlot& slot = unwind_slots[(home + probe) & ((1u << kUnwindSlotBits) - 1)];
+        const uint32_t index = (home + probe) & ((1u << kUnwindSlotBits) - 1);
+        UnwindSlot& slot = unwind_slots[index];
         uint64_t owner = __atomic_load_n(&slot.pc, __ATOMIC_RELAXED);
         if (owner == 0 && __atomic_compare_exchange_n(&slot.pc, &owner, pc, false, __ATOMIC_RELAXED, __ATOMIC_RELAXED))
             owner = pc;
@@ -99,6 +104,7 @@ UnwindRule find_unwind_rule(uint64_t pc) {
         if (known)
             return UnwindRule::unpack(known);
         const UnwindRule rule = compute_rule(pc);
+        __atomic_store_n(&block_is_used[index / kBlockSlots], 1, __ATOMIC_RELEASE);
         __atomic_store_n(&slot.rule, rule.pack(), __ATOMIC_RELAXED);
         return rule;
     }
@@ -107,9 +113,13 @@ UnwindRule find_unwind_rule(uint64_t pc) {
 
 void forget_unwind_rules() {
     __atomic_add_fetch(&unwind_rules_forgotten, 1, __ATOMIC_ACQ_REL);
-    for (UnwindSlot& slot : unwind_slots)
-        if (__atomic_load_n(&slot.rule, __ATOMIC_RELAXED))
-            __atomic_store_n(&slot.rule, 0, __ATOMIC_RELAXED);
+    for (uint32_t block = 0; block < sizeof block_is_used; ++block) {
+        if (!__atomic_load_n(&block_is_used[block], __ATOMIC_ACQUIRE))
+            continue;
+        for (uint32_t i = 0; i < kBlockSlots; ++i)
+            if (UnwindSlot& slot = unwind_slots[block * kBlockSlots + i]; __atomic_load_n(&slot.rule, __ATOMIC_RELAXED))
+                __atomic_store_n(&slot.rule, 0, __ATOMIC_RELAXED);
+    }
 }
 
 } // namespace plumb::shim

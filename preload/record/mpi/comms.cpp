@@ -17,10 +17,6 @@ Comm* Comms::find(Handle handle) {
     return place == KeyTable::kNone ? nullptr : &comms_[place];
 }
 
-Comm* Comms::at(uint32_t place, uint32_t generation) {
-    return place < used_ && comms_[place].generation == generation ? &comms_[place] : nullptr;
-}
-
 // Places are used again as late as possible: operations that are still under way remember them.
 Comm* Comms::free_place() {
     if (!comms_) {

@@ -33,7 +33,9 @@ class Comms {
     Comm* find(Handle handle);
 
     // A place that an operation remembered: null when it belongs to another communicator by now.
-    Comm* at(uint32_t place, uint32_t generation);
+    Comm* at(uint32_t place, uint32_t generation) {
+        return place < used_ && comms_[place].generation == generation ? &comms_[place] : nullptr;
+    }
     uint32_t place_of(const Comm* comm) const { return static_cast<uint32_t>(comm - comms_); }
 
     enum class Origin { known, guessed }; // guessed: met in use; its creation was not seen

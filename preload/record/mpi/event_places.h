@@ -24,7 +24,7 @@ template <class Event, trace::RecordType kType> class EventPlaces {
     bool keeps(uint64_t sequence) const { return (sequence & (stride_ - 1)) == 0; }
 
     // Stores an event that keeps() its sequence; its site is not 0.
-    void store(const Guard& guard, const Event& event) {
+    void store(const Guard& guard, Event& event) {
         if (free_count_ == 0 && used_ == limit_)
             thin();
         if (!keeps(event.sequence))
@@ -32,13 +32,11 @@ template <class Event, trace::RecordType kType> class EventPlaces {
         Event* const place = free_place(guard);
         if (!place)
             return;
-        const trace::RecordHeader header = place->header;
-        Event copy = event;
-        copy.header = header;
-        copy.header.tid = guard.thread().tid;
-        copy.site = 0;
-        *place = copy;
-        __atomic_store_n(&place->site, event.site, __ATOMIC_RELEASE);
+        const uint32_t site = event.site;
+        event.header = {place->header.type, place->header.size, guard.thread().tid};
+        event.site = 0;
+        *place = event;
+        __atomic_store_n(&place->site, site, __ATOMIC_RELEASE);
     }
 
   private:

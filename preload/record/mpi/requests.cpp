@@ -40,7 +40,7 @@ Operation* Requests::add(Handle handle) {
     if (place == KeyTable::kNone)
         return nullptr;
     Operation* const operation = &operations_[place];
-    *operation = {};
+    operation->next = operation->last = 0;
     const uint32_t first = by_handle_.find(handle);
     if (first != KeyTable::kNone) {
         operations_[operations_[first].last].next = place + 1;

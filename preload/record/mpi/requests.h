@@ -34,7 +34,7 @@ class Requests {
   public:
     static constexpr uint32_t kMax = 1u << 17;
 
-    // A zeroed operation at the end of the handle's queue; null: no room.
+    // At the end of the handle's queue, to be filled but for its place there (next, last); null: no room.
     Operation* add(Handle);
     Operation* find(Handle); // the oldest; null: not known
     void remove(Handle);     // the oldest

@@ -92,11 +92,11 @@ TEST_CASE("regular groups need no table", "[mpi]") {
 
 namespace {
 
-trace::MpiCollective event(uint64_t sequence) {
-    trace::MpiCollective made{};
-    made.sequence = sequence;
-    made.site = 1;
-    return made;
+void store(CollectivePlaces& places, const Guard& guard, uint64_t sequence) {
+    trace::MpiCollective event{};
+    event.sequence = sequence;
+    event.site = 1;
+    places.store(guard, event);
 }
 
 // The sequences that are left of `count` on each of several communicators.
@@ -107,7 +107,7 @@ std::vector<uint64_t> left_of(uint64_t count, uint32_t places) {
     const Guard guard;
     for (uint64_t i = 0; i < count; ++i)
         if (kept->keeps(i))
-            kept->store(guard, event(i));
+            store(*kept, guard, i);
     std::vector<uint64_t> sequences;
     for (const auto& record : test::fake_trace().events<trace::MpiCollective>(trace::RecordType::MpiCollective))
         sequences.push_back(record.sequence);
@@ -139,11 +139,11 @@ TEST_CASE("a full file keeps the events it has room for", "[mpi]") {
     kept->set_limit(32768);
     const Guard guard;
     for (uint64_t i = 0; i < 700; ++i)
-        kept->store(guard, event(i));
+        store(*kept, guard, i);
     test::fake_trace().full = true;
     for (uint64_t i = 700; i < 100'000; ++i)
         if (kept->keeps(i))
-            kept->store(guard, event(i));
+            store(*kept, guard, i);
     const auto records = test::fake_trace().events<trace::MpiCollective>(trace::RecordType::MpiCollective);
     CHECK(records.size() > 512);
     CHECK(records.size() <= 1024);
