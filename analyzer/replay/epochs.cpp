@@ -157,9 +157,9 @@ void EpochTable::find_medians(uint32_t place) {
 void EpochTable::finish() {
     for (uint32_t place = 0; place < epochs_.size(); ++place)
         find_medians(place);
-    samples_ = {};
-    first_sample_ = {};
-    places_ = {};
+    samples_ = std::vector<Sample>(); // "= {}" would keep the memory
+    first_sample_ = std::vector<size_t>();
+    places_ = decltype(places_)();
     std::ranges::sort(epochs_, [](const Epoch& left, const Epoch& right) {
         return left.comm != right.comm ? left.comm < right.comm : left.sequence < right.sequence;
     });

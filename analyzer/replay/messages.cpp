@@ -130,7 +130,7 @@ MatchedMessages MessageEnds::match() && {
             matched.unmatched++;
         }
     }
-    ends_ = {};
+    ends_ = std::vector<End>(); // "= {}" would keep the memory
     keep_last_of_each(matched.late_senders);
     std::ranges::sort(matched.late_receivers, [](const LateReceiver& left, const LateReceiver& right) {
         return std::tie(left.sender, left.begin, left.end, left.receiver) <

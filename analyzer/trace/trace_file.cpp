@@ -108,7 +108,7 @@ void TraceFile::visit(const RawVisitor& visitor) {
     if (more_notes_ != 0)
         notes_.push_back(fmt::format("{}: {} more places could not be read", name_, more_notes_));
     source_.reset();
-    buffer_ = {};
+    buffer_ = std::vector<std::byte>(); // "= {}" would keep the memory, of thousands of files
 }
 
 // Chunks follow each other, so this is needed only where a writer died between taking room and writing its header,
