@@ -80,9 +80,11 @@ bool visit(const Mapping& mapping, void* data) {
     auto& wanted = *static_cast<Wanted*>(data);
     if (mapping.end <= wanted.start)
         return true;
-    wanted.found = mapping.start <= wanted.start && wanted.end <= mapping.end && mapping.executable &&
-                   !mapping.writable && !mapping.shared && mapping.inode != 0;
-    return false;
+    wanted.found = mapping.start <= wanted.start && mapping.executable && !mapping.writable && !mapping.shared &&
+                   mapping.inode != 0;
+    // A page that was patched before may be a mapping of its own: code may go on in the next one.
+    wanted.start = mapping.end;
+    return wanted.found && wanted.start < wanted.end;
 }
 
 } // namespace
@@ -101,7 +103,7 @@ bool is_file_code(uint64_t address, uint64_t bytes) {
     static char buffer[8192]; // under the callers' lock
     Wanted wanted{address, address + bytes, false};
     for_each_mapping("/proc/self/maps", buffer, sizeof buffer, visit, &wanted);
-    return wanted.found;
+    return wanted.found && wanted.start >= wanted.end;
 }
 
 int apply_patch(const CodePatch& patch) { return change(patch, false); }
