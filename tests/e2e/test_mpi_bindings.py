@@ -72,6 +72,25 @@ class Threads(MpiTest):
         self.check("mpich")
 
 
+class Sessions(MpiTest):
+    def check(self, mpi):
+        self.needs(mpi, "sessions")
+        done = self.launch(mpi, 2, "sessions")
+        self.assertEqual(done.returncode, 0, done.stderr)
+        if "no sessions" in done.stdout:
+            self.skipTest("the library has no sessions")
+        self.compare(done.stdout, self.traces(), 2)
+        for trace in self.traces():
+            [rank] = trace.of("MpiRank")
+            self.assertEqual((rank["size"], rank["flags"] & 2, rank["finalize_end_ns"] > 0), (2, 2, True))
+
+    def test_openmpi(self):
+        self.check("openmpi")
+
+    def test_mpich(self):
+        self.check("mpich")
+
+
 class WrongCalls(MpiTest):
     """What MPI rejects, it rejects with the same code; nothing else changes."""
 

@@ -124,6 +124,8 @@ void Call::restarted(Handle request) {
     }
     operation->active = true;
     start(guard, *operation);
+    if (keeps_ && operation->kind == Operation::Kind::collective)
+        add_to(site_->record->received_bytes, operation->received_bytes);
 }
 
 void Call::freed(Handle request) {

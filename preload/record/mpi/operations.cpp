@@ -142,6 +142,7 @@ Operation operation_of(const Rank& rank, const Collective& collective, const Com
     operation.active = true;
     operation.peer = collective.root;
     operation.bytes = collective.sent_bytes;
+    operation.received_bytes = collective.received_bytes;
     set_comm(rank, operation, comm);
     return operation;
 }

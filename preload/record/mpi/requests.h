@@ -27,6 +27,7 @@ struct Operation {
     uint64_t begin_ticks, begun_ticks; // the call that began it, and its end
     uint64_t gap_ticks, gap_mpi_ticks; // of collectives
     uint64_t bytes;
+    uint64_t received_bytes; // of collectives
 };
 
 // Under the lock of the tables.

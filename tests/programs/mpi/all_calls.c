@@ -285,6 +285,38 @@ static void files(const char* path) {
     DO(File_close, (&file), 0, 0);
 }
 
+#if MPI_VERSION >= 4
+/* Large counts, operations in parts, persistent collectives. */
+static void version_4(MPI_Comm comm) {
+    MPI_Request request, requests[2];
+    MPI_Count counts[64];
+    MPI_Aint displacements[64];
+    DO(Irecv_c, (in, 99, MPI_INT, MPI_ANY_SOURCE, 51, comm, &request), 0, 6 * kInt);
+    DO(Send_c, (out, 6, MPI_INT, next, 51, comm), 6 * kInt, 0);
+    DO(Wait, (&request, MPI_STATUS_IGNORE), 0, 0);
+    for (int i = 0; i < size; ++i) {
+        counts[i] = 2;
+        displacements[i] = 2 * i;
+    }
+    DO(Allgatherv_c, (out, 2, MPI_INT, in, counts, displacements, MPI_INT, comm), 2 * kInt, 2 * kInt * size);
+    DO(Psend_init, (out, 4, 3, MPI_INT, next, 52, comm, MPI_INFO_NULL, &requests[0]), 0, 0);
+    DO(Precv_init, (in, 4, 3, MPI_INT, previous, 52, comm, MPI_INFO_NULL, &requests[1]), 0, 0);
+    DO(Startall, (2, requests), 12 * kInt, 12 * kInt);
+    DO(Pready_range, (0, 3, requests[0]), 0, 0);
+    DO(Waitall, (2, requests, MPI_STATUSES_IGNORE), 0, 0);
+    DO(Request_free, (&requests[0]), 0, 0);
+    DO(Request_free, (&requests[1]), 0, 0);
+    DO(Allreduce_init, (out, in, 4, MPI_INT, MPI_SUM, comm, MPI_INFO_NULL, &request), 0, 0);
+    for (int i = 0; i < 3; ++i) {
+        DO(Start, (&request), 4 * kInt, 4 * kInt);
+        DO(Wait, (&request, MPI_STATUS_IGNORE), 0, 0);
+    }
+    DO(Request_free, (&request), 0, 0);
+}
+#else
+static void version_4(MPI_Comm comm) { (void)comm; }
+#endif
+
 int main(int count, char** arguments) {
     DO(Init, (&count, &arguments), 0, 0);
     MPI_Comm_rank(MPI_COMM_WORLD, &rank);
@@ -298,6 +330,7 @@ int main(int count, char** arguments) {
     topologies();
     communicators();
     one_sided();
+    version_4(MPI_COMM_WORLD);
     if (count > 1)
         files(arguments[1]);
     DO(Finalize, (), 0, 0);
