@@ -1,9 +1,9 @@
-#include "reports/regions.h"
 #include "reports/text_report.h"
 #include "diagnoses/launch_command.h"
 #include "reports/access_listing.h"
 #include "reports/line_texts.h"
 #include "reports/quantity.h"
+#include "reports/regions.h"
 #include "reports/run_summary.h"
 #include "reports/text_canvas.h"
 #include "reports/text_findings.h"
@@ -155,6 +155,10 @@ void put_placement(TextCanvas& canvas, const Report& report) {
 
 void put_evidence(TextCanvas& canvas, const Report& report) {
     bool first = true;
+    size_t indent = 18;
+    for (const model::Evidence& evidence : report.evidence)
+        if (evidence.state != model::Evidence::State::ok)
+            indent = std::max(indent, evidence.source.size() + 4);
     for (const model::Evidence& evidence : report.evidence) {
         if (evidence.state == model::Evidence::State::ok)
             continue;
@@ -162,12 +166,12 @@ void put_evidence(TextCanvas& canvas, const Report& report) {
             canvas.heading("Evidence that was missing or limited");
         first = false;
         const bool missing = evidence.state == model::Evidence::State::missing;
-        canvas.paragraph("  " + evidence.source, 18,
+        canvas.paragraph("  " + evidence.source, indent,
                          {{missing ? "missing: " : "limited: ", missing ? Ink::medium : Ink::plain},
                           {evidence.why.empty() ? "no reason was recorded" : evidence.why}},
                          Ink::plain);
         if (!evidence.enable.empty())
-            canvas.paragraph("", 18, {{"to enable: " + evidence.enable, Ink::faint}});
+            canvas.paragraph("", indent, {{"to enable: " + evidence.enable, Ink::faint}});
     }
 }
 
