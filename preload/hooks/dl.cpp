@@ -52,6 +52,8 @@ __attribute__((used)) void* plumb_before_dlopen(const char* file, int) {
             modules_will_change();
         else
             target = open_and_scan;
+    } else if (file && !depends_on_caller(file) && !mpi::absent_functions_are_hidden()) {
+        target = open_and_scan;
     }
     return reinterpret_cast<void*>(target);
 }

@@ -186,6 +186,12 @@ int clear_weak_references(dl_phdr_info* object, size_t, void* data) {
     return 0;
 }
 
+void clear_all_weak_references() {
+    OwnRange own{};
+    dl_iterate_phdr(find_own_range, &own);
+    dl_iterate_phdr(clear_weak_references, &own);
+}
+
 struct Loaded {
     unsigned long long loads;
     bool may_be_mpi;
@@ -203,12 +209,12 @@ int look_for_mpi(dl_phdr_info* object, size_t, void* data) {
 
 void hide_absent_functions_at_start() {
     const int error_of_program = errno;
-    OwnRange own{};
-    dl_iterate_phdr(find_own_range, &own);
-    dl_iterate_phdr(clear_weak_references, &own);
+    clear_all_weak_references();
     hide_absent_functions_if_due();
     errno = error_of_program;
 }
+
+bool absent_functions_are_hidden() { return is_done.load(std::memory_order_relaxed); }
 
 void hide_absent_functions_if_due() {
     if (is_done.load(std::memory_order_relaxed))
@@ -217,8 +223,10 @@ void hide_absent_functions_if_due() {
     Loaded loaded{};
     dl_iterate_phdr(look_for_mpi, &loaded);
     if (loaded.loads != seen_loads.exchange(loaded.loads) && loaded.may_be_mpi && library_is_loaded() &&
-        !is_done.exchange(true))
+        !is_done.exchange(true)) {
         hide_names();
+        clear_all_weak_references(); // of a module that came together with its library
+    }
     errno = error_of_program;
 }
 

@@ -12,5 +12,6 @@ void hide_absent_functions_at_start();
 
 // Before and after a dlopen: if it brought the MPI library. Cheap when nothing was loaded since the last time.
 void hide_absent_functions_if_due();
+bool absent_functions_are_hidden(); // nothing will be due again
 
 } // namespace plumb::shim::mpi
