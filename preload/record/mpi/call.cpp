@@ -103,7 +103,7 @@ void Call::count(const Guard& guard) {
 Site* Call::find_site(const Guard& guard, const Comm* comm) {
     if (!site_)
         site_ = thread_->sites.find(guard, rank_of_process->sites, function_, caller_, comm ? comm->id : 0,
-                                    begin_ticks_ ? begin_ticks_ : end_ticks());
+                                    begin_ticks_);
     return site_;
 }
 

@@ -149,8 +149,7 @@ void Call::freed(Handle request) {
 void Call::will_complete(const void* requests, size_t count, bool fortran) {
     if (!thread_ || !requests || count == 0)
         return;
-    const Guard guard;
-    Handle* const handles = guard ? thread_->handles_for(count) : nullptr;
+    Handle* const handles = thread_->handles_for(count); // the thread's own memory: no guard is needed
     if (!handles)
         return;
     const Library& library = *rank_of_process->library;

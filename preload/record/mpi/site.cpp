@@ -1,6 +1,7 @@
 #include "record/mpi/site.h"
 
 #include "platform/memory.h"
+#include "record/mpi/clock.h"
 #include "record/mpi/mix.h"
 
 #include <string.h>
@@ -41,7 +42,7 @@ Site* Sites::add(const Guard& guard, const Function& function, trace::NodeId pat
     record.call = name_of(guard, function);
     record.path = path;
     record.comm = comm;
-    record.first_ticks = record.last_ticks = first_ticks;
+    record.first_ticks = record.last_ticks = first_ticks ? first_ticks : ticks();
     trace::MpiSite* const kept = append(guard, trace::RecordType::MpiSite, record);
     if (!kept) {
         refused_.fetch_add(1, std::memory_order_relaxed);
@@ -85,7 +86,7 @@ trace::NodeId ThreadSites::path_at(const Guard& guard, const Frame& caller) {
 }
 
 Site* ThreadSites::look_up(const Guard& guard, Sites& all, const Function& function, const CallPath& path,
-                           CallPathCache* paths, uint32_t comm, uint64_t now_ticks) {
+                           CallPathCache* paths, uint32_t comm, uint64_t begin_ticks) {
     if (!all.is_fine())
         comm = 0;
     const uint64_t key = mix(mix(path.key, comm), reinterpret_cast<uint64_t>(&function));
@@ -93,7 +94,7 @@ Site* ThreadSites::look_up(const Guard& guard, Sites& all, const Function& funct
     if (const uint32_t id = by_key_.find(key); id != KeyTable::kNone) {
         site = all.at(id);
     } else {
-        site = all.add(guard, function, paths->node(guard), comm, now_ticks);
+        site = all.add(guard, function, paths->node(guard), comm, begin_ticks);
         if (!site || !by_key_.put(key, site->id, Sites::kMax))
             return site ? site : &lost_site_;
         site->next = static_cast<Site*>(*path.mark);

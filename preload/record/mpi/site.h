@@ -24,7 +24,7 @@ class Sites {
     static constexpr uint32_t kMax = 4096;
     static constexpr uint32_t kFine = 2048; // further sites are not told apart by communicators
 
-    // Null: no room. Thread-safe without locks.
+    // Null: no room. First seen at `first_ticks`, 0: now. Thread-safe without locks.
     Site* add(const Guard&, const Function&, trace::NodeId path, uint32_t comm, uint64_t first_ticks);
     Site* at(uint32_t id) { return id ? &sites_[id - 1] : nullptr; }
     bool is_fine() const { return used_.load(std::memory_order_relaxed) < kFine; }
@@ -50,7 +50,7 @@ class ThreadSites {
     void begin(const StackBounds& stack); // another thread takes them over
 
     Site* find(const Guard& guard, Sites& all, const Function& function, const Frame& caller, uint32_t comm,
-               uint64_t now_ticks) {
+               uint64_t begin_ticks) {
         uint32_t way = caller.pc * 0x9e3779b97f4a7c15u >> 61;
         if (__builtin_expect(way_pc_[way] != caller.pc, 0))
             way = way_of(caller.pc, way);
@@ -62,7 +62,7 @@ class ThreadSites {
         for (uint32_t looked = 0; site && looked < kNear; site = site->next, ++looked)
             if (site->function == &function && site->comm == comm)
                 return site;
-        return look_up(guard, all, function, path, paths, comm, now_ticks);
+        return look_up(guard, all, function, path, paths, comm, begin_ticks);
     }
     trace::NodeId path_at(const Guard&, const Frame& caller);
 
@@ -72,7 +72,8 @@ class ThreadSites {
 
     // Of the call at `pc`: the one it had last, else `first` if that is free, else anyone's.
     uint32_t way_of(uint64_t pc, uint32_t first);
-    Site* look_up(const Guard&, Sites&, const Function&, const CallPath&, CallPathCache*, uint32_t comm, uint64_t now_ticks);
+    Site* look_up(const Guard&, Sites&, const Function&, const CallPath&, CallPathCache*, uint32_t comm,
+                  uint64_t begin_ticks);
 
     CallPathCache* paths_[kWays];
     uint64_t way_pc_[kWays]; // whose it is, 0: nobody's
