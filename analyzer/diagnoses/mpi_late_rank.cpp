@@ -3,8 +3,10 @@
 #include "diagnoses/registry.h"
 
 #include <algorithm>
+#include <cmath>
 #include <fmt/format.h>
 #include <map>
+#include <numeric>
 #include <tuple>
 
 namespace plumb {
@@ -19,7 +21,15 @@ using LineKey = std::tuple<std::string, std::string, uint32_t, std::string>;
 struct LineTimes {
     model::SourceFrame frame;
     std::vector<double> seconds; // of each compared rank
+    uint64_t samples = 0;        // of all of them
+    double sum_s() const { return std::accumulate(seconds.begin(), seconds.end(), 0.0); }
 };
+
+// How far apart two ranks that spend the same time on a line come by the chance of sampling, hardly ever farther:
+// twice the standard deviation of the difference of two counts.
+double chance_seconds(const LineTimes& line, double late_s, double other_s) {
+    return line.samples ? 2 * std::sqrt((late_s + other_s) * line.sum_s() / static_cast<double>(line.samples)) : 0;
+}
 
 // CPU seconds of the process by the user's line, what it did for MPI included: a rank that waits spins there.
 void add_lines(model::CallPaths& paths, size_t process, size_t place, size_t places, std::map<LineKey, LineTimes>& lines) {
@@ -31,6 +41,7 @@ void add_lines(model::CallPaths& paths, size_t process, size_t place, size_t pla
             line.seconds.resize(places);
         }
         line.seconds[place] += static_cast<double>(site.time_ns) * 1e-9;
+        line.samples += site.samples;
     }
 }
 
@@ -48,13 +59,14 @@ LineShares extra_lines(model::CallPaths& paths, const model::MpiJob& job, const 
     std::map<LineKey, LineTimes> lines;
     for (size_t place = 0; place < processes.size(); ++place)
         add_lines(paths, processes[place], place, processes.size(), lines);
-    LineShares extra;
+    LineShares extra, perhaps; // perhaps: no more than chance
     for (auto& [key, line] : lines) {
         const auto middle = line.seconds.begin() + 1 + static_cast<ptrdiff_t>((line.seconds.size() - 1) / 2);
         std::nth_element(line.seconds.begin() + 1, middle, line.seconds.end());
-        extra.add(line.frame, line.seconds[0] - *middle); // nothing is added for what is not more
+        const double more_s = line.seconds[0] - *middle; // nothing is added for what is not more
+        (more_s > chance_seconds(line, line.seconds[0], *middle) ? extra : perhaps).add(line.frame, more_s);
     }
-    return extra;
+    return extra.heaviest(1).empty() ? perhaps : extra;
 }
 
 struct Reason {

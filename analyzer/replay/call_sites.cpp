@@ -61,9 +61,9 @@ std::map<uint32_t, Nanoseconds> message_waits(const MatchedMessages& messages, u
     std::map<uint32_t, Nanoseconds> waits;
     const auto [first, behind] = messages.waits_of(row);
     for (size_t i = first; i < behind; ++i)
-        accumulate(waits[messages.late_senders[i].wait_site], messages.late_senders[i].length());
+        accumulate(waits[messages.late_senders[i].wait_site], messages.late_senders[i].weighted());
     for (const LateReceiver& late : std::ranges::equal_range(messages.late_receivers, row, {}, &LateReceiver::sender))
-        accumulate(waits[late.wait_site], late.end - late.begin);
+        accumulate(waits[late.wait_site], (late.end - late.begin) * static_cast<Nanoseconds>(messages.weight));
     return waits;
 }
 
@@ -88,7 +88,7 @@ class Merger {
                 operation_s = seconds(charge.sites[i].operation) * static_cast<double>(stride);
             }
             if (const auto found = waits.find(i); found != waits.end())
-                wait_s += seconds(found->second) * static_cast<double>(messages.weight);
+                wait_s += seconds(found->second);
             const double most_s = site.kind & trace::kMpiNonblocking ? wait_s + operation_s : time_s;
             const double scale = wait_s + operation_s > most_s ? most_s / (wait_s + operation_s) : 1;
             sites_[at].wait_s += wait_s * scale;

@@ -79,20 +79,19 @@ model::MpiChains find_chains(const model::Run& run, const Job& job, const Matche
     std::map<SiteOfWait, Nanoseconds> by_site;
     Nanoseconds sum = 0;
     uint64_t ranks = 0;
-    const auto weight = static_cast<Nanoseconds>(messages.weight);
     for (const LateSender& wait : messages.late_senders) {
         const Causes causes = causes_of(messages, wait);
         for (const Causes::Part& part : causes.parts)
-            accumulate(caused[part.row], part.length * weight);
+            accumulate(caused[part.row], part.length * static_cast<Nanoseconds>(wait.weight));
         if (!causes.is_serial())
             continue;
         std::set<uint32_t> involved = {wait.receiver};
         for (const Causes::Part& part : causes.parts)
             involved.insert(part.row);
-        chains.waits += messages.weight;
-        ranks += involved.size() * messages.weight;
-        sum += wait.length() * weight;
-        by_site[{wait.receiver, wait.wait_site}] += wait.length() * weight;
+        chains.waits += wait.weight;
+        ranks += involved.size() * wait.weight;
+        sum += wait.weighted();
+        by_site[{wait.receiver, wait.wait_site}] += wait.weighted();
         if (involved.size() > chains.longest) {
             chains.longest = static_cast<uint32_t>(involved.size());
             chains.longest_ranks = {job.ranks[wait.receiver].rank};

@@ -100,6 +100,7 @@ bool MessageEnds::in_order(const End& left, const End& right) {
 
 void MessageEnds::lay_side_by_side(const End& send, const End& receive, MatchedMessages& matched) const {
     matched.matched++;
+    matched.completed[{receive.receiver, receive.wait_site}]++;
     if (send.begin > receive.wait) {
         const Nanoseconds end = std::min(send.begin, receive.end);
         if (end > receive.wait)
@@ -115,6 +116,19 @@ void MessageEnds::lay_side_by_side(const End& send, const End& receive, MatchedM
                                 send.bytes >= kSurelyRendezvous_bytes;
     if (needs_receiver && receive.begin > send.wait && send.end >= receive.begin)
         matched.late_receivers.push_back({send.sender, send.receiver, send.wait_site, send.wait, receive.begin});
+}
+
+void MatchedMessages::weigh(const model::Run& run, const Job& job) {
+    for (LateSender& wait : late_senders) {
+        const std::vector<model::MpiSite>& sites = run.processes[job.ranks[wait.receiver].process].mpi->sites;
+        const auto kept = completed.find({wait.receiver, wait.wait_site});
+        wait.weight = weight;
+        if (weight == 1 || kept == completed.end() || wait.wait_site >= sites.size())
+            continue;
+        const model::MpiSite& site = sites[wait.wait_site];
+        const uint64_t waits = site.calls > site.found_nothing ? site.calls - site.found_nothing : 1;
+        wait.weight = std::clamp<uint64_t>((waits + kept->second / 2) / kept->second, 1, weight);
+    }
 }
 
 MatchedMessages MessageEnds::match() && {

@@ -8,6 +8,8 @@
 #include "replay/events.h"
 
 #include <cstdint>
+#include <map>
+#include <utility>
 #include <vector>
 
 namespace plumb::replay {
@@ -19,8 +21,10 @@ struct LateSender {
     Nanoseconds begin = 0, end = 0;    // waiting
     Nanoseconds transfer = 0;          // from the send's begin until the receive was complete
     uint64_t bytes = 0;
+    uint64_t weight = 1;               // how many waits it stands for
 
     Nanoseconds length() const { return end - begin; }
+    Nanoseconds weighted() const { return length() * static_cast<Nanoseconds>(weight); }
 };
 
 // A send that waited until the receiver began to receive.
@@ -38,6 +42,12 @@ struct MatchedMessages {
     uint64_t matched = 0, unmatched = 0;
     uint64_t weight = 1; // how many messages each one stands for
 
+    // Receives laid side by side, by row of the receiver and site of the call that completed them.
+    std::map<std::pair<uint32_t, uint32_t>, uint64_t> completed;
+
+    // Tells each late sender its weight. Of the messages that one Waitall completes, each may be the one that was kept, so
+    // each stands for a part of that wait only: a wait site does not wait more often than it is called.
+    void weigh(const model::Run& run, const Job& job);
     // Late senders of one receiver: [first, second) of late_senders.
     std::pair<size_t, size_t> waits_of(uint32_t row) const;
 };

@@ -69,8 +69,8 @@ void add_messages(const MatchedMessages& messages, uint32_t row, model::MpiRankR
     const auto [first, behind] = messages.waits_of(row);
     Nanoseconds waited = 0;
     for (size_t i = first; i < behind; ++i)
-        accumulate(waited, messages.late_senders[i].length());
-    result.late_sender_s = seconds(waited) * static_cast<double>(messages.weight);
+        accumulate(waited, messages.late_senders[i].weighted());
+    result.late_sender_s = seconds(waited);
     Nanoseconds receivers = 0;
     Nanoseconds covered = INT64_MIN; // waits for several receivers at once count once
     for (const LateReceiver& late : std::ranges::equal_range(messages.late_receivers, row, {}, &LateReceiver::sender)) {

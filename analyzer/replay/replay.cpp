@@ -77,6 +77,7 @@ class JobReplay {
         }
         problems_.merge(shares[0].problems);
         messages_ = std::move(shares[0].ends).match();
+        messages_.weigh(run_, job_);
         shares[0].epochs.finish();
         return std::move(shares[0].epochs);
     }
