@@ -88,9 +88,20 @@ void ShiftBounds::narrow(size_t stretch, Nanoseconds least, Nanoseconds most) {
     bounds[stretch].most = std::min(bounds[stretch].most, most);
 }
 
+void ShiftBounds::leave(size_t stretch, Nanoseconds stay, Nanoseconds apart) {
+    Bound& bound = bounds[stretch];
+    if (stay < bound.shortest_stay || (stay == bound.shortest_stay && apart < bound.apart)) {
+        bound.shortest_stay = stay;
+        bound.apart = apart;
+    }
+}
+
 void ShiftBounds::merge(const ShiftBounds& other) {
-    for (size_t stretch = 0; stretch < kStretches; ++stretch)
-        narrow(stretch, other.bounds[stretch].least, other.bounds[stretch].most);
+    for (size_t stretch = 0; stretch < kStretches; ++stretch) {
+        const Bound& bound = other.bounds[stretch];
+        narrow(stretch, bound.least, bound.most);
+        leave(stretch, bound.shortest_stay, bound.apart);
+    }
 }
 
 FittedShift fit_shift(const ShiftBounds& bounds, Nanoseconds begin, Nanoseconds end) {
@@ -103,13 +114,17 @@ FittedShift fit_shift(const ShiftBounds& bounds, Nanoseconds begin, Nanoseconds 
             known.push_back(stretch);
     if (known.empty())
         return result;
-    const auto middle = [&](size_t stretch) {
-        return (static_cast<double>(bounds.bounds[stretch].least) + static_cast<double>(bounds.bounds[stretch].most)) / 2;
+    const auto shift_in = [&](size_t stretch) {
+        const ShiftBounds::Bound& bound = bounds.bounds[stretch];
+        if (bound.shortest_stay == INT64_MAX || bound.least > bound.most) // the clock drifts within the stretch
+            return (static_cast<double>(bound.least) + static_cast<double>(bound.most)) / 2;
+        return static_cast<double>(std::clamp(bound.apart, bound.least, bound.most));
     };
     for (const size_t stretch : known) // a clock that drifts within a stretch can leave nothing between its bounds
-        result.error = std::max(result.error, std::abs(bounds.bounds[stretch].most - bounds.bounds[stretch].least) / 2 + 1);
+        for (const Nanoseconds bound : {bounds.bounds[stretch].least, bounds.bounds[stretch].most})
+            result.error = std::max(result.error, static_cast<Nanoseconds>(std::abs(static_cast<double>(bound) - shift_in(stretch))) + 1);
     if (known.size() > 1)
-        result.drift = (middle(known.back()) - middle(known.front())) /
+        result.drift = (shift_in(known.back()) - shift_in(known.front())) /
                        static_cast<double>(static_cast<Nanoseconds>(known.back() - known.front()) * step);
     HostShift& shift = result.shift;
     shift.begin = begin + step / 2;
@@ -118,12 +133,12 @@ FittedShift fit_shift(const ShiftBounds& bounds, Nanoseconds begin, Nanoseconds 
         while (after < known.size() && known[after] < stretch)
             after++;
         if (after == known.size() || after == 0) { // before the first or behind the last known: they stand for it
-            shift.values.push_back(middle(known[after == 0 ? 0 : after - 1]));
+            shift.values.push_back(shift_in(known[after == 0 ? 0 : after - 1]));
             continue;
         }
         const double part = static_cast<double>(stretch - known[after - 1]) /
                             static_cast<double>(known[after] - known[after - 1]);
-        shift.values.push_back(middle(known[after - 1]) + part * (middle(known[after]) - middle(known[after - 1])));
+        shift.values.push_back(shift_in(known[after - 1]) + part * (shift_in(known[after]) - shift_in(known[after - 1])));
     }
     return result;
 }
@@ -188,9 +203,11 @@ model::MpiClocks align_hosts(const model::Run& run, Job& job, const OpenTrace& o
         if (rank.host == first_host)
             return;
         RankEvents(run, rank).visit(open, [&](const Collective& event) {
-            if (const Meeting* meeting = meetings.find(event))
-                bounds[rank.host].narrow(stretch_of(extent, event.begin), meeting->last_begin - event.end,
-                                         meeting->first_end - event.begin);
+            if (const Meeting* meeting = meetings.find(event)) {
+                const size_t stretch = stretch_of(extent, event.begin);
+                bounds[rank.host].narrow(stretch, meeting->last_begin - event.end, meeting->first_end - event.begin);
+                bounds[rank.host].leave(stretch, event.end - event.begin, meeting->first_end - event.end);
+            }
         });
     });
     for (size_t host = 0; host < run.hosts.size(); ++host) {

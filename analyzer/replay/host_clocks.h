@@ -14,21 +14,27 @@ struct ShiftBounds {
     static constexpr size_t kStretches = 64;
     struct Bound {
         Nanoseconds least = INT64_MIN, most = INT64_MAX;
+        // Of the shortest stay of the host's ranks in a collective, in which the others had all but arrived: what must be
+        // added for it to leave together with the first host.
+        Nanoseconds shortest_stay = INT64_MAX, apart = 0;
         bool known() const { return least != INT64_MIN && most != INT64_MAX; }
     };
     std::vector<Bound> bounds = std::vector<Bound>(kStretches);
 
     void narrow(size_t stretch, Nanoseconds least, Nanoseconds most);
+    void leave(size_t stretch, Nanoseconds stay, Nanoseconds apart);
     void merge(const ShiftBounds& other);
 };
 
 struct FittedShift {
     HostShift shift;       // no values: no stretch has both bounds
-    Nanoseconds error = 0; // what it can be wrong by: half of the widest distance of two bounds
+    Nanoseconds error = 0; // what it can be wrong by: the widest distance to a bound
     double drift = 0;      // seconds a second
 };
 
-// The middle between the bounds of each stretch, straight lines between them, for a run from `begin` to `end`.
+// In each stretch the shift with which the host leaves a collective together with the first one, as far as the bounds
+// allow; their middle where no such is known (a host that always arrives last moves the middle away from the truth).
+// Straight lines between them, for a run from `begin` to `end`.
 FittedShift fit_shift(const ShiftBounds& bounds, Nanoseconds begin, Nanoseconds end);
 
 // Gives each rank the clock of its host as its own file tells it.

@@ -46,6 +46,13 @@ class ReportOfKnownTruth(PlumbTest):
         self.assertIn("MPI: 32 ranks, MPICH", text)
         self.assertIn("Rank 11 came last to 300 of 300 collectives", text)
 
+    def test_one_host_always_last(self):
+        """Nothing bounds its clock from one side but the length of the others' waiting."""
+        run, truth = self.make("--late", "11:30", "--jitter", "0.05", ranks_per_node=4)
+        job = self.job_of(run)
+        self.assertEqual(job["hosts"], 8)
+        self.assert_true(job, truth)
+
     def test_noise_everywhere_makes_nobody_stand_out(self):
         run, truth = self.make("--noise", "0.01:0.0005:all", "--jitter", "0.01")
         job = self.job_of(run)
