@@ -45,4 +45,6 @@ twin.Barrier()
 tally("Barrier", 0, 0)
 twin.Free()
 tally("Comm_free", 0, 0)
-print("\n".join(f"{rank} MPI_{name} {' '.join(map(str, counts))}" for name, counts in calls.items()), flush=True)
+# In one piece: the launcher mixes what the ranks write.
+lines = [f"{rank} MPI_{name} {' '.join(map(str, counts))}\n" for name, counts in calls.items()]
+sys.stdout.write("".join(lines))
