@@ -141,7 +141,10 @@ class RankReader {
             run_delay_.emplace(input_.run, process_.threads, main_mpi_thread(process_));
             own_.delayed_intervals = run_delay_->share_of_intervals();
         }
-        accumulate(own_.late_delayed, std::min(computing, run_delay_->between(event.begin - event.gap, event.begin)));
+        // Where all ranks wait for CPUs alike, that does not make one of them late.
+        const auto usual = static_cast<Nanoseconds>(input_.usual_delay[row_] * static_cast<double>(event.gap));
+        const Nanoseconds delay = run_delay_->between(event.begin - event.gap, event.begin) - usual;
+        accumulate(own_.late_delayed, std::clamp(delay, Nanoseconds{0}, computing));
     }
 
     // When this rank would have arrived without the responsible rank's extra work.
@@ -208,6 +211,32 @@ uint32_t main_mpi_thread(const model::Process& process) {
         if (site.thread < time.size())
             time[site.thread] += site.time_ns;
     return static_cast<uint32_t>(std::ranges::max_element(time) - time.begin());
+}
+
+std::vector<double> usual_run_delays(const model::Run& run, const Job& job) {
+    std::vector<double> shares;
+    for (const Rank& rank : job.ranks) {
+        const model::Process& process = run.processes[rank.process];
+        const uint32_t thread = main_mpi_thread(process);
+        double share = 0;
+        if (thread < process.threads.size() && process.end_ns > process.start_ns)
+            share = static_cast<double>(process.threads[thread].run_delay_ns) /
+                    static_cast<double>(process.end_ns - process.start_ns);
+        shares.push_back(std::min(share, 1.0));
+    }
+    std::vector<double> sorted = shares;
+    std::ranges::sort(sorted);
+    std::vector<double> usual;
+    for (const double share : shares) { // the median without itself
+        if (sorted.size() < 2) {
+            usual.push_back(0);
+            continue;
+        }
+        const auto own = static_cast<size_t>(std::ranges::lower_bound(sorted, share) - sorted.begin());
+        const size_t middle = (sorted.size() - 1) / 2;
+        usual.push_back(sorted[middle < own ? middle : middle + 1]);
+    }
+    return usual;
 }
 
 void JobCharge::merge(const JobCharge& other) {

@@ -60,7 +60,11 @@ struct ChargeInput {
     const MatchedMessages& messages;
     const HeatMapShape& shape;
     const Responsible& responsible;
+    const std::vector<double>& usual_delay; // see usual_run_delays
 };
+
+// For each rank the share of its time for which the median of the other ranks is runnable without a CPU.
+std::vector<double> usual_run_delays(const model::Run& run, const Job& job);
 
 // Reads the collectives of all ranks, unless nobody waited for messages.
 Responsible find_responsible(const model::Run& run, const Job& job, const EpochTable& epochs,

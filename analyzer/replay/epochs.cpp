@@ -143,9 +143,9 @@ void EpochTable::find_medians(uint32_t place) {
         const Sample& sample = samples_[first_sample_[place] + slot];
         if (sample.begin == INT64_MIN)
             continue;
-        begins.push_back(sample.begin);
         if (comm.sampled[slot] == epoch.awaited().row)
             continue; // it is measured against the others
+        begins.push_back(sample.begin);
         computes.push_back(sample.compute);
         mpis.push_back(sample.mpi);
     }

@@ -32,7 +32,7 @@ struct Epoch {
     Arrival last, second, root;
     Nanoseconds first = INT64_MAX, end = INT64_MIN; // first arrival, last end
     uint64_t sum_begin = 0; // modulo 2^64
-    // Set by finish(), of the sampled members; compute and MPI time since their last collective without the last arrival.
+    // Set by finish(), of the sampled members without the awaited one; compute and MPI time since their last collective.
     Nanoseconds median_begin = 0, median_compute = 0, median_mpi = 0;
     bool complete = false; // all recorded members were found in it, and there were at least two
 

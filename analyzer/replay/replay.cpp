@@ -85,7 +85,8 @@ class JobReplay {
     void charge(const EpochTable& epochs) {
         const HeatMapShape shape(job_, epochs, longest_awaited(epochs));
         const Responsible responsible = find_responsible(run_, job_, epochs, messages_, options_.open, options_.threads);
-        const ChargeInput input{run_, job_, epochs, messages_, shape, responsible};
+        const std::vector<double> usual_delay = usual_run_delays(run_, job_);
+        const ChargeInput input{run_, job_, epochs, messages_, shape, responsible, usual_delay};
         std::vector<Charged> shares(shares_, Charged{JobCharge(job_, epochs, shape), {}});
         for_each_rank(job_, shares, [&](uint32_t row, Charged& charged) {
             read(row, charged.problems, [&] { charge_rank(input, row, options_.open, charges_[row], charged.charge); });

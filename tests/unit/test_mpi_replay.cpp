@@ -1,4 +1,5 @@
 // Jobs of known truth: the replay must find who waited for whom, and why.
+#include "replay/charges.h"
 #include "replay/epochs.h"
 #include "synthetic_job.h"
 
@@ -131,6 +132,25 @@ TEST_CASE("an extra that comes now and then is told from more work") {
     CHECK(late.lateness.irregular_s == Approx(0.3));
     CHECK(late.lateness.computing_s == Approx(0).margin(1e-6));
     CHECK(late.gain_s == Approx(0.3));
+}
+
+TEST_CASE("waiting for a CPU is what the others do not wait, too") {
+    model::Run run;
+    replay::Job job;
+    for (const uint64_t delay_ns : {300u, 100u, 200u, 900u}) {
+        model::Process process;
+        process.start_ns = 1000;
+        process.end_ns = 2000;
+        process.mpi.emplace();
+        process.threads.emplace_back().run_delay_ns = delay_ns;
+        job.ranks.emplace_back().process = static_cast<uint32_t>(run.processes.size());
+        run.processes.push_back(process);
+    }
+    const std::vector<double> usual = replay::usual_run_delays(run, job);
+    REQUIRE(usual.size() == 4);
+    CHECK(usual[3] == Approx(0.2)); // of 0.1, 0.2, 0.3
+    CHECK(usual[1] == Approx(0.3)); // of 0.2, 0.3, 0.9
+    CHECK(usual[0] == Approx(0.2)); // of 0.1, 0.2, 0.9
 }
 
 TEST_CASE("broadcast: all wait for the root; reduction: the root waits for all") {
