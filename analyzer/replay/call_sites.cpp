@@ -24,7 +24,7 @@ uint64_t hash_of(std::string_view text) { // FNV-1a: the same on every machine
 // Call paths of one process as numbers that are equal for the same path of the same program elsewhere.
 class PathNumbers {
   public:
-    explicit PathNumbers(const model::Process& process) : process_(process), numbers_(process.paths.size()) {
+    explicit PathNumbers(const model::Process& process) : numbers_(process.paths.size()) {
         for (const model::Module& module : process.modules)
             modules_.push_back({module.start, module.end,
                                 hash_of(module.build_id.empty() ? module.path : module.build_id) - module.start +
@@ -50,7 +50,6 @@ class PathNumbers {
         return address + std::prev(after)->shift;
     }
 
-    const model::Process& process_;
     std::vector<Mapping> modules_;
     std::vector<uint64_t> numbers_;
 };
@@ -62,7 +61,7 @@ std::map<uint32_t, Nanoseconds> message_waits(const MatchedMessages& messages, u
     const auto [first, behind] = messages.waits_of(row);
     for (size_t i = first; i < behind; ++i)
         accumulate(waits[messages.late_senders[i].wait_site], messages.late_senders[i].weighted());
-    for (const LateReceiver& late : std::ranges::equal_range(messages.late_receivers, row, {}, &LateReceiver::sender))
+    for (const LateReceiver& late : messages.late_receivers_of(row))
         accumulate(waits[late.wait_site], (late.end - late.begin) * static_cast<Nanoseconds>(messages.weight));
     return waits;
 }

@@ -46,9 +46,17 @@ uint64_t recorded_ends(const model::Run& run, const Job& job) {
 }
 
 std::pair<size_t, size_t> MatchedMessages::waits_of(uint32_t row) const {
-    const auto range = std::ranges::equal_range(late_senders, row, {}, &LateSender::receiver);
-    return {static_cast<size_t>(range.begin() - late_senders.begin()),
-            static_cast<size_t>(range.end() - late_senders.begin())};
+    // Not equal_range of std::ranges: clang 14 cannot compile libstdc++'s subrange.
+    const auto first = std::ranges::lower_bound(late_senders, row, {}, &LateSender::receiver);
+    const auto behind = std::ranges::upper_bound(late_senders, row, {}, &LateSender::receiver);
+    return {static_cast<size_t>(first - late_senders.begin()), static_cast<size_t>(behind - late_senders.begin())};
+}
+
+std::span<const LateReceiver> MatchedMessages::late_receivers_of(uint32_t sender) const {
+    const auto first = std::ranges::lower_bound(late_receivers, sender, {}, &LateReceiver::sender);
+    const auto behind = std::ranges::upper_bound(late_receivers, sender, {}, &LateReceiver::sender);
+    return std::span(late_receivers).subspan(static_cast<size_t>(first - late_receivers.begin()),
+                                             static_cast<size_t>(behind - first));
 }
 
 MessageEnds::MessageEnds(const Job& job, uint64_t recorded_ends, size_t most)

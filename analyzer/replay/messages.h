@@ -50,6 +50,8 @@ struct MatchedMessages {
     void weigh(const model::Run& run, const Job& job);
     // Late senders of one receiver: [first, second) of late_senders.
     std::pair<size_t, size_t> waits_of(uint32_t row) const;
+
+    std::span<const LateReceiver> late_receivers_of(uint32_t sender) const; // by begin
 };
 
 class MessageEnds {

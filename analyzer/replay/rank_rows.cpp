@@ -73,7 +73,7 @@ void add_messages(const MatchedMessages& messages, uint32_t row, model::MpiRankR
     result.late_sender_s = seconds(waited);
     Nanoseconds receivers = 0;
     Nanoseconds covered = INT64_MIN; // waits for several receivers at once count once
-    for (const LateReceiver& late : std::ranges::equal_range(messages.late_receivers, row, {}, &LateReceiver::sender)) {
+    for (const LateReceiver& late : messages.late_receivers_of(row)) {
         if (late.end > covered)
             accumulate(receivers, late.end - std::max(covered, late.begin));
         covered = std::max(covered, late.end);
