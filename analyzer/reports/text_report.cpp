@@ -17,7 +17,8 @@ namespace plumb {
 
 namespace {
 
-constexpr size_t kLineLimit = 8, kLibraryLimit = 6, kPlacementLimit = 24, kAccessLimit = 4, kRegionLimit = 12, kLeafWidth = 34;
+constexpr size_t kLineLimit = 8, kLibraryLimit = 6, kPlacementLimit = 24, kAccessLimit = 4, kRegionLimit = 12;
+constexpr size_t kLeafWidth = 34, kSourceLimit = 24; // characters
 constexpr double kSmallestShare = 0.005;
 
 using Rows = std::vector<std::vector<std::string>>;
@@ -156,8 +157,8 @@ void put_placement(TextCanvas& canvas, const Report& report) {
 void put_evidence(TextCanvas& canvas, const Report& report) {
     bool first = true;
     size_t indent = 18;
-    for (const model::Evidence& evidence : report.evidence)
-        if (evidence.state != model::Evidence::State::ok)
+    for (const model::Evidence& evidence : report.evidence) // sources are short, unless a file was tampered with
+        if (evidence.state != model::Evidence::State::ok && evidence.source.size() <= kSourceLimit)
             indent = std::max(indent, evidence.source.size() + 4);
     for (const model::Evidence& evidence : report.evidence) {
         if (evidence.state == model::Evidence::State::ok)

@@ -58,7 +58,8 @@ class Alignment(PlumbTest):
         self.assertEqual(culprits[0]["access"]["bytes"], 8)
         self.assertTrue(culprits[0]["access"]["load"])
         findings = self.findings(report, "unaligned-access", at_least="info")
-        self.assertTrue(any(finding["where"][0]["line"] == line_of("culprit: weight") for finding in findings))
+        named = [where["line"] for finding in findings for where in finding["where"]]
+        self.assertIn(line_of("culprit: weight"), named)  # which of the culprits costs most depends on the machine
         self.assertEqual(self.findings(report, "split-lock", at_least="info"), [])
         culprits = [line_of(f"culprit: {name}") for name in ("weight", "clear", "fill", "read")]
         for finding in findings:  # nothing but what the program does wrong
