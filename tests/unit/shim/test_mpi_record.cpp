@@ -96,6 +96,13 @@ trace::MpiSite sites_of(const char* call) {
         }
     return sum;
 }
+
+std::string call_of(uint32_t site_id) {
+    for (const auto& site : fake_trace().mpi_sites)
+        if (site.id == site_id)
+            return fake_trace().strings.at(site.call - 1);
+    return "";
+}
 std::optional<trace::MpiPeer> peer(int32_t rank, trace::MpiDirection direction) {
     for (const auto& row : fake_trace().mpi_peers)
         if (row.peer == rank && row.direction == static_cast<uint32_t>(direction))
@@ -215,8 +222,10 @@ TEST_CASE("persistent requests begin again as they were described", "[mpi]") {
     CHECK((rank_record().messages == 3 && rank_record().unmatched == 0));
     CHECK(sites_of("MPI_Start").received_bytes == 150);
     CHECK(peer(2, trace::MpiDirection::received)->messages == 2);
-    for (const auto& message : messages())
-        CHECK((message.flags & trace::kMpiMessageWildcard && message.site == sites_of("MPI_Start").id));
+    for (const auto& message : messages()) {
+        CHECK(message.flags & trace::kMpiMessageWildcard);
+        CHECK(call_of(message.site) == "MPI_Start"); // one site, or three where the compiler unrolls the loop
+    }
     hook(kStart, [](Call& call) { call.freed(0x31); });
     wait_all({0x31}, {{}});
     CHECK(rank_record().unmatched == 1);
