@@ -1,10 +1,11 @@
 // What a benchmark of the alignment trap needs: a known number of unaligned loads at a known rate, and the time of them
 // without the start and end of the process.
-//   bench_align BYTES_OFF ROUNDS SPINS [generated|floor]
+//   bench_align BYTES_OFF ROUNDS SPINS [generated]
 // Each of ROUNDS rounds loads eight bytes once, BYTES_OFF bytes behind a multiple of 64, after SPINS steps of a dependent
 // multiplication. With `generated` the same machine code runs from an anonymous mapping, as that of a just-in-time
-// compiler does: code that belongs to no file is never rewritten. With `floor` every load traps into a handler of the
-// program's own that does nothing but clear the flag: what no tool that uses this trap can be below. Prints CLOCK_MONOTONIC at the first round, and the
+// compiler does: code that belongs to no file is never rewritten. Compiled with -DFLOOR every load traps into a handler of
+// the program's own that does nothing but clear the flag: what no tool that uses this trap can be below (a program of its
+// own, because one whose code handles the flag is not watched). Prints CLOCK_MONOTONIC at the first round, and the
 // wall and CPU nanoseconds of all rounds.
 #define _GNU_SOURCE
 #include <signal.h>
@@ -41,17 +42,7 @@ static uint64_t nanoseconds(clockid_t clock) {
     return (uint64_t)time.tv_sec * 1000000000u + (uint64_t)time.tv_nsec;
 }
 
-static Kernel generate(void) {
-    const size_t bytes = (size_t)(bench_kernel_end - (const unsigned char*)(uintptr_t)bench_kernel);
-    void* code = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-    if (code == MAP_FAILED)
-        return NULL;
-    memcpy(code, (const void*)(uintptr_t)bench_kernel, bytes);
-    if (mprotect(code, bytes, PROT_READ | PROT_EXEC) != 0)
-        return NULL;
-    return (Kernel)(uintptr_t)code;
-}
-
+#ifdef FLOOR
 // The least that a handler can do.
 void floor_entry(int, siginfo_t*, void*);
 __attribute__((used)) void floor_handler(int number, siginfo_t* info, void* context);
@@ -62,7 +53,7 @@ void floor_handler(int number, siginfo_t* info, void* context) {
     ((ucontext_t*)context)->uc_mcontext.gregs[REG_EFL] &= ~0x40000L;
 }
 
-static uint64_t trap_each(const void* place, uint64_t rounds, uint64_t spins) {
+static uint64_t floor_kernel(const void* place, uint64_t rounds, uint64_t spins) {
     struct sigaction action = {.sa_sigaction = floor_entry, .sa_flags = SA_SIGINFO | SA_NODEFER};
     sigaction(SIGBUS, &action, NULL);
     uint64_t sum = spins;
@@ -77,6 +68,18 @@ static uint64_t trap_each(const void* place, uint64_t rounds, uint64_t spins) {
     }
     return sum;
 }
+#else
+static Kernel generate(void) {
+    const size_t bytes = (size_t)(bench_kernel_end - (const unsigned char*)(uintptr_t)bench_kernel);
+    void* code = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    if (code == MAP_FAILED)
+        return NULL;
+    memcpy(code, (const void*)(uintptr_t)bench_kernel, bytes);
+    if (mprotect(code, bytes, PROT_READ | PROT_EXEC) != 0)
+        return NULL;
+    return (Kernel)(uintptr_t)code;
+}
+#endif
 
 int main(int argc, char** argv) {
     static _Alignas(64) unsigned char data[128];
@@ -84,8 +87,11 @@ int main(int argc, char** argv) {
         return 2;
     const unsigned long off = strtoul(argv[1], NULL, 10) % 64;
     const uint64_t rounds = strtoul(argv[2], NULL, 10), spins = strtoul(argv[3], NULL, 10);
-    const char* how = argc > 4 ? argv[4] : "";
-    const Kernel kernel = strcmp(how, "floor") == 0 ? trap_each : strcmp(how, "generated") == 0 ? generate() : bench_kernel;
+#ifdef FLOOR
+    const Kernel kernel = floor_kernel;
+#else
+    const Kernel kernel = argc > 4 && strcmp(argv[4], "generated") == 0 ? generate() : bench_kernel;
+#endif
     if (!kernel || rounds == 0)
         return 2;
     const uint64_t wall = nanoseconds(CLOCK_MONOTONIC), cpu = nanoseconds(CLOCK_THREAD_CPUTIME_ID);

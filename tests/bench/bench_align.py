@@ -112,7 +112,7 @@ def exact_section(program):
         arguments = (1, rounds, 0) + generated
         variants = {"bare": lambda: Loop(program, arguments), "exact": lambda: Loop(program, arguments, "exact")}
         if generated:
-            variants["floor"] = lambda: Loop(program, (1, rounds, 0, "floor"))
+            variants["floor"] = lambda: Loop(program + "-floor", (1, rounds, 0))
         seen = alternate(variants, ROUNDS)
         costs = [(exact.cpu_ns - bare.cpu_ns) / rounds for bare, exact in zip(seen["bare"], seen["exact"])]
         counts = {loop.hits() for loop in seen["exact"]}
