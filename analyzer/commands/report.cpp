@@ -1,12 +1,17 @@
-// plumb report RUN: the diagnosis of a recorded run, as text, JSON or HTML.
+// plumb report RUN: the diagnosis of a recorded run, as text, JSON or HTML, or its timeline.
 #include "commands/command.h"
 #include "diagnoses/registry.h"
+#include "placement/launcher_ranks.h"
+#include "record/run_directory.h"
 #include "reports/print_report.h"
 #include "symbols/resolver.h"
 
 #include <CLI/CLI.hpp>
+#include <algorithm>
 #include <cstdio>
+#include <cstdlib>
 #include <memory>
+#include <sched.h>
 #include <string>
 #include <vector>
 
@@ -27,13 +32,27 @@ std::string diagnosis_list() {
     return text;
 }
 
+// Several processes of one launcher share the work, and the CPUs that it lets them use.
+void take_place_in_job(ReportOptions& options) {
+    const record::JobIdentity job = record::JobIdentity::from_environment();
+    if (job.rank < 0 || job.rank_count < 2 || job.rank >= job.rank_count)
+        return;
+    options.job = job.id;
+    options.process = static_cast<size_t>(job.rank);
+    options.processes = static_cast<size_t>(job.rank_count);
+    const auto local = placement::local_rank([](const char* name) -> const char* { return std::getenv(name); });
+    cpu_set_t allowed;
+    if (local && local->count > 0 && sched_getaffinity(0, sizeof allowed, &allowed) == 0)
+        options.threads = static_cast<unsigned>(std::max(1, CPU_COUNT(&allowed) / local->count));
+}
+
 } // namespace
 
 CommandAction declare_report(CLI::App& subcommand) {
     auto arguments = std::make_shared<Arguments>();
     subcommand.add_option("RUN", arguments->run, "run directory, as plumb run -o names it")->required();
-    subcommand.add_option("--format", arguments->report.format, "text, json or html")
-        ->check(CLI::IsMember({"text", "json", "html"}))
+    subcommand.add_option("--format", arguments->report.format, "text, json, html, or timeline: MPI calls for Perfetto and its kin")
+        ->check(CLI::IsMember({"text", "json", "html", "timeline"}))
         ->capture_default_str();
     subcommand.add_option("-o,--output", arguments->report.output,
                           "write to this file instead of the terminal");
@@ -51,6 +70,7 @@ CommandAction declare_report(CLI::App& subcommand) {
     return [arguments] {
         for (const std::string& text : arguments->source_maps)
             arguments->report.source_maps.push_back(symbols::parse_source_map(text));
+        take_place_in_job(arguments->report);
         print_report(arguments->run, arguments->report, stdout);
         return 0;
     };

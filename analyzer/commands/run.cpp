@@ -5,21 +5,27 @@
 #include "placement/pin_session.h"
 #include "record/executable.h"
 #include "record/recorder.h"
+#include "record/sweep.h"
 #include "reports/print_report.h"
 #include "support/error.h"
 
 #include <CLI/CLI.hpp>
 #include <fmt/core.h>
 #include <memory>
+#include <plumb/environment.h>
 
 namespace plumb {
 
 namespace {
 
+constexpr uint64_t kLeastTimelineBytes = 64 << 10, kMostTimelineBytes = 1 << 30;
+
 // On stderr, after the program. A report that fails does not change the program's exit status.
 void show(const record::Outcome& outcome, const record::Options& options) {
     if (!outcome.problem.empty())
         fmt::print(stderr, "plumb: the recording is not whole: {}\n", outcome.problem);
+    if (!options.swept.empty())
+        fmt::print(stderr, "plumb: before the program started, {}\n", options.swept);
     if (!options.report || !outcome.last)
         return;
     try {
@@ -37,6 +43,19 @@ std::shared_ptr<placement::PinSession> apply_pinning(const placement::PinOptions
     if (!record::find_executable(options.command.front()).can_preload)
         options.prepare_child = [session](pid_t pid) { session->confine(pid); };
     return session;
+}
+
+// "16M" in bytes. Throws what CLI11 throws for a wrong value.
+uint64_t size_of(const std::string& option, std::string text) {
+    try {
+        CLI::AsSizeValue(false)(text);
+    } catch (const CLI::ValidationError& error) {
+        throw CLI::ValidationError(option, error.what());
+    }
+    const uint64_t bytes = std::stoull(text);
+    if (bytes < kLeastTimelineBytes || bytes > kMostTimelineBytes)
+        throw CLI::ValidationError(option, fmt::format("{} bytes: at least 64K, at most 1G", bytes));
+    return bytes;
 }
 
 } // namespace
@@ -60,7 +79,7 @@ CommandAction declare_run(CLI::App& subcommand) {
         ->check(CLI::Range(0.01, 100.0))
         ->capture_default_str();
     subcommand.add_option("--with", options->with, "Collect also: align, ...")->delimiter(',');
-    subcommand.add_option("--without", options->without, "Do not collect: sample, heap, mpi, threads, modules, align, ...")
+    subcommand.add_option("--without", options->without, "Do not collect: sample, heap, memory, mpi, threads, modules, align, ...")
         ->delimiter(',');
     const CLI::Option* heap =
         subcommand.add_option("--heap", options->heap, "Record allocations: sample, full (every one) or off")
@@ -70,11 +89,17 @@ CommandAction declare_run(CLI::App& subcommand) {
     declare_align_options(subcommand, *alignment);
     subcommand.add_option("--include", options->include, "Glob of executables to record inside (default: all)");
     subcommand.add_option("--exclude", options->exclude, "Glob of executables to leave alone");
+    auto timeline = std::make_shared<std::string>();
+    const CLI::Option* has_timeline =
+        subcommand.add_flag("--timeline{16M}", *timeline, "Keep the latest MPI calls one by one, in so many bytes a process (16M)");
+    auto sweep = std::make_shared<bool>(false);
+    subcommand.add_flag("--sweep", *sweep,
+                        "Make room on the memory nodes first: drive cached files out, for at most 30 seconds");
     auto pinning = std::make_shared<placement::PinOptions>();
     placement::declare_run_pin_options(subcommand, *pinning);
     declare_target(subcommand);
 
-    return [&subcommand, options, call_graph, pinning, alignment, heap]() {
+    return [&subcommand, options, call_graph, pinning, alignment, heap, sweep, timeline, has_timeline]() {
         options->command = target_of(subcommand);
         apply_align_options(*alignment, heap->count() > 0, *options);
         options->call_graph = *call_graph == "dwarf"  ? record::CallGraph::dwarf
@@ -83,6 +108,10 @@ CommandAction declare_run(CLI::App& subcommand) {
         std::shared_ptr<placement::PinSession> placement; // lives as long as the program
         if (placement::wants_pinning(*pinning))
             placement = apply_pinning(*pinning, *options);
+        if (has_timeline->count() > 0)
+            options->environment[environment::kTimeline] = std::to_string(size_of("--timeline", *timeline));
+        if (*sweep)
+            options->swept = record::sweep_words(record::sweep_nodes({}));
         const record::Outcome outcome = record::record(*options);
         if (!options->quiet)
             show(outcome, *options);

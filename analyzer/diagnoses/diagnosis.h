@@ -10,12 +10,14 @@
 
 namespace plumb {
 
+struct MemoryUse;
 struct UnalignedAccesses;
 
 struct DiagnosisInput {
     const model::Run& run;
     model::CallPaths& paths; // resolves and caches source frames; not thread-safe
     mutable std::shared_ptr<const UnalignedAccesses> accesses = nullptr; // see diagnoses/unaligned_lines.h
+    mutable std::shared_ptr<const MemoryUse> memory = nullptr;           // see diagnoses/memory_objects.h
 };
 
 class Diagnosis {

@@ -1,5 +1,6 @@
 #include "diagnoses/metrics.h"
 #include "diagnoses/mpi_metrics.h"
+#include "diagnoses/node_matrix.h"
 #include "diagnoses/run_totals.h"
 
 #include <algorithm>
@@ -92,6 +93,10 @@ std::vector<Metric> metrics_of(const DiagnosisInput& input) {
     if (totals.user_s + totals.system_s > 0)
         metrics.push_back({"kernel fraction", totals.system_s / (totals.user_s + totals.system_s), "fraction",
                            "system time / CPU time, by the kernel's accounting"});
+    if (const NodeTraffic traffic = node_traffic_of(input.run); traffic.samples > 0)
+        metrics.push_back({"remote fraction", traffic.remote_fraction(), "fraction",
+                           fmt::format("sampled time of accesses to memory of other nodes / of all {} sampled accesses whose "
+                                       "nodes are known", traffic.samples)});
     add_rates(metrics, totals);
     if (totals.peak_rss_bytes)
         metrics.push_back({"peak resident memory", static_cast<double>(totals.peak_rss_bytes), "bytes",

@@ -107,6 +107,7 @@ class MpiCollectiveWait : public Diagnosis {
         }
         finding.advice.push_back({"Bind the ranks to CPUs of their own",
             "ranks that share CPUs or wander among them arrive at different times", "launch", ""});
+        allow_for_starved_ranks(starved_share(job), finding);
         return finding;
     }
 
@@ -123,6 +124,7 @@ class MpiCollectiveWait : public Diagnosis {
         finding.advice.push_back({"Call fewer, larger collectives",
             "several reductions of a few values can be one of several values; results that are not needed at once can be had by "
             "a non-blocking collective while the program computes", "code", ""});
+        allow_for_starved_ranks(starved_share(job), finding);
         return finding;
     }
 };

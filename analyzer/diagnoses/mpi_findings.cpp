@@ -8,9 +8,12 @@ namespace plumb {
 namespace {
 
 constexpr double kLeastFraction = 0.01; // of the job's time
-constexpr double kAboveUsual = 3;       // times what the median of the other ranks costs
+// Times what the median of the other ranks costs: what comes now and then comes to some rank most often by chance; what a rank
+// does more in most intervals does not.
+constexpr double kAboveUsual = 3, kAboveUsualIfSteady = 1.5;
 constexpr uint64_t kLeastTimes = 3;
 constexpr double kMainCause = 0.6;      // of all waiting for senders
+constexpr double kStarvedConfidence = 0.3;
 constexpr double kLeastOfIts = 0.5;     // of the collectives that tell of a rank: below, receives are asked
 
 double median_of_others(const std::vector<double>& values, size_t without) {
@@ -41,7 +44,9 @@ std::vector<LateRank> late_ranks(const model::MpiJob& job) {
     const std::vector<double> gains = gains_of(job);
     for (size_t i = 0; i < gains.size(); ++i) {
         const model::MpiRankRow& row = job.ranks[i];
-        if (gains[i] >= kLeastFraction * job.elapsed_s && gains[i] >= kAboveUsual * median_of_others(gains, i) &&
+        const bool is_steady = row.lateness.computing_s > row.lateness_s / 2;
+        const double above = is_steady ? kAboveUsualIfSteady : kAboveUsual;
+        if (gains[i] >= kLeastFraction * job.elapsed_s && gains[i] >= above * median_of_others(gains, i) &&
             row.times_last + row.times_responsible >= kLeastTimes * job.epoch_stride)
             late.push_back({.row = &row, .cost_s = gains[i], .by_messages = false});
     }
@@ -75,6 +80,33 @@ std::string job_words(const model::Run& run, const model::MpiJob& job) {
     if (run.mpi_jobs.size() < 2)
         return ranks;
     return job.name.empty() ? ranks + " of one job" : fmt::format("{} of the job {}", ranks, job.name);
+}
+
+double starved_share(const model::MpiJob& job, const model::MpiRankRow* without) {
+    double delay_s = 0, elapsed_s = 0;
+    for (const model::MpiRankRow& row : job.ranks) {
+        if (without && row.rank == without->rank)
+            continue;
+        delay_s += std::min(row.run_delay_s, row.elapsed_s);
+        elapsed_s += row.elapsed_s;
+    }
+    return elapsed_s > 0 ? delay_s / elapsed_s : 0;
+}
+
+void allow_for_starved_ranks(double share, Finding& finding) {
+    if (share < kStarvedShare)
+        return;
+    finding.cost.how = "bound";
+    finding.gain = {0, "not known: the ranks had no CPUs of their own"};
+    finding.severity = std::min(finding.severity, Severity::low);
+    finding.confidence = std::min(finding.confidence, kStarvedConfidence);
+    finding.evidence["without_cpu_fraction"] = share;
+    finding.evidence["why_bound"] = fmt::format("the ranks could have run but had no CPU for {:.0f} % of their time: they may have "
+                                                "waited for ranks that were not running, whatever the program does", 100 * share);
+    finding.advice.insert(finding.advice.begin(),
+                          {"Give each rank a CPU, then look again",
+                           "other programs or more ranks than CPUs took the CPUs away: start no more ranks than there are CPUs, and "
+                           "keep other programs off them", "launch", ""});
 }
 
 void tell_thinning(const model::MpiJob& job, Finding& finding) {

@@ -34,4 +34,13 @@ std::string job_words(const model::Run& run, const model::MpiJob& job);
 // Evidence that what rests on events rests on a part of them only; nothing when all were kept.
 void tell_thinning(const model::MpiJob& job, Finding& finding);
 
+// Share of the ranks' time, 0..1, in which they could have run but had no CPU; `without`: a rank that is left out, or null.
+double starved_share(const model::MpiJob& job, const model::MpiRankRow* without = nullptr);
+
+// Where ranks lacked CPUs for kStarvedShare of their time, one waits for another because that one is not running: what looks
+// like a cost of the program's own is a bound of it, and what a cure would gain cannot be told. Says so in the finding;
+// changes nothing below that share. To be called when the finding is complete.
+void allow_for_starved_ranks(double share, Finding& finding);
+inline constexpr double kStarvedShare = 0.2;
+
 } // namespace plumb

@@ -142,8 +142,8 @@ class MpiLateRank : public Diagnosis {
             finding.title += ", at " + place;
         finding.gain = {finding.cost.fraction,
                         late.by_messages ? "the mean time that the other ranks waited for its messages"
-                                         : "every collective replayed with this rank's work since the one before replaced by "
-                                           "the median of the others'"};
+                                         : "every collective replayed without what this rank usually does more than the median of the "
+                                           "others, and without what it alone does now and then"};
         finding.subject.kind = "rank";
         finding.subject.name = std::to_string(row.rank);
         finding.subject.details["host"] = row.host < input.run.hosts.size() ? input.run.hosts[row.host].name : std::string();
@@ -153,6 +153,9 @@ class MpiLateRank : public Diagnosis {
         add_evidence(job, row, finding);
         finding.advice = advice_for(reason, place);
         tell_unplaced(extra, input.run, finding);
+        // A rank that alone lacks a CPU is just what is to be found.
+        const bool lacks_cpu = name == "starved" || name == "interrupted";
+        allow_for_starved_ranks(starved_share(job, lacks_cpu ? &row : nullptr), finding);
         return finding;
     }
 

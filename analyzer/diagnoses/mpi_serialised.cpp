@@ -70,6 +70,7 @@ class MpiSerialised : public Diagnosis {
             "(a pipeline); order exchanges in pairs (MPI_Sendrecv, odd and even ranks) rather than along the row of ranks",
             "code", ""});
         tell_unplaced(lines, input.run, finding);
+        allow_for_starved_ranks(starved_share(job), finding);
         return finding;
     }
 };

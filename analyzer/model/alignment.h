@@ -72,7 +72,7 @@ struct Alignment {
     Mode mode = Mode::off;
     std::vector<UnalignedSite> sites;
     uint64_t hits = 0;          // counted
-    uint64_t excluded_hits = 0; // in the C library, the loader and excluded modules
+    uint64_t excluded_hits = 0; // in the C library, the loader and excluded modules, or of packed accesses
     uint64_t lost_hits = 0;     // seen, but no room to count them
     uint64_t windows = 0, armed_ns = 0; // find mode
     uint64_t stepped = 0, slots = 0, rewritten = 0; // how the hits were got over

@@ -25,6 +25,7 @@ struct MpiComm {
     bool world = false, self = false, inter = false;
     std::string name; // as the program named it, may be empty
     uint32_t path = 0; // index into Process::paths: who made it
+    uint64_t handle = 0; // of the library; one may have named several communicators in turn
 };
 
 struct MpiSite {
@@ -49,6 +50,30 @@ struct MpiPeer {
     SizeHistogram sizes = {};
 };
 
+// The call that a thread was inside of when the record ended. Ranks are those of the communicator, negative: any source;
+// which fields mean something says the kind (trace::MpiInside).
+struct MpiInside {
+    uint32_t thread = 0; // index into Process::threads
+    std::string call;
+    uint32_t kind = 0;   // trace::MpiKind
+    uint32_t path = 0;   // index into Process::paths
+    uint32_t comm = 0;   // MpiComm::id, 0: none or not known
+    int source = -1, source_tag = -1, target = -1, target_tag = -1;
+    uint32_t requests = 0;
+    uint64_t request = 0; // handle of the first
+    uint64_t begin_ns = 0;
+};
+
+// An operation under way that a request stands for.
+struct MpiRequest {
+    uint32_t site = 0;   // MpiSite::id of the call that began it
+    bool sent = false, synchronous = false, collective = false; // none: a receive
+    int peer = -1, tag = -1; // as in MpiInside; peer of a collective: its root
+    uint32_t comm = 0;   // MpiComm::id
+    uint32_t tid = 0;    // who began it
+    uint64_t handle = 0, sequence = 0; // sequence: of a collective on its communicator
+};
+
 // One rank of one job: part of its model::Process.
 struct MpiProcess {
     enum class Library { unknown, open_mpi, mpich, standard_abi };
@@ -61,6 +86,7 @@ struct MpiProcess {
     uint64_t mpi_ns = 0; // inside MPI, all threads
     uint64_t collectives = 0, collective_stride = 1, messages = 0, message_stride = 1;
     uint64_t unmatched = 0, dropped_sites = 0;
+    uint64_t timeline_calls = 0; // that were put into its timeline, those that were overwritten since included
     // ns = origin_ns + (ticks - origin_ticks) / ticks_per_ns, fitted to two moments: the origin, and the last one.
     double ticks_per_ns = 1;
     uint64_t origin_ticks = 0, origin_ns = 0;
@@ -69,6 +95,9 @@ struct MpiProcess {
     std::vector<MpiComm> comms;
     std::vector<MpiSite> sites;
     std::vector<MpiPeer> peers;
+    bool shows_calls = false; // of threads that were inside of none, too: the recording was able to say so
+    std::vector<MpiInside> inside;
+    std::vector<MpiRequest> requests;
 };
 
 } // namespace plumb::model

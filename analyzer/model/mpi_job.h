@@ -11,6 +11,7 @@
 #pragma once
 
 #include "model/mpi.h"
+#include "model/mpi_pending.h"
 
 #include <cstdint>
 #include <string>
@@ -172,6 +173,7 @@ struct MpiJob {
     MpiChains chains;
     MpiGranularity granularity;
     MpiClocks clocks;
+    MpiPending pending;
 
     // What rests on events rests on these parts of them (memory of the recording and of the analysis is bounded).
     uint64_t epochs = 0;            // laid side by side

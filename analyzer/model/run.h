@@ -4,8 +4,11 @@
 #pragma once
 
 #include "model/alignment.h"
+#include "model/memory.h"
 #include "model/mpi.h"
 #include "model/mpi_job.h"
+#include "model/page_scatter.h"
+#include "model/strided_walk.h"
 
 #include <cstdint>
 #include <map>
@@ -43,6 +46,7 @@ struct SampleSite {
     uint64_t samples = 0;
     uint64_t time_ns = 0;
     uint64_t kernel_samples = 0;
+    uint64_t last_ns = 0;
 };
 
 struct ThreadInterval {
@@ -120,6 +124,9 @@ struct Process {
     std::vector<Region> regions; // by first entry
     Alignment alignment;
     std::vector<SampledAccess> sampled_accesses;
+    Memory memory;
+    std::vector<StridedWalk> strided_walks; // by time, the most first
+    std::vector<PageScatter> page_scatters; // by time on small pages, the most first
     std::optional<MpiProcess> mpi; // it is a rank of an MPI job
     uint64_t own_cost_ns = 0; // time the shim knows it took from this process
 };
@@ -147,6 +154,7 @@ struct NodeMemory {
     uint64_t time_ns = 0;
     uint64_t total_bytes = 0, free_bytes = 0, file_bytes = 0, anonymous_bytes = 0;
     uint64_t local_allocations = 0, missed_allocations = 0, foreign_allocations = 0;
+    uint64_t reclaimable_bytes = 0; // of file_bytes, what gives way when memory is needed; 0 in old records
 };
 
 struct InterruptSource {
@@ -162,10 +170,12 @@ struct Host {
     std::string topology_xml; // hwloc, may be empty
     std::vector<CpuInterval> cpu_intervals; // by time, then CPU
     std::vector<OtherProcess> others;
+    std::vector<NumaNode> nodes; // by number; empty: not asked, since all memory is in one place
     std::vector<NodeMemory> memory;
     std::vector<InterruptSource> interrupts;
     std::vector<EventCount> event_counts;
     std::optional<AccessPenalties> access_penalties;
+    HugePages huge_pages; // only where accesses scatter over pages
     uint64_t recorder_cpu_ns = 0, lost_samples = 0, samples = 0, sample_cost_ns = 0, sample_period_ns = 0;
     uint64_t start_up_ns = 0, throttled_ns = 0;
 };

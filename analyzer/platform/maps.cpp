@@ -27,6 +27,8 @@ std::optional<Mapping> parse_mapping(std::string_view line) {
     if (protection.size() != 4 || line.empty())
         return std::nullopt;
     mapping.executable = protection[2] == 'x';
+    mapping.writable = protection[1] == 'w';
+    mapping.shared = protection[3] == 's';
     line.remove_prefix(1);
     if (!take_hex(line, mapping.file_offset, ' ') || !take_hex(line, major, ':') || !take_hex(line, minor, ' '))
         return std::nullopt;
@@ -38,13 +40,19 @@ std::optional<Mapping> parse_mapping(std::string_view line) {
     return mapping;
 }
 
-std::vector<Mapping> read_executable_mappings(const std::string& root, uint32_t pid) {
+std::vector<Mapping> read_mappings(const std::string& root, uint32_t pid) {
     std::vector<Mapping> mappings;
     const auto text = read_file(root + "/" + std::to_string(pid) + "/maps", 64u << 20);
     std::string_view rest = text ? std::string_view(*text) : std::string_view();
     while (!rest.empty())
-        if (auto mapping = parse_mapping(next_line(rest)); mapping && mapping->executable)
+        if (auto mapping = parse_mapping(next_line(rest)))
             mappings.push_back(std::move(*mapping));
+    return mappings;
+}
+
+std::vector<Mapping> read_executable_mappings(const std::string& root, uint32_t pid) {
+    std::vector<Mapping> mappings = read_mappings(root, pid);
+    std::erase_if(mappings, [](const Mapping& mapping) { return !mapping.executable; });
     return mappings;
 }
 

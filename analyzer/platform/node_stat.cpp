@@ -108,6 +108,7 @@ NodeMemoryStat parse_node_memory(int node, std::string_view meminfo, std::string
     memory.free_bytes = kilobytes_of(meminfo, "MemFree:");
     memory.file_bytes = kilobytes_of(meminfo, "FilePages:");
     memory.anonymous_bytes = kilobytes_of(meminfo, "AnonPages:");
+    memory.reclaimable_bytes = kilobytes_of(meminfo, "Active(file):") + kilobytes_of(meminfo, "Inactive(file):");
     if (memory.file_bytes == 0)
         memory.file_bytes = kilobytes_of(meminfo, "Cached:"); // /proc/meminfo's name for it
     memory.local_allocations = count_of(numastat, "numa_hit");

@@ -30,6 +30,7 @@ std::vector<InterruptCounts> read_interrupts(const std::string& proc_root);
 struct NodeMemoryStat {
     int node = 0;
     uint64_t total_bytes = 0, free_bytes = 0, file_bytes = 0, anonymous_bytes = 0;
+    uint64_t reclaimable_bytes = 0; // of file_bytes: not tmpfs, not locked
     uint64_t local_allocations = 0, missed_allocations = 0, foreign_allocations = 0; // pages since boot
 };
 NodeMemoryStat parse_node_memory(int node, std::string_view meminfo, std::string_view numastat);

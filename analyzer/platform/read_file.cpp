@@ -1,5 +1,6 @@
 #include "platform/read_file.h"
 
+#include <algorithm>
 #include <charconv>
 #include <fcntl.h>
 #include <unistd.h>
@@ -13,13 +14,11 @@ std::optional<std::string> read_file(const std::string& path, size_t limit) {
     std::string text;
     char buffer[8192];
     ssize_t got = 0;
-    while (text.size() < limit && (got = read(fd, buffer, sizeof buffer)) > 0)
+    while (text.size() < limit && (got = read(fd, buffer, std::min(sizeof buffer, limit - text.size()))) > 0)
         text.append(buffer, got);
     close(fd); // errno of a failed close of a file read only says nothing
     if (got < 0)
         return std::nullopt;
-    if (text.size() > limit)
-        text.resize(limit);
     return text;
 }
 

@@ -91,6 +91,10 @@ TaskStatus parse_task_status(std::string_view text) {
             status.involuntary_switches = value_after(line);
         } else if (line.starts_with("VmHWM:")) {
             status.peak_resident_bytes = value_after(line) * 1024;
+        } else if (line.starts_with("RssAnon:")) {
+            status.anonymous_bytes = value_after(line) * 1024;
+        } else if (line.starts_with("RssShmem:")) {
+            status.shared_bytes = value_after(line) * 1024;
         } else if (line.starts_with("Uid:")) {
             line.remove_prefix(4);
             next_word(line);
@@ -132,6 +136,21 @@ std::optional<TaskStatus> read_task_status(const std::string& root, uint32_t pid
 std::optional<uint64_t> read_migrations(const std::string& root, uint32_t pid, uint32_t tid) {
     const auto text = read_file(task_path(root, pid, tid, "sched"));
     return text ? parse_migrations(*text) : std::nullopt;
+}
+
+// The first line is about the program's own code, which has no policy but that of the process. The kernel walks the
+// pages of what is read and of nothing else.
+std::string read_memory_policy(const std::string& root, uint32_t pid) {
+    constexpr size_t kOneLine = 128; // "7f0123456000 interleave:0-1 file=...": the rest of it does not matter
+    const auto text = read_file(root + "/" + std::to_string(pid) + "/numa_maps", kOneLine);
+    if (!text)
+        return {};
+    std::string_view rest = *text;
+    next_word(rest);
+    std::string policy(next_word(rest));
+    if (policy == "weighted")
+        policy += " " + std::string(next_word(rest));
+    return policy;
 }
 
 std::vector<uint32_t> list_threads(const std::string& root, uint32_t pid) {

@@ -28,7 +28,8 @@ struct TaskStatus { // PID/task/TID/status
     uint64_t voluntary_switches = 0, involuntary_switches = 0;
     std::string allowed_cpus; // list format
     uint32_t user_id = 0;     // effective
-    uint64_t peak_resident_bytes = 0;
+    uint64_t peak_resident_bytes = 0; // and of what is resident now: its own, and segments that others may share
+    uint64_t anonymous_bytes = 0, shared_bytes = 0;
     bool found_switches = false;
 };
 
@@ -46,6 +47,10 @@ std::optional<TaskStat> read_process_stat(const std::string& root, uint32_t pid)
 std::optional<TaskScheduling> read_task_scheduling(const std::string& root, uint32_t pid, uint32_t tid);
 std::optional<TaskStatus> read_task_status(const std::string& root, uint32_t pid, uint32_t tid);
 std::optional<uint64_t> read_migrations(const std::string& root, uint32_t pid, uint32_t tid);
+
+// How the process gets its memory: "default", "interleave:0-1", "prefer:0", "bind:0"; empty: not known. What single
+// mappings were given is not looked at.
+std::string read_memory_policy(const std::string& root, uint32_t pid);
 
 std::vector<uint32_t> list_threads(const std::string& root, uint32_t pid);
 std::vector<uint32_t> list_processes(const std::string& root);

@@ -1,5 +1,6 @@
 #include "platform/topology.h"
 
+#include "platform/read_file.h"
 #include "support/error.h"
 
 #include <cerrno>
@@ -35,6 +36,38 @@ Handle load(const std::string& source, const std::function<int(hwloc_topology_t)
     return handle;
 }
 
+// hwloc puts a node without CPUs beside the one that is nearest to it, with the CPUs of that. What tells the two
+// apart is known to the running kernel alone: it is noted in the object, and so kept in the XML.
+constexpr const char* kMemoryOnly = "PlumbMemoryOnly";
+
+void note_memory_only_nodes(hwloc_topology_t handle) {
+    for (hwloc_obj_t node = nullptr;
+         (node = hwloc_get_next_obj_by_type(handle, HWLOC_OBJ_NUMANODE, node)) != nullptr;) {
+        const auto cpus = read_file(fmt::format("/sys/devices/system/node/node{}/cpulist", node->os_index));
+        if (cpus && cpus->find_first_not_of(" \n") == std::string::npos)
+            hwloc_obj_add_info(node, kMemoryOnly, "1");
+    }
+}
+
+Handle load_this_machine() {
+    Handle handle = load("this machine", [](hwloc_topology_t) { return 0; });
+    note_memory_only_nodes(handle.get());
+    return handle;
+}
+
+// Of the nodes near a CPU, the one that the CPU belongs to; -1: the machine does not tell.
+int node_of(hwloc_topology_t handle, hwloc_obj_t pu) {
+    if (!pu->nodeset)
+        return -1;
+    unsigned node = 0;
+    hwloc_bitmap_foreach_begin(node, pu->nodeset) {
+        hwloc_obj_t object = hwloc_get_numanode_obj_by_os_index(handle, node);
+        if (object && !hwloc_obj_get_info_by_name(object, kMemoryOnly))
+            return static_cast<int>(node);
+    } hwloc_bitmap_foreach_end();
+    return hwloc_bitmap_first(pu->nodeset);
+}
+
 int index_of(hwloc_obj_t object) { return object ? static_cast<int>(object->logical_index) : -1; }
 
 // The outermost data cache above the core that is shared with another core; null: every core is on its own.
@@ -66,7 +99,7 @@ Topology describe(hwloc_topology_t handle, std::string source) {
         place.l3 = cache ? index_of(cache) + (cache->depth << 16) : -1;
         place.core = index_of(core);
         place.sibling = core ? static_cast<int>(pu->sibling_rank) : 0;
-        place.node = pu->nodeset ? hwloc_bitmap_first(pu->nodeset) : -1;
+        place.node = node_of(handle, pu);
         topology.cpus.push_back(place);
     }
     return topology;
@@ -82,7 +115,7 @@ const CpuPlace* Topology::find(int cpu) const {
 }
 
 Topology live_topology() {
-    return describe(load("this machine", [](hwloc_topology_t) { return 0; }).get(), "this machine");
+    return describe(load_this_machine().get(), "this machine");
 }
 
 Topology topology_from_file(const std::string& xml_file) {
@@ -108,7 +141,7 @@ Topology topology_from_synthetic(const std::string& description) {
 
 std::string live_topology_xml() {
     try {
-        const Handle handle = load("this machine", [](hwloc_topology_t) { return 0; });
+        const Handle handle = load_this_machine();
         char* xml = nullptr;
         int bytes = 0;
         if (hwloc_topology_export_xmlbuffer(handle.get(), &xml, &bytes, 0) != 0)

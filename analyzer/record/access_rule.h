@@ -7,8 +7,11 @@
 #include "record/code_region.h"
 
 #include <cstdint>
+#include <memory>
 
 namespace plumb::record {
+
+class LoopPath;
 
 // What to do with the registers of every sample at one address. Kept free of the address itself: it holds for the same
 // code wherever it is mapped.
@@ -19,6 +22,7 @@ struct AccessPlan {
     uint8_t length = 0;          // of that instruction
     uint16_t flags = 0;          // trace::AlignFlags
     shim::MemoryOperand operand{};
+    std::shared_ptr<const LoopPath> loop; // that it stands in; not filled by plan_access; null: in none that is known
 
     uint64_t instruction(uint64_t sampled) const { return sampled + static_cast<uint64_t>(int64_t{distance}); }
     // `registers`: of the sample; the one of the next instruction is set here.

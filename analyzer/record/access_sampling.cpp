@@ -39,6 +39,12 @@ CodeRegion AccessSampling::window(const Process& process, uint64_t start, const 
     return CodeRegion::around(begin - shift, std::move(code), address - shift);
 }
 
+AccessPlan AccessSampling::plan_of(const CodeRegion& code, uint64_t sampled) {
+    AccessPlan plan = plan_access(code, sampled);
+    plan.loop = LoopPath::follow(code, sampled, plan);
+    return plan;
+}
+
 AccessPlan AccessSampling::plan_in_file(const Process& process, uint64_t start, const MappedModule& module,
                                         uint64_t address, uint32_t file) {
     const uint64_t shift = start - module.file_offset; // from an offset in the file to an address
@@ -49,7 +55,7 @@ AccessPlan AccessSampling::plan_in_file(const Process& process, uint64_t start, 
             if (const auto range = image->function_at(*in_image)) // as offsets in the file
                 function = {range->start - *in_image + offset, range->end - *in_image + offset};
     if (!function || function->start < module.file_offset || function->end - function->start > kLongestFunction)
-        return plan_access(window(process, start, module, address, shift), offset);
+        return plan_of(window(process, start, module, address, shift), offset);
     auto known = functions_.find({file, function->start});
     if (known == functions_.end()) {
         std::vector<uint8_t> code(function->end - function->start);
@@ -63,15 +69,15 @@ AccessPlan AccessSampling::plan_in_file(const Process& process, uint64_t start, 
         function_bytes_ += known->second.memory();
     }
     if (known->second.begins_instruction(offset))
-        return plan_access(known->second, offset);
-    return plan_access(window(process, start, module, address, shift), offset); // data amid code: another beginning
+        return plan_of(known->second, offset);
+    return plan_of(window(process, start, module, address, shift), offset); // data amid code: another beginning
 }
 
 AccessPlan AccessSampling::plan_for(const Process& process, uint64_t start, const MappedModule& module,
                                     uint64_t address) {
     const uint32_t file = reader_.file_number(process, module);
     if (file == 0)
-        return plan_access(window(process, start, module, address, 0), address);
+        return plan_of(window(process, start, module, address, 0), address);
     const FilePlace place{file, address - start + module.file_offset};
     const auto known = plans_.find(place);
     if (known != plans_.end())
@@ -149,7 +155,12 @@ std::optional<SampledAccess> AccessSampling::take(const PerfRecord& sample, uint
         registers[kDwarfNumbers[i]] = sample.registers[i];
     SampledAccess access{sample.pid,     sample.tid, sample.cpu, sample.time_ns, weight_ns,
                          sample.address, plan.instruction(sample.address), plan.address(sample.address, registers),
-                         plan.operand.width, plan.flags};
+                         plan.operand.width, plan.flags, process->generation, {}};
+    if (plan.loop) {
+        access.move = plan.loop->move(registers);
+        access.in_loop = true;
+        access.chases = plan.loop->chases();
+    }
     const bool unaligned = (access.address & (std::bit_floor(access.width) - 1u)) != 0;
     const bool crosses_line = crosses(access.address, access.width, 64);
     line_crossings_ += crosses_line;

@@ -6,6 +6,7 @@
 
 #include "record/access_rule.h"
 #include "record/code_reader.h"
+#include "record/loop_path.h"
 #include "record/process_table.h"
 #include "record/trace_file.h"
 #include "unwind/stack_unwinder.h"
@@ -26,6 +27,10 @@ struct SampledAccess {
     uint64_t address = 0;
     uint16_t width = 0;       // bytes
     uint16_t flags = 0;       // trace::AlignFlags
+    uint64_t generation = 0;  // of the process: which of the programs that it executed
+    std::optional<LoopMove> move = std::nullopt; // from here to the next round of the loop, where the registers tell it
+    bool in_loop = false; // that could be followed
+    bool chases = false;  // the next access's address is made of what was loaded with the help of this one's
 };
 
 class AccessSampling {
@@ -76,6 +81,7 @@ class AccessSampling {
                             uint32_t file);
     CodeRegion window(const Process& process, uint64_t start, const MappedModule& module, uint64_t address,
                       uint64_t shift);
+    static AccessPlan plan_of(const CodeRegion& code, uint64_t sampled);
     trace::AccessSite* site_for(Code& code, uint32_t pid, uint64_t instruction, const AccessPlan& plan,
                                 uint64_t time_ns);
 

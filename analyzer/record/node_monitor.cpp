@@ -78,19 +78,29 @@ void NodeMonitor::read_memory(uint64_t now_ns, bool last) {
             !differs(now.file_bytes, before->second.file_bytes) &&
             !differs(now.anonymous_bytes, before->second.anonymous_bytes))
             continue;
-        memory_[now.node] = now;
-        trace::NodeMemory record{};
-        record.node = static_cast<uint32_t>(now.node);
-        record.time_ns = now_ns;
-        record.total_bytes = now.total_bytes;
-        record.free_bytes = now.free_bytes;
-        record.file_bytes = now.file_bytes;
-        record.anonymous_bytes = now.anonymous_bytes;
-        record.local_allocations = now.local_allocations;
-        record.missed_allocations = now.missed_allocations;
-        record.foreign_allocations = now.foreign_allocations;
-        file_.append(trace::RecordType::NodeMemory, 0, record);
+        write_memory(now, now_ns);
     }
+}
+
+void NodeMonitor::begin_with(const std::vector<platform::NodeMemoryStat>& memory, uint64_t time_ns) {
+    for (const platform::NodeMemoryStat& node : memory)
+        write_memory(node, time_ns);
+}
+
+void NodeMonitor::write_memory(const platform::NodeMemoryStat& now, uint64_t now_ns) {
+    memory_[now.node] = now;
+    trace::NodeMemory record{};
+    record.node = static_cast<uint32_t>(now.node);
+    record.time_ns = now_ns;
+    record.total_bytes = now.total_bytes;
+    record.free_bytes = now.free_bytes;
+    record.file_bytes = now.file_bytes;
+    record.anonymous_bytes = now.anonymous_bytes;
+    record.local_allocations = now.local_allocations;
+    record.missed_allocations = now.missed_allocations;
+    record.foreign_allocations = now.foreign_allocations;
+    record.reclaimable_bytes = now.reclaimable_bytes;
+    file_.append(trace::RecordType::NodeMemory, 0, record);
 }
 
 void NodeMonitor::read_interrupts() {

@@ -23,6 +23,9 @@ class NodeMonitor {
                 std::vector<int> allowed, std::function<bool(uint32_t)> belongs,
                 std::function<std::set<uint32_t>()> recorders);
 
+    // What the memory of the nodes was like before the program ran: what it takes in its first moments counts as well.
+    void begin_with(const std::vector<platform::NodeMemoryStat>& memory, uint64_t time_ns);
+
     // One look; `own_run`: time that threads of the run spent on each CPU since the last look.
     void read(uint64_t now_ns, const std::map<int, uint64_t>& own_run, bool last);
 
@@ -33,6 +36,7 @@ class NodeMonitor {
     };
     void read_cpus(uint64_t now_ns, bool last);
     void read_memory(uint64_t now_ns, bool last);
+    void write_memory(const platform::NodeMemoryStat& now, uint64_t now_ns);
     void read_interrupts();
     void read_others(uint64_t now_ns);
     void read_other(uint32_t pid, const platform::TaskStat& stat, uint64_t now_ns);

@@ -40,8 +40,12 @@ bool take_sample(Cursor cursor, uint64_t fields, unsigned register_count, PerfRe
     record.pid = cursor.take<uint32_t>();
     record.tid = cursor.take<uint32_t>();
     record.time_ns = cursor.take<uint64_t>();
+    if (fields & PERF_SAMPLE_ADDR)
+        record.data_address = cursor.take<uint64_t>();
     record.cpu = cursor.take<int32_t>();
     cursor.take<uint32_t>();
+    if (fields & PERF_SAMPLE_PERIOD)
+        record.period = cursor.take<uint64_t>();
     if (fields & PERF_SAMPLE_CALLCHAIN) {
         const uint64_t count = cursor.take<uint64_t>();
         const char* addresses = count <= 8192 ? cursor.skip(count * 8) : nullptr;

@@ -32,6 +32,8 @@ struct PerfRecord {
     // sample
     uint64_t address = 0;
     bool in_kernel = false;
+    uint64_t data_address = 0;              // of a page fault: what was touched
+    uint64_t period = 0;                    // how many events the sample stands for, where the event asks for it
     std::vector<uint64_t> chain;            // as the kernel gives it, with its PERF_CONTEXT_ marks
     std::vector<uint64_t> registers;        // of user mode, by ascending bit of the mask; empty: none
     uint64_t register_abi = 0;              // PERF_SAMPLE_REGS_ABI_

@@ -115,34 +115,51 @@ uint32_t Profile::child_of(Tree& tree, uint32_t pid, uint32_t parent, uint64_t a
     return ++nodes_;
 }
 
-void Profile::take(const PerfRecord& sample, uint64_t weight_ns) {
-    ++samples_;
-    Process* process = processes_.find_or_read(sample.pid);
-    if (!process)
-        return;
-    processes_.write_modules(*process);
-    Tree& tree = trees_[sample.pid];
-    if (tree.generation != process->generation) {
+Profile::Tree& Profile::tree_of(const Process& process) {
+    Tree& tree = trees_[process.pid];
+    if (tree.generation != process.generation) {
         const uint64_t bytes = tree.bytes; // the share is the process's, over all its images
         tree = Tree{};
-        tree.generation = process->generation;
+        tree.generation = process.generation;
         tree.bytes = bytes;
     }
-    uint32_t path = 0;
-    bool found_room = true;
-    std::vector<PathStep> steps = steps_of(sample, *process, unwinder_);
+    return tree;
+}
+
+// The deepest known node where there is no room for all of it; 0: not even the outermost one.
+uint32_t Profile::path_of(const PerfRecord& sample, Process& process, Tree& tree, bool& found_room) {
+    processes_.write_modules(process);
+    std::vector<PathStep> steps = steps_of(sample, process, unwinder_);
     if (const size_t depth = depth_for(tree); steps.size() > depth) {
         steps.erase(steps.begin(), steps.end() - static_cast<long>(depth));
         steps.front().flags |= trace::kPathTruncated;
     }
     cut_chains_ += !steps.empty() && (steps.front().flags & trace::kPathTruncated);
+    uint32_t path = 0;
     for (const PathStep& step : steps) {
         path = child_of(tree, sample.pid, path, step.address, step.flags, found_room);
         if (!found_room)
             break;
     }
+    return path;
+}
+
+trace::NodeId Profile::place(const PerfRecord& sample) {
+    Process* process = processes_.find_or_read(sample.pid);
+    bool found_room = true;
+    return process ? path_of(sample, *process, tree_of(*process), found_room) : 0;
+}
+
+trace::NodeId Profile::take(const PerfRecord& sample, uint64_t weight_ns) {
+    ++samples_;
+    Process* process = processes_.find_or_read(sample.pid);
+    if (!process)
+        return 0;
+    Tree& tree = tree_of(*process);
+    bool found_room = true;
+    const uint32_t path = path_of(sample, *process, tree, found_room);
     if (path == 0)
-        return;
+        return 0;
     if (!found_room)
         file_.count_dropped();
     trace::SampleSite*& site = tree.sites[uint64_t{sample.tid} << 32 | path];
@@ -153,13 +170,14 @@ void Profile::take(const PerfRecord& sample, uint64_t weight_ns) {
         begin.first_ns = sample.time_ns;
         site = file_.append(trace::RecordType::SampleSite, sample.tid, begin);
         if (!site)
-            return;
+            return path;
         tree.bytes += sizeof begin;
     }
     update(site->samples, site->samples + 1);
     update(site->time_ns, site->time_ns + weight_ns);
     update(site->kernel, site->kernel + sample.in_kernel);
     update(site->last_ns, sample.time_ns);
+    return path;
 }
 
 void Profile::forget(uint32_t pid) { trees_.erase(pid); }

@@ -18,8 +18,11 @@ class Profile {
     Profile(TraceFile& file, ProcessTable& processes, uint64_t most_bytes_each)
         : file_(file), processes_(processes), most_bytes_each_(most_bytes_each) {}
 
-    // A sample that stands for `weight_ns` of CPU time.
-    void take(const PerfRecord& sample, uint64_t weight_ns);
+    // A sample that stands for `weight_ns` of CPU time. Returns where the tree has it, 0: nowhere.
+    trace::NodeId take(const PerfRecord& sample, uint64_t weight_ns);
+
+    // Puts the call path of a sample that is no time sample into the tree: its node, 0: there is no room.
+    trace::NodeId place(const PerfRecord& sample);
 
     void forget(uint32_t pid); // it ended: nothing more can come
 
@@ -47,6 +50,8 @@ class Profile {
         std::unordered_map<uint64_t, trace::SampleSite*> sites; // tid << 32 | path
     };
     size_t depth_for(const Tree& tree) const;
+    Tree& tree_of(const Process& process);
+    uint32_t path_of(const PerfRecord& sample, Process& process, Tree& tree, bool& found_room);
     uint32_t child_of(Tree& tree, uint32_t pid, uint32_t parent, uint64_t address, uint32_t flags, bool& found_room);
 
     TraceFile& file_;

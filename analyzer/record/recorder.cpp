@@ -1,16 +1,22 @@
 #include "record/recorder.h"
 
+#include "platform/cache_levels.h"
 #include "platform/cpu_list.h"
 #include "platform/split_lock_setting.h"
 #include "platform/task_stat.h"
 #include "platform/topology.h"
 #include "record/access_penalties.h"
 #include "record/access_sampling.h"
+#include "record/access_strides.h"
 #include "record/budget.h"
 #include "record/child.h"
 #include "record/event_counts.h"
 #include "record/executable.h"
+#include "record/fault_sampler.h"
+#include "record/footprints.h"
+#include "record/memory_sampling.h"
 #include "record/node_monitor.h"
+#include "record/page_scatter.h"
 #include "record/process_table.h"
 #include "record/profile.h"
 #include "record/run_directory.h"
@@ -27,6 +33,7 @@
 #include <csignal>
 #include <optional>
 #include <poll.h>
+#include <sched.h>
 #include <sys/resource.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -38,6 +45,7 @@ namespace {
 constexpr uint64_t kMillisecond = 1'000'000;
 constexpr uint64_t kMostBytesEach = 8u << 20; // of the recorder's file, for one process of the target
 constexpr uint64_t kMostAccessBytesEach = 1u << 20; // of them, for sampled accesses
+constexpr uint64_t kMostMemoryBytesEach = 2u << 20; // and for where the memory is
 constexpr uint64_t kReservedBytes = 1u << 30;
 constexpr uint64_t kShortestTick = 100 * kMillisecond, kLongestTick = 1000 * kMillisecond;
 constexpr double kTickShare = 0.25; // of the budget: the rest is for samples
@@ -68,6 +76,8 @@ class Recorder {
     void watch();
     bool reap();
     void drain(bool final);
+    void watch_memory();
+    void settle_memory(bool last, bool ended);
     uint64_t tick(bool last);
     bool is_withheld();
     void keep_budget(uint64_t now_ns);
@@ -84,6 +94,13 @@ class Recorder {
     std::optional<ProcessTable> processes_;
     std::optional<Profile> profile_;
     std::optional<AccessSampling> accesses_;
+    std::optional<MemorySampling> memory_;
+    std::optional<FaultSampler> faults_;
+    std::optional<Footprints> footprints_;
+    std::vector<platform::NodeMemoryStat> memory_before_; // of the nodes, before the program ran; empty: there is one
+    uint64_t memory_before_ns_ = 0;
+    std::optional<AccessStrides> strides_;
+    std::optional<PageScatter> scatter_;
     std::optional<EventCounts> events_;
     std::optional<ThreadMonitor> threads_;
     std::optional<NodeMonitor> node_;
@@ -107,6 +124,8 @@ void Recorder::launch() {
     write_align_ranges(options_, directory_.path());
     signals_.emplace(); // from here on a limit of the file size is an error, not a deadly signal
     file_.emplace(trace_path(directory_.path()), kMostBytesEach, kReservedBytes);
+    if (!options_.swept.empty())
+        file_->evidence("sweep", trace::EvidenceState::ok, options_.swept, "");
     processes_.emplace(*file_, kMostBytesEach);
     profile_.emplace(*file_, *processes_, kMostBytesEach / 2);
     child_.emplace(options_.command, usual.variables, without_perf.variables, inheritance_);
@@ -116,6 +135,8 @@ void Recorder::launch() {
         sampler_.emplace(child_->pid(), options_);
     count_events();
     const bool samples = sampler_ && sampler_->works();
+    if (samples && options_.collects("memory"))
+        watch_memory();
 
     std::string command_line;
     for (const std::string& word : options_.command)
@@ -141,12 +162,45 @@ void Recorder::launch() {
     }
     start_up_ns_ = monotonic_ns() - begin_ns_;
     threads_.emplace(*file_, "/proc", begin_ns_);
-    if (samples) // loads the decoder, which the program need not wait for
+    if (samples) { // loads the decoder, which the program need not wait for
         accesses_.emplace(*file_, *processes_, profile_->images(), kMostAccessBytesEach);
-    else if (sampler_)
+        strides_.emplace(platform::read_cache_levels("", std::max(sched_getcpu(), 0)));
+        scatter_.emplace("/proc");
+    }
+    if (memory_ && !accesses_->works()) {
+        memory_.reset();
+        faults_.reset();
+        file_->evidence("numa", trace::EvidenceState::missing, "addresses of memory accesses cannot be told: " +
+                        accesses_->why(), "");
+    }
+    if (sampler_ && !samples)
         file_->evidence("address-sampling", trace::EvidenceState::missing,
                         "the registers of a time sample come from perf events, and there are none",
                         sampler_->enable());
+}
+
+// Where the memory is and who reaches for it: of machines where that can be more than one place.
+void Recorder::watch_memory() {
+    const std::vector<platform::NumaNode> nodes = platform::read_numa_nodes("/sys");
+    if (!MemorySampling::is_wanted(*file_, nodes, look_up_page_nodes, "/proc"))
+        return;
+    memory_before_ = platform::read_node_memory("/proc", "/sys");
+    memory_before_ns_ = monotonic_ns();
+    memory_.emplace(*file_, *processes_, nodes, look_up_page_nodes, "/proc", monotonic_ns(), kMostMemoryBytesEach);
+    footprints_.emplace(*file_, "/proc", monotonic_ns());
+    faults_.emplace(child_->pid(), cpus_to_watch());
+    if (!faults_->works())
+        file_->evidence("first-touch", trace::EvidenceState::missing, faults_->why(),
+                        "a larger limit of locked memory (ulimit -l)");
+}
+
+// Before processes that ended are forgotten.
+void Recorder::settle_memory(bool last, bool ended) {
+    if (!memory_)
+        return;
+    faults_->drain([&](const PerfRecord& fault) { memory_->take_fault(fault, fault.period, profile_->place(fault)); },
+                   last || ended);
+    memory_->settle(monotonic_ns(), last);
 }
 
 // What the node does is watched by one recorder a node. Not before the program runs: the first look takes longer
@@ -165,10 +219,12 @@ void Recorder::watch_node() {
         topology.xml = topology.xml_parts == 0 ? part : topology.xml;
     }
     file_->append(trace::RecordType::Topology, 0, topology);
-    if (watches)
+    if (watches) {
         node_.emplace(*file_, "/proc", "/sys", begin_ns_, platform::parse_cpu_list(allowed).value_or(std::vector<int>{}),
                       [this](uint32_t pid) { return processes_->was_seen(pid); },
                       [this] { return directory_.recorders(); });
+        node_->begin_with(memory_before_, memory_before_ns_);
+    }
 }
 
 void Recorder::drain(bool final) {
@@ -180,15 +236,27 @@ void Recorder::drain(bool final) {
                 threads_->take(record, weight_ns);
                 if (record.kind != PerfKind::sample)
                     return;
-                profile_->take(record, weight_ns);
-                if (accesses_)
-                    accesses_->take(record, weight_ns);
+                const trace::NodeId path = profile_->take(record, weight_ns);
+                const auto access = accesses_ ? accesses_->take(record, weight_ns) : std::nullopt;
+                if (access) {
+                    strides_->take(*access);
+                    scatter_->take(*access);
+                }
+                if (access && memory_)
+                    memory_->take(*access, path);
             },
             final);
-    for (const uint32_t pid : processes_->take_gone()) {
+    const std::vector<uint32_t> gone = processes_->take_gone();
+    settle_memory(final, !gone.empty());
+    for (const uint32_t pid : gone) {
         profile_->forget(pid);
-        if (accesses_)
+        if (accesses_) {
             accesses_->forget(pid);
+            strides_->forget(pid);
+            scatter_->forget(pid);
+        }
+        if (memory_)
+            memory_->forget(pid);
     }
 }
 
@@ -236,6 +304,8 @@ uint64_t Recorder::tick(bool last) {
     threads_->read(now, !has_perf);
     if (node_)
         node_->read(now, threads_->take_run_by_cpu(), last);
+    if (scatter_ && !last)
+        scatter_->look(now);
     const uint64_t tick_cost_ns = own_cpu_ns() - cpu_before;
     keep_budget(now);
     if (cost_) {
@@ -282,11 +352,15 @@ void Recorder::watch() {
     if (sampler_)
         for (const PerfRing& ring : sampler_->rings())
             polled.push_back({ring.fd(), POLLIN, 0});
+    if (faults_)
+        for (const PerfRing& ring : faults_->rings())
+            polled.push_back({ring.fd(), POLLIN, 0});
     watch_node();
     uint64_t next_tick = begin_ns_ + kShortestTick / 4;
     while (true) {
         const uint64_t now = monotonic_ns();
-        uint64_t left = next_tick > now ? next_tick - now : 0;
+        const uint64_t next = footprints_ ? std::min(next_tick, footprints_->next_ns()) : next_tick;
+        uint64_t left = next > now ? next - now : 0;
         if (budget_.is_throttling() && sampler_->enable(budget_.wants_slice()))
             left = std::min(left, Budget::kSlice_ns);
         const timespec timeout{static_cast<time_t>(left / 1'000'000'000), static_cast<long>(left % 1'000'000'000)};
@@ -300,6 +374,8 @@ void Recorder::watch() {
         const bool is_due = monotonic_ns() >= next_tick;
         if (ready > 0 || is_due)
             drain(false);
+        if (footprints_)
+            footprints_->look(*processes_, monotonic_ns());
         if (is_due)
             next_tick = tick(false);
     }
@@ -350,9 +426,15 @@ void Recorder::finish() {
     tick(true);
     if (accesses_)
         accesses_->write_evidence(*file_);
+    if (memory_)
+        memory_->write_evidence(*file_);
     if (events_)
         events_->write(*file_);
     calibrate();
+    if (strides_)
+        strides_->write(*file_);
+    if (scatter_)
+        scatter_->write(*file_, directory_.recorders().size());
     say_what_is_left();
     processes_->gone(child_->pid(), end_ns, wait_status_, to_ns(usage_.ru_utime), to_ns(usage_.ru_stime),
                      static_cast<uint64_t>(usage_.ru_maxrss) * 1024);

@@ -23,8 +23,8 @@ constexpr size_t kRingPages = 32, kRingPagesWithStacks = 128;
 // On a virtual machine copying costs about 2 ns a byte, so that 8 KiB would double the cost of a sample.
 constexpr uint32_t kStackBytes = 4096;
 
-// CPUs on which the target can ever run: all that are online, unless there are so many that an event on each would
-// make thread creation slow; then those that it is allowed when it begins.
+} // namespace
+
 std::vector<int> cpus_to_watch() {
     constexpr size_t kManyCpus = 64;
     const auto text = platform::read_file("/sys/devices/system/cpu/online");
@@ -43,8 +43,6 @@ std::vector<int> cpus_to_watch() {
     CPU_FREE(set);
     return allowed;
 }
-
-} // namespace
 
 Sampler::Sampler(int pid, const Options& options) {
     period_ns_ = static_cast<uint64_t>(kSecond / options.rate_hz);

@@ -12,6 +12,10 @@
 
 namespace plumb::record {
 
+// CPUs on which the target can ever run: all that are online, unless there are so many that an event on each would
+// make thread creation slow; then those that it is allowed when it begins.
+std::vector<int> cpus_to_watch();
+
 class Sampler {
   public:
     // Opens the events for `pid`, which has not yet exec'd its program; sampling begins with that exec.

@@ -1,6 +1,7 @@
 #include "replay/charges.h"
 
-#include "replay/shares.h"
+#include "replay/surplus.h"
+
 #include "support/error.h"
 
 #include <algorithm>
@@ -92,7 +93,7 @@ class RankReader {
         accumulate(all_.comm_wait[epoch.comm], wait);
         accumulate(all_.comm_operation[epoch.comm], operation);
         own_.collectives++;
-        own_.extra_compute.add(event.compute() - epoch.median_compute);
+        own_.extra_compute.add(event.compute() - epoch.others_compute.of(event.compute()));
         if (const uint32_t awaited = epoch.awaited().row; wait > 0 && awaited != UINT32_MAX && awaited != row_)
             accumulate(all_.caused[awaited], wait);
         if (event.kind & trace::kMpiSynchronising) {
@@ -147,11 +148,12 @@ class RankReader {
         accumulate(own_.late_delayed, std::clamp(delay, Nanoseconds{0}, computing));
     }
 
-    // When this rank would have arrived without the responsible rank's extra work.
+    // What it takes to tell when the epoch would have begun without the responsible rank's extra work.
     void look_at_cure(const Epoch& epoch, const Collective& event, uint32_t responsible) {
         const auto at = static_cast<size_t>(&epoch - input_.epochs.epochs().data());
         if (responsible == row_) {
-            all_.cured_begin[at] = event.begin - extra_of(epoch, event);
+            all_.responsible_begin[at] = event.begin;
+            all_.responsible_extra[at] = extra_of(epoch, event);
             return;
         }
         Nanoseconds begin = event.begin;
@@ -203,6 +205,20 @@ class RankReader {
     size_t hint_ = 0;
 };
 
+// Each epoch has one awaited rank, which alone finds its root.
+struct FoundRoots {
+    struct Root {
+        uint32_t epoch, row;
+    };
+    std::vector<Root> roots;
+
+    void merge(FoundRoots&& other) { roots.insert(roots.end(), other.roots.begin(), other.roots.end()); }
+    template <class Carrier> void carry(Carrier& carrier) { carrier(roots); }
+    bool fits(const Job& job) const {
+        return std::ranges::all_of(roots, [&](const Root& root) { return root.row < job.ranks.size() || root.row == UINT32_MAX; });
+    }
+};
+
 } // namespace
 
 uint32_t main_mpi_thread(const model::Process& process) {
@@ -249,7 +265,8 @@ void JobCharge::merge(const JobCharge& other) {
     accumulate(chain_wait, other.chain_wait);
     for (size_t i = 0; i < others_begin.size(); ++i) {
         others_begin[i] = std::max(others_begin[i], other.others_begin[i]);
-        cured_begin[i] = std::max(cured_begin[i], other.cured_begin[i]);
+        responsible_begin[i] = std::max(responsible_begin[i], other.responsible_begin[i]);
+        responsible_extra[i] = std::max(responsible_extra[i], other.responsible_extra[i]);
     }
     compute.merge(other.compute);
     accumulate(compute_sum, other.compute_sum);
@@ -259,15 +276,14 @@ void JobCharge::merge(const JobCharge& other) {
 }
 
 Responsible find_responsible(const model::Run& run, const Job& job, const EpochTable& epochs,
-                             const MatchedMessages& messages, const OpenTrace& open, unsigned threads) {
+                             const MatchedMessages& messages, const OpenTrace& open, const RankWork& work) {
     Responsible responsible;
     for (const Epoch& epoch : epochs.epochs())
         responsible.push_back(epoch.complete ? epoch.awaited().row : UINT32_MAX);
     if (messages.late_senders.empty())
         return responsible;
-    // Each epoch has one awaited rank, which alone writes its place: the shares need nothing of their own.
-    std::vector<char> shares(shares_for(job.ranks.size(), threads));
-    for_each_rank(job, shares, [&](uint32_t row, char&) {
+    const auto none = [] { return FoundRoots(); };
+    const FoundRoots roots = work.of_all(none, [&](uint32_t row, FoundRoots& found) {
         size_t hint = 0;
         try {
             RankEvents(run, job.ranks[row]).visit(open, [&](const Collective& event) {
@@ -276,26 +292,33 @@ Responsible find_responsible(const model::Run& run, const Job& job, const EpochT
                     return;
                 const WindowWaits waits = waits_before(messages, row, event);
                 if (waits.longest && waits.sum > event.compute() - epoch->median_compute)
-                    responsible[static_cast<size_t>(epoch - epochs.epochs().data())] =
-                        causes_of(messages, *waits.longest).main_row();
+                    found.roots.push_back({static_cast<uint32_t>(epoch - epochs.epochs().data()),
+                                           causes_of(messages, *waits.longest).main_row()});
             });
         } catch (const Error&) { // the other readings tell it
         }
     });
+    for (const FoundRoots::Root& root : roots.roots)
+        if (root.epoch < responsible.size())
+            responsible[root.epoch] = root.row;
     return responsible;
 }
 
 std::vector<double> gains_of(const Job& job, const EpochTable& epochs, const Responsible& responsible,
-                             const JobCharge& all) {
+                             const JobCharge& all, const std::vector<RankCharge>& charges) {
     std::vector<double> gains(job.ranks.size());
+    std::vector<Surplus> surplus;
+    for (const RankCharge& charge : charges)
+        surplus.push_back(Surplus::of(charge.extra_compute));
     for (size_t at = 0; at < responsible.size(); ++at) {
         const Epoch& epoch = epochs.epochs()[at];
-        if (!epoch.complete || responsible[at] >= gains.size() || all.cured_begin[at] == INT64_MIN)
+        if (!epoch.complete || responsible[at] >= gains.size() || all.responsible_begin[at] == INT64_MIN)
             continue;
         const bool from_root = (epoch.kind & trace::kMpiFromRoot) != 0, to_root = (epoch.kind & trace::kMpiToRoot) != 0;
         // All others wait for a root's data at once, so that their median stands for them.
         const Nanoseconds next = from_root ? epoch.median_begin : all.others_begin[at];
-        const Nanoseconds sooner = epoch.awaited().begin - std::max(next, all.cured_begin[at]);
+        const Nanoseconds cured = all.responsible_begin[at] - surplus[responsible[at]].curable(all.responsible_extra[at]);
+        const Nanoseconds sooner = epoch.awaited().begin - std::max(next, cured);
         const double waiting = to_root ? 1 : from_root ? epoch.arrivals - 1 : epoch.arrivals;
         if (sooner > 0)
             gains[responsible[at]] += static_cast<double>(sooner) * waiting / std::max(1, job.size);

@@ -5,6 +5,7 @@
 #include "replay/epochs.h"
 #include "replay/heat_map.h"
 #include "replay/log_histogram.h"
+#include "replay/rank_work.h"
 #include "replay/run_delay.h"
 
 #include <map>
@@ -30,26 +31,36 @@ struct RankCharge {
     LogHistogram extra_compute; // over the median of the others, in all its collectives
     std::map<uint32_t, Nanoseconds> delayed_by; // row at the root of late_waiting; at most kMostDelayers
     static constexpr size_t kMostDelayers = 64;
+
+    template <class Carrier> void carry(Carrier& carrier) { // see team/packing.h
+        carrier(sites, wait, operation, collectives, times_last, times_root, lateness, late_computing, late_delayed,
+                late_waiting, delayed_intervals, extra_compute, delayed_by);
+    }
 };
 
 // Of all ranks together.
 struct JobCharge {
     JobCharge(const Job& job, const EpochTable& epochs, const HeatMapShape& shape)
         : caused(job.ranks.size()), comm_wait(job.comms.size()), comm_operation(job.comms.size()),
-          others_begin(epochs.epochs().size(), INT64_MIN), cured_begin(epochs.epochs().size(), INT64_MIN),
+          others_begin(epochs.epochs().size(), INT64_MIN), responsible_begin(epochs.epochs().size(), INT64_MIN),
+          responsible_extra(epochs.epochs().size()),
           arrivals(shape) {}
 
     std::vector<Nanoseconds> caused; // by row: what others waited for it
     std::vector<Nanoseconds> comm_wait, comm_operation;
     Nanoseconds chain_wait = 0; // in collectives whose last rank was late because of a chain
     // By epoch: when the last of the others would have arrived, had none of them waited for the responsible rank; when
-    // that one would have, had its work been the median of the others'.
-    std::vector<Nanoseconds> others_begin, cured_begin;
+    // that one arrived, and what it had computed more than the median of the others.
+    std::vector<Nanoseconds> others_begin, responsible_begin, responsible_extra;
     LogHistogram compute;       // between collectives that synchronise
     Nanoseconds compute_sum = 0, compute_least = kMost, compute_most = 0;
     HeatMapCells arrivals;
 
     void merge(const JobCharge& other);
+    template <class Carrier> void carry(Carrier& carrier) {
+        carrier(caused, comm_wait, comm_operation, chain_wait, others_begin, responsible_begin, responsible_extra, compute,
+                compute_sum, compute_least, compute_most, arrivals);
+    }
 };
 
 // What the reading of one rank needs to know; outlives it.
@@ -68,11 +79,11 @@ std::vector<double> usual_run_delays(const model::Run& run, const Job& job);
 
 // Reads the collectives of all ranks, unless nobody waited for messages.
 Responsible find_responsible(const model::Run& run, const Job& job, const EpochTable& epochs,
-                             const MatchedMessages& messages, const OpenTrace& open, unsigned threads);
+                             const MatchedMessages& messages, const OpenTrace& open, const RankWork& work);
 
-// Nanoseconds of the whole job that each rank would gain it, had its work been the median of the others' at all epochs.
+// Nanoseconds of the whole job that each rank would gain it, had it only the others' work to do (surplus.h). `charges` by row.
 std::vector<double> gains_of(const Job& job, const EpochTable& epochs, const Responsible& responsible,
-                             const JobCharge& all);
+                             const JobCharge& all, const std::vector<RankCharge>& charges);
 
 // Index of the thread that spent most time in MPI.
 uint32_t main_mpi_thread(const model::Process& process);

@@ -1,6 +1,5 @@
 #include "replay/epochs.h"
 
-#include "replay/medians.h"
 #include "trace/mixed_hash.h"
 
 #include <algorithm>
@@ -112,6 +111,20 @@ void EpochTable::merge(const EpochTable& other) {
     }
 }
 
+bool EpochTable::fits(const Job& job) const {
+    const auto is_row = [&](uint32_t row) { return row < job.ranks.size() || row == UINT32_MAX; };
+    if (stride_ == 0 || first_sample_.size() != epochs_.size())
+        return false;
+    for (size_t at = 0; at < epochs_.size(); ++at) {
+        const Epoch& epoch = epochs_[at];
+        if (epoch.comm >= job.comms.size() || !is_row(epoch.site_row) || !is_row(epoch.last.row) ||
+            !is_row(epoch.second.row) || !is_row(epoch.root.row) || first_sample_[at] > samples_.size() ||
+            samples_.size() - first_sample_[at] < job.comms[epoch.comm].sampled.size())
+            return false;
+    }
+    return true;
+}
+
 void EpochTable::thin() {
     stride_ *= 2;
     size_t kept = 0, sample = 0;
@@ -138,11 +151,12 @@ void EpochTable::find_medians(uint32_t place) {
     Epoch& epoch = epochs_[place];
     const Communicator& comm = job_->comms[epoch.comm];
     epoch.complete = epoch.arrivals >= 2 && epoch.arrivals == comm.recorded;
-    std::vector<Nanoseconds> begins, computes, mpis;
+    std::vector<Nanoseconds> begins, computes, mpis, all_computes;
     for (size_t slot = 0; slot < comm.sampled.size(); ++slot) {
         const Sample& sample = samples_[first_sample_[place] + slot];
         if (sample.begin == INT64_MIN)
             continue;
+        all_computes.push_back(sample.compute);
         if (comm.sampled[slot] == epoch.awaited().row)
             continue; // it is measured against the others
         begins.push_back(sample.begin);
@@ -152,6 +166,7 @@ void EpochTable::find_medians(uint32_t place) {
     epoch.median_begin = median(begins);
     epoch.median_compute = median(computes);
     epoch.median_mpi = median(mpis);
+    epoch.others_compute = median_of_others(all_computes);
 }
 
 void EpochTable::finish() {

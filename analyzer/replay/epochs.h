@@ -6,6 +6,7 @@
 #pragma once
 
 #include "replay/events.h"
+#include "replay/medians.h"
 
 #include <cstdint>
 #include <unordered_map>
@@ -34,6 +35,7 @@ struct Epoch {
     uint64_t sum_begin = 0; // modulo 2^64
     // Set by finish(), of the sampled members without the awaited one; compute and MPI time since their last collective.
     Nanoseconds median_begin = 0, median_compute = 0, median_mpi = 0;
+    MedianOfOthers<Nanoseconds> others_compute; // of all sampled members
     bool complete = false; // all recorded members were found in it, and there were at least two
 
     // Sum over the members of what they arrived before `moment`.
@@ -55,6 +57,10 @@ class EpochTable {
 
     void take(uint32_t row, const Collective& event);
     void merge(const EpochTable& other); // of the same job
+
+    // Before finish(): what merge() of another process's table needs of it (team/packing.h).
+    template <class Carrier> void carry(Carrier& carrier) { carrier(stride_, epochs_, first_sample_, samples_); }
+    bool fits(const Job& job) const; // what was carried here is possible
     void finish(); // sorts by communicator and sequence, finds medians and forgets the samples
 
     const std::vector<Epoch>& epochs() const { return epochs_; }

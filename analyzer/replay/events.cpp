@@ -43,4 +43,16 @@ bool RankEvents::take(const trace::MpiMessage& record, Message& event) const {
     return true;
 }
 
+bool RankEvents::take(const trace::MpiEvent& record, TimelineCall& event) const {
+    event.site = record.site == 0 ? trace::IdIndex::kNone : sites_.find(record.site);
+    if (event.site == trace::IdIndex::kNone || record.end_ticks < record.begin_ticks)
+        return false;
+    event.tid = record.header.tid;
+    event.peer = record.peer;
+    event.begin = rank_.clock.moment(record.begin_ticks);
+    event.end = event.begin + rank_.clock.duration(record.end_ticks - record.begin_ticks);
+    event.bytes = record.bytes;
+    return true;
+}
+
 } // namespace plumb::replay

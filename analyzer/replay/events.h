@@ -39,6 +39,15 @@ struct Message {
     uint64_t bytes;
 };
 
+// One call of the timeline.
+struct TimelineCall {
+    uint32_t site; // index into MpiProcess::sites
+    uint32_t tid;
+    int peer;      // world rank, -1: none or not known
+    Nanoseconds begin, end;
+    uint64_t bytes;
+};
+
 class RankEvents {
   public:
     RankEvents(const model::Run& run, const Rank& rank) : rank_(rank), mpi_(*run.processes[rank.process].mpi) {
@@ -48,8 +57,8 @@ class RankEvents {
             comms_.add(rank.comms[place].id, place);
     }
 
-    // Calls visitor(const Collective&) and visitor(const Message&), whichever it takes, in the order of the file, which
-    // is not that of time. Throws plumb::Error when the file cannot be read.
+    // Calls visitor(const Collective&), visitor(const Message&) and visitor(const TimelineCall&), whichever it takes, in
+    // the order of the file, which is not that of time. Throws plumb::Error when the file cannot be read.
     template <class Visitor> void visit(const OpenTrace& open, Visitor&& visitor) const {
         trace::TraceFile file = open(mpi_.file);
         trace::for_each_record(file, trace::Overloaded{
@@ -63,12 +72,18 @@ class RankEvents {
                                                  if (Message event; take(record, event))
                                                      visitor(event);
                                          },
+                                         [&](const trace::MpiEvent& record) {
+                                             if constexpr (requires(const TimelineCall& event) { visitor(event); })
+                                                 if (TimelineCall event; take(record, event))
+                                                     visitor(event);
+                                         },
                                      });
     }
 
   private:
     bool take(const trace::MpiCollective& record, Collective& event) const;
     bool take(const trace::MpiMessage& record, Message& event) const;
+    bool take(const trace::MpiEvent& record, TimelineCall& event) const;
 
     const Rank& rank_;
     const model::MpiProcess& mpi_;

@@ -38,6 +38,8 @@ class HeatMapCells {
 
     void add(size_t row, size_t column, Nanoseconds lateness);
     void merge(const HeatMapCells& other);
+    template <class Carrier> void carry(Carrier& carrier) { carrier(columns_, cells_); } // see team/packing.h
+    size_t size() const { return cells_.size(); }
     void write(model::MpiHeatMap& map) const;
 
   private:

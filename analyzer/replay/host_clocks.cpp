@@ -1,6 +1,5 @@
 #include "replay/host_clocks.h"
 
-#include "replay/shares.h"
 #include "trace/mixed_hash.h"
 
 #include <cmath>
@@ -80,6 +79,25 @@ size_t stretch_of(const Extent& extent, Nanoseconds moment) {
                         std::max(1.0, static_cast<double>(extent.end - extent.begin));
     return static_cast<size_t>(std::clamp(part, 0.0, 1.0) * (ShiftBounds::kStretches - 1e-9));
 }
+
+struct HostBounds {
+    explicit HostBounds(size_t count) : hosts(count), count_(count) {}
+    std::vector<ShiftBounds> hosts;
+
+    void merge(HostBounds&& other) {
+        for (size_t host = 0; host < hosts.size(); ++host)
+            hosts[host].merge(other.hosts[host]);
+    }
+    template <class Carrier> void carry(Carrier& carrier) { carrier(hosts); }
+    bool fits(const Job&) const {
+        return hosts.size() == count_ && std::ranges::all_of(hosts, [](const ShiftBounds& host) {
+            return host.bounds.size() == ShiftBounds::kStretches;
+        });
+    }
+
+  private:
+    size_t count_;
+};
 
 } // namespace
 
@@ -180,7 +198,7 @@ void set_clocks(const model::Run& run, Job& job) {
     }
 }
 
-model::MpiClocks align_hosts(const model::Run& run, Job& job, const OpenTrace& open, unsigned threads,
+model::MpiClocks align_hosts(const model::Run& run, Job& job, const OpenTrace& open, const RankWork& work,
                              std::vector<HostShift>& shifts) {
     model::MpiClocks clocks;
     shifts.assign(run.hosts.size(), {});
@@ -196,26 +214,23 @@ model::MpiClocks align_hosts(const model::Run& run, Job& job, const OpenTrace& o
         if (rank.host == first_host)
             RankEvents(run, rank).visit(open, [&](const Collective& event) { meetings.take(event); });
     const Extent extent = extent_of(run, job);
-    std::vector<std::vector<ShiftBounds>> found(shares_for(job.ranks.size(), threads),
-                                                std::vector<ShiftBounds>(run.hosts.size()));
-    for_each_rank(job, found, [&](uint32_t row, std::vector<ShiftBounds>& bounds) {
+    const auto none = [&] { return HostBounds(run.hosts.size()); };
+    const HostBounds found = work.of_all(none, [&](uint32_t row, HostBounds& bounds) {
         const Rank& rank = job.ranks[row];
         if (rank.host == first_host)
             return;
         RankEvents(run, rank).visit(open, [&](const Collective& event) {
             if (const Meeting* meeting = meetings.find(event)) {
                 const size_t stretch = stretch_of(extent, event.begin);
-                bounds[rank.host].narrow(stretch, meeting->last_begin - event.end, meeting->first_end - event.begin);
-                bounds[rank.host].leave(stretch, event.end - event.begin, meeting->first_end - event.end);
+                bounds.hosts[rank.host].narrow(stretch, meeting->last_begin - event.end, meeting->first_end - event.begin);
+                bounds.hosts[rank.host].leave(stretch, event.end - event.begin, meeting->first_end - event.end);
             }
         });
     });
     for (size_t host = 0; host < run.hosts.size(); ++host) {
         if (!used[host] || host == first_host)
             continue;
-        for (size_t share = 1; share < found.size(); ++share)
-            found[0][host].merge(found[share][host]);
-        FittedShift fitted = fit_shift(found[0][host], extent.begin, extent.end);
+        FittedShift fitted = fit_shift(found.hosts[host], extent.begin, extent.end);
         clocks.aligned &= !fitted.shift.values.empty();
         clocks.error_s = std::max(clocks.error_s, seconds(fitted.error));
         clocks.largest_drift = std::max(clocks.largest_drift, std::abs(fitted.drift));

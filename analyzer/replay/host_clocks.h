@@ -4,6 +4,7 @@
 
 #include "model/mpi_job.h"
 #include "replay/events.h"
+#include "replay/rank_work.h"
 
 #include <vector>
 
@@ -24,6 +25,7 @@ struct ShiftBounds {
     void narrow(size_t stretch, Nanoseconds least, Nanoseconds most);
     void leave(size_t stretch, Nanoseconds stay, Nanoseconds apart);
     void merge(const ShiftBounds& other);
+    template <class Carrier> void carry(Carrier& carrier) { carrier(bounds); } // see team/packing.h
 };
 
 struct FittedShift {
@@ -42,7 +44,7 @@ void set_clocks(const model::Run& run, Job& job);
 
 // Then sets the clocks of all hosts to that of the first rank's; reads the files of all ranks once when there are several.
 // `shifts` gets one element a host and outlives the job's clocks.
-model::MpiClocks align_hosts(const model::Run& run, Job& job, const OpenTrace& open, unsigned threads,
+model::MpiClocks align_hosts(const model::Run& run, Job& job, const OpenTrace& open, const RankWork& work,
                              std::vector<HostShift>& shifts);
 
 } // namespace plumb::replay

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <array>
 #include <bit>
+#include <cmath>
 #include <cstdint>
 
 namespace plumb::replay {
@@ -37,6 +38,23 @@ class LogHistogram {
             below += here;
         }
         return 0;
+    }
+
+    // Sums of what values lie beyond a value, on either side; those in its own place count nothing.
+    struct Distances {
+        double below = 0, above = 0;
+    };
+    Distances distances_from(double value) const {
+        Distances sums;
+        const size_t own = place(static_cast<int64_t>(value));
+        for (size_t i = 0; i < counts_.size(); ++i) {
+            if (i == own || counts_[i] == 0)
+                continue;
+            const int at = static_cast<int>(i) - kSide;
+            const double distance = (edge(at) + edge(at + 1)) / 2 - value;
+            (distance < 0 ? sums.below : sums.above) += std::abs(distance) * static_cast<double>(counts_[i]);
+        }
+        return sums;
     }
 
   private:

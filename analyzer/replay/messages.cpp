@@ -94,6 +94,12 @@ void MessageEnds::merge(MessageEnds&& other) {
     unmatched_ += other.unmatched_;
 }
 
+bool MessageEnds::fits(const Job& job) const {
+    return one_in_ > 0 && std::ranges::all_of(ends_, [&](const End& end) {
+        return end.comm < job.comms.size() && end.sender < job.ranks.size() && end.receiver < job.ranks.size();
+    });
+}
+
 bool MessageEnds::same_message(const End& left, const End& right) {
     return left.comm == right.comm && left.sender == right.sender && left.receiver == right.receiver &&
            left.tag == right.tag && left.sequence == right.sequence;

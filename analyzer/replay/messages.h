@@ -62,6 +62,8 @@ class MessageEnds {
 
     void take(uint32_t row, const Message& event);
     void merge(MessageEnds&& other);
+    template <class Carrier> void carry(Carrier& carrier) { carrier(one_in_, ends_, unmatched_); } // see team/packing.h
+    bool fits(const Job& job) const; // what was carried here is possible
     MatchedMessages match() &&;
 
   private:

@@ -5,8 +5,9 @@
 #include "replay/cycles.h"
 #include "replay/host_clocks.h"
 #include "replay/matrix.h"
+#include "replay/pending.h"
 #include "replay/rank_rows.h"
-#include "replay/shares.h"
+#include "replay/rank_work.h"
 #include "replay/transfer_fit.h"
 #include "support/error.h"
 
@@ -14,6 +15,7 @@
 #include <fmt/format.h>
 #include <map>
 #include <numeric>
+#include <optional>
 
 namespace plumb::replay {
 
@@ -21,36 +23,75 @@ namespace {
 
 using Problems = std::map<uint32_t, std::string>; // by row
 
+template <class ByRow> bool rows_of(const ByRow& map, const Job& job) {
+    return map.empty() || map.rbegin()->first < job.ranks.size();
+}
+
 // First reading.
 struct Gathered {
     EpochTable epochs;
     MessageEnds ends;
     Problems problems;
+
+    void merge(Gathered&& other) {
+        epochs.merge(other.epochs);
+        ends.merge(std::move(other.ends));
+        problems.merge(other.problems);
+    }
+    template <class Carrier> void carry(Carrier& carrier) { carrier(epochs, ends, problems); }
+    bool fits(const Job& job) const { return epochs.fits(job) && ends.fits(job) && rows_of(problems, job); }
 };
 
 // Second reading.
-struct Charged {
+class Charged {
+  public:
+    Charged(const model::Run& run, JobCharge none)
+        : charge(std::move(none)), run_(&run), epochs_(charge.others_begin.size()), cells_(charge.arrivals.size()) {}
+
     JobCharge charge;
+    std::map<uint32_t, RankCharge> ranks; // by row
     Problems problems;
+
+    void merge(Charged&& other) {
+        charge.merge(other.charge);
+        ranks.merge(other.ranks);
+        problems.merge(other.problems);
+    }
+    template <class Carrier> void carry(Carrier& carrier) { carrier(charge, ranks, problems); }
+    bool fits(const Job& job) const {
+        return rows_of(ranks, job) && rows_of(problems, job) && charge.caused.size() == job.ranks.size() &&
+               charge.comm_wait.size() == job.comms.size() && charge.comm_operation.size() == job.comms.size() &&
+               charge.others_begin.size() == epochs_ && charge.responsible_begin.size() == epochs_ &&
+               charge.responsible_extra.size() == epochs_ && charge.arrivals.size() == cells_ &&
+               std::ranges::all_of(ranks, [&](const auto& entry) {
+                   return entry.second.sites.size() == run_->processes[job.ranks[entry.first].process].mpi->sites.size();
+               });
+    }
+
+  private:
+    const model::Run* run_;
+    size_t epochs_, cells_; // of an empty one
 };
 
 class JobReplay {
   public:
     JobReplay(model::Run& run, Job& job, const ReplayOptions& options)
-        : run_(run), job_(job), options_(options), shares_(shares_for(job.ranks.size(), options.threads)),
+        : run_(run), job_(job), options_(options), work_(job, options.threads, options.team),
           charges_(job.ranks.size()), caused_by_messages_(job.ranks.size()) {}
 
-    model::MpiJob replay() {
+    // Nothing in a process of a team that does not lead it.
+    std::optional<model::MpiJob> replay() {
         set_clocks(run_, job_);
         std::vector<HostShift> shifts;
         try {
-            result_.clocks = align_hosts(run_, job_, options_.open, options_.threads, shifts);
+            result_.clocks = align_hosts(run_, job_, options_.open, work_, shifts);
         } catch (const Error& error) { // the reading below says which rank it was
             result_.clocks.aligned = false;
         }
         EpochTable epochs = gather();
         result_.chains = find_chains(run_, job_, messages_, caused_by_messages_);
-        charge(epochs);
+        if (!charge(epochs))
+            return {};
         describe();
         note_problems();
         return std::move(result_);
@@ -59,8 +100,8 @@ class JobReplay {
   private:
     EpochTable gather() {
         const uint64_t ends = recorded_ends(run_, job_);
-        std::vector<Gathered> shares(shares_, Gathered{EpochTable(job_), MessageEnds(job_, ends), {}});
-        for_each_rank(job_, shares, [&](uint32_t row, Gathered& gathered) {
+        const auto none = [&] { return Gathered{EpochTable(job_), MessageEnds(job_, ends), {}}; };
+        Gathered all = work_.of_all(none, [&](uint32_t row, Gathered& gathered) {
             read(row, gathered.problems, [&] {
                 RankEvents(run_, job_.ranks[row])
                     .visit(options_.open, trace::Overloaded{
@@ -69,37 +110,31 @@ class JobReplay {
                                           });
             });
         });
-        for (size_t share = 1; share < shares.size(); ++share) {
-            shares[0].epochs.merge(shares[share].epochs);
-            shares[0].ends.merge(std::move(shares[share].ends));
-            shares[0].problems.merge(shares[share].problems);
-            shares[share].epochs = EpochTable(job_);
-        }
-        problems_.merge(shares[0].problems);
-        messages_ = std::move(shares[0].ends).match();
+        problems_.merge(all.problems);
+        messages_ = std::move(all.ends).match();
         messages_.weigh(run_, job_);
-        shares[0].epochs.finish();
-        return std::move(shares[0].epochs);
+        all.epochs.finish();
+        return std::move(all.epochs);
     }
 
-    void charge(const EpochTable& epochs) {
+    bool charge(const EpochTable& epochs) {
         const HeatMapShape shape(job_, epochs, longest_awaited(epochs));
-        const Responsible responsible = find_responsible(run_, job_, epochs, messages_, options_.open, options_.threads);
+        const Responsible responsible = find_responsible(run_, job_, epochs, messages_, options_.open, work_);
         const std::vector<double> usual_delay = usual_run_delays(run_, job_);
         const ChargeInput input{run_, job_, epochs, messages_, shape, responsible, usual_delay};
-        std::vector<Charged> shares(shares_, Charged{JobCharge(job_, epochs, shape), {}});
-        for_each_rank(job_, shares, [&](uint32_t row, Charged& charged) {
-            read(row, charged.problems, [&] { charge_rank(input, row, options_.open, charges_[row], charged.charge); });
+        const auto none = [&] { return Charged(run_, JobCharge(job_, epochs, shape)); };
+        auto charged = work_.for_leader(none, [&](uint32_t row, Charged& share) {
+            read(row, share.problems, [&] { charge_rank(input, row, options_.open, share.ranks[row], share.charge); });
         });
-        for (size_t share = 1; share < shares.size(); ++share) {
-            shares[0].charge.merge(shares[share].charge);
-            shares[0].problems.merge(shares[share].problems);
-        }
-        problems_.merge(shares[0].problems);
-        const JobCharge& all = shares[0].charge;
+        if (!charged)
+            return false;
+        problems_.merge(charged->problems);
+        for (auto& [row, charge] : charged->ranks)
+            charges_[row] = std::move(charge);
+        const JobCharge& all = charged->charge;
         stride_ = epochs.stride();
         result_.ranks = rank_rows(run_, job_, charges_, all, messages_, caused_by_messages_, stride_);
-        const std::vector<double> gains = gains_of(job_, epochs, responsible, all);
+        const std::vector<double> gains = gains_of(job_, epochs, responsible, all, charges_);
         for (size_t row = 0; row < gains.size(); ++row)
             result_.ranks[row].gain_s = gains[row] * 1e-9 * static_cast<double>(stride_);
         result_.sites = merge_call_sites(run_, job_, charges_, messages_, stride_);
@@ -108,6 +143,7 @@ class JobReplay {
         result_.chains.collective_wait_s = seconds(all.chain_wait) * static_cast<double>(stride_);
         result_.granularity = granularity_of(all, epochs);
         describe_comms(epochs, all);
+        return true;
     }
 
     // Rows of the job by what others waited for them, the longest first.
@@ -186,6 +222,7 @@ class JobReplay {
         const TransferFits fits = fit_transfers(job_, messages_);
         result_.within_host = fits.within_host;
         result_.between_hosts = fits.between_hosts;
+        result_.pending = find_pending(run_, job_, options_.open);
     }
 
     template <class Work> static void read(uint32_t row, Problems& problems, const Work& work) {
@@ -209,7 +246,7 @@ class JobReplay {
     model::Run& run_;
     Job& job_;
     const ReplayOptions& options_;
-    unsigned shares_;
+    RankWork work_;
     std::vector<RankCharge> charges_;
     std::vector<Nanoseconds> caused_by_messages_;
     MatchedMessages messages_;
@@ -225,8 +262,8 @@ void replay_mpi(model::Run& run, const ReplayOptions& options) {
     if (!used.open)
         used.open = [](const std::string& name) { return trace::TraceFile(name); };
     for (Job& job : find_jobs(run)) {
-        model::MpiJob result = JobReplay(run, job, used).replay();
-        run.mpi_jobs.push_back(std::move(result));
+        if (std::optional<model::MpiJob> result = JobReplay(run, job, used).replay())
+            run.mpi_jobs.push_back(std::move(*result));
     }
 }
 

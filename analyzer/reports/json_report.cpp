@@ -1,5 +1,6 @@
 #include "reports/json_report.h"
 #include "reports/json_accesses.h"
+#include "reports/json_memory.h"
 #include "reports/json_document.h"
 #include "reports/json_mpi.h"
 #include "reports/regions.h"
@@ -202,11 +203,14 @@ Json json_document(const Report& report) {
         libraries.push_back({{"module", share.module},
                              {"seconds", number(share.seconds)},
                              {"fraction", number(share.fraction)}});
-    return {{"schema", kReportSchema}, {"run", run_object(report)}, {"evidence", evidence_list(report)},
+    Json document = {{"schema", kReportSchema}, {"run", run_object(report)}, {"evidence", evidence_list(report)},
             {"metrics", metrics},      {"findings", findings},      {"looked_for", report.looked_for},
             {"hot_lines", lines},      {"libraries", libraries},    {"accesses", accesses_array(report)},
             {"regions", region_list(*report.run)},
             {"mpi_jobs", mpi_jobs_array(report)}};
+    if (Json memory = memory_object(report); !memory.is_null())
+        document["memory"] = std::move(memory);
+    return document;
 }
 
 std::string json_text(const Json& document, int indent) {

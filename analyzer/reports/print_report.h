@@ -10,7 +10,7 @@
 namespace plumb {
 
 struct ReportOptions {
-    std::string format = "text";   // text, json or html
+    std::string format = "text";   // text, json, html or timeline
     bool align_sites = false;      // the unaligned accesses alone, one a line
     std::string only_file;         // glob of source files whose unaligned accesses are shown; empty: all
     std::string output;            // file to write; empty: the stream
@@ -18,10 +18,16 @@ struct ReportOptions {
     std::vector<std::pair<std::string, std::string>>
         source_maps;     // path prefix in the debug info -> on this machine
     std::string sysroot; // where the files of the recorded machine are
+    unsigned threads = 0;  // that analyse; 0: as many as the machine runs at once
+    // The launcher's job that this process is one of several of, all with the same options (mpirun -n N plumb report RUN):
+    // they share the work, and the first prints. Empty: it is alone.
+    std::string job;
+    size_t process = 0, processes = 1;
 };
 
-// Throws Error, with what to do: no such directory, not a run directory, of a newer version, nothing
-// recorded, or the output cannot be written. The stream gets the report whole or not at all.
+// Prints nothing in a process of a job other than the first. Throws Error, with what to do: no such directory, not a run
+// directory, of a newer version, nothing recorded, no timeline in it, or the output cannot be written. The stream gets the
+// report whole or not at all; only a timeline is written as it is read.
 void print_report(const std::string& run_directory, const ReportOptions& options, std::FILE* stream);
 
 } // namespace plumb

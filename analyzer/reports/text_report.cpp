@@ -7,6 +7,7 @@
 #include "reports/run_summary.h"
 #include "reports/text_canvas.h"
 #include "reports/text_findings.h"
+#include "reports/text_memory.h"
 #include "reports/text_mpi.h"
 #include "reports/utf8.h"
 
@@ -201,6 +202,7 @@ std::string text_report(const Report& report, const TextStyle& style) {
     put_mpi(canvas, report);
     put_hot_lines(canvas, report);
     put_libraries(canvas, report);
+    put_memory(canvas, report);
     put_accesses(canvas, report);
     put_regions(canvas, report);
     put_placement(canvas, report);

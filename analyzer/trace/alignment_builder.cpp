@@ -1,20 +1,12 @@
 #include "trace/alignment_builder.h"
 
+#include "trace/access_kind.h"
+
 #include <algorithm>
 
 namespace plumb::trace {
 
 namespace {
-
-model::AccessKind kind_of(uint32_t flags, uint32_t width) {
-    return {.width = width,
-            .load = (flags & kAlignLoad) != 0,
-            .store = (flags & kAlignStore) != 0,
-            .locked = (flags & kAlignLocked) != 0,
-            .string = (flags & kAlignString) != 0,
-            .stack = (flags & kAlignStack) != 0,
-            .packed = (flags & kAlignPacked) != 0};
-}
 
 model::UnalignedAddress::Block block_of(uint32_t kind) {
     using Block = model::UnalignedAddress::Block;
@@ -87,7 +79,7 @@ void AlignmentBuilder::take(const AlignSite& record, uint32_t path, uint64_t tim
     if (!known || known->address != 0)
         return;
     known->address = record.address;
-    known->kind = kind_of(record.flags, record.width);
+    known->kind = access_kind(record.flags, record.width);
     known->code.assign(record.code, record.code + std::min<size_t>(record.instruction_bytes, sizeof record.code));
     known->path = path;
     known->first_ns = time_ns;
@@ -156,7 +148,7 @@ void AlignmentBuilder::take(const AccessSite& record) {
     const auto [found, is_new] = sampled_accesses_.try_emplace(record.address, place);
     if (is_new)
         process_.sampled_accesses.push_back(
-            {.address = record.address, .kind = kind_of(record.flags, record.width)});
+            {.address = record.address, .kind = access_kind(record.flags, record.width)});
     model::SampledAccess& access = process_.sampled_accesses[found->second];
     access.samples += record.samples;
     access.time_ns += record.time_ns;
@@ -164,6 +156,31 @@ void AlignmentBuilder::take(const AccessSite& record) {
     access.line_crossings += record.line_crossings;
     access.page_crossings += record.page_crossings;
     access.last_address = record.last_address;
+}
+
+void AlignmentBuilder::take(const AccessStride& record, Allowance& allowance) {
+    if (record.stride == 0 || record.line_bytes == 0 || record.sets == 0 || !allowance.take(sizeof(model::StridedWalk)))
+        return;
+    process_.strided_walks.push_back({.address = record.address,
+                                      .kind = access_kind(record.flags, record.width),
+                                      .cache_level = record.level,
+                                      .ways = record.ways,
+                                      .line_bytes = record.line_bytes,
+                                      .sets = record.sets,
+                                      .sets_used = record.sets_used,
+                                      .samples = record.samples,
+                                      .time_ns = record.time_ns,
+                                      .moved_samples = std::min(record.moved_samples, record.samples),
+                                      .moved_time_ns = std::min(record.moved_time_ns, record.time_ns),
+                                      .stride = record.stride,
+                                      .length = record.walk,
+                                      .advance = record.advance,
+                                      .lowest_address = record.lowest_address,
+                                      .highest_address = record.highest_address,
+                                      .last_address = record.last_address,
+                                      .padded_stride = record.padded_stride,
+                                      .seen_ns = static_cast<double>(record.seen_ps) * 1e-3,
+                                      .padded_ns = static_cast<double>(record.padded_ps) * 1e-3});
 }
 
 void AlignmentBuilder::give_back_samples() {
@@ -186,6 +203,12 @@ void AlignmentBuilder::give_back_samples() {
     for (model::SampledAccess& access : process_.sampled_accesses)
         if (const model::StandInCode* code = find(stand_ins, access.address))
             access.address = code->address;
+    for (model::StridedWalk& walk : process_.strided_walks)
+        if (const model::StandInCode* code = find(stand_ins, walk.address))
+            walk.address = code->address;
+    for (model::PageScatter& scatter : process_.page_scatters)
+        if (const model::StandInCode* code = find(stand_ins, scatter.address))
+            scatter.address = code->address;
     merge_accesses(process_.sampled_accesses);
 }
 

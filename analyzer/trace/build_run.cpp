@@ -113,6 +113,7 @@ void RunBuilder::find_processes() {
         FileContext context = context_of(i);
         std::vector<ProcessSeen> seen; // kept until the texts they name are known
         std::vector<ProcessStart> started;
+        files_[i].pass_over_events(true); // replay/ reads them
         for_each_record(files_[i], Overloaded{
                                        [&](const String& record, std::string_view text) {
                                            context.strings.add(record.id, text);
@@ -188,10 +189,23 @@ void RunBuilder::take_records(size_t file) {
                    [&](const AccessSite& record) { // without a time: the last program that ran under its pid
                        give(record, record.pid, record.first_ns ? record.first_ns : UINT64_MAX / 2);
                    },
+                   [&](const AccessStride& record) { give(record, record.pid, record.first_ns); },
                    [&](const MpiRank& record) { give(record, own_pid, 0); },
                    [&](const MpiComm& record) { give(record, own_pid, 0); },
                    [&](const MpiSite& record) { give(record, own_pid, 0); },
                    [&](const MpiPeer& record) { give(record, own_pid, 0); },
+                   [&](const MemoryArea& record) { give(record, record.pid, record.first_ns); },
+                   [&](const MemoryTraffic& record) { give(record, record.pid, record.first_ns); },
+                   [&](const MemoryEpoch& record) { give(record, record.pid, record.begin_ns); },
+                   [&](const FirstTouch& record) { give(record, record.pid, record.first_ns); },
+                   [&](const PageScatter& record) { give(record, record.pid, record.first_ns); },
+                   [&](const ProcessMemory& record) { give(record, record.pid, record.first_ns); },
+                   [&](const LargeMap& record) { give(record, own_pid, record.time_ns); },
+                   [&](const LargeUnmap& record) { give(record, own_pid, record.time_ns); },
+                   [&](const NumaNode& record) { give_host(record); },
+                   [&](const HugePages& record) { give_host(record); },
+                   [&](const MpiRequest& record) { give(record, own_pid, 0); },
+                   [&](const MpiInside& record) { give(record, own_pid, 0); },
                    [&](const AccessPenalty& record) { give_host(record); },
                    [&](const EventCount& record) { give_host(record); },
                    [&](const CpuInterval& record) { give_host(record); },
@@ -202,6 +216,7 @@ void RunBuilder::take_records(size_t file) {
                    [&](const Topology& record) { give_host(record); },
                    [&](const Evidence& record) { take_evidence(record, context); },
                });
+    trace.pass_over_events(false);
     run_.recorded_bytes += trace.used_bytes();
     for (const std::string& note : trace.notes())
         run_.notes.push_back(note);

@@ -177,7 +177,7 @@
     F(messages, number, "updated: how many ends of messages there were; MpiMessage keeps those with")        \
     F(message_stride, number, "updated: sequence % message_stride == 0")                                     \
     F(unmatched, number, "updated: completed operations whose request was not known, and messages not counted") \
-    F(reserved, padding, "")
+    F(timeline_calls, number, "updated: how many calls were put into the ring of MpiEvents so far; since 1.3")
 
 #define PLUMB_FIELDS_MpiComm(F)                                                                              \
     F(id, number, "from 1, private to the file")                                                             \
@@ -191,7 +191,8 @@
     F(name, string, "as the program named it, else 0")                                                       \
     F(path, node, "who made it; 0: MPI itself")                                                              \
     F(first, number, "world rank of its rank 0")                                                             \
-    F(time_ticks, number, "")
+    F(time_ticks, number, "")                                                                                \
+    F(handle, address, "what MpiInside::comm calls it; since 1.3")
 
 #define PLUMB_FIELDS_MpiSite(F)                                                                              \
     F(id, number, "from 1, private to the file")                                                             \
@@ -244,6 +245,37 @@
     F(wait_ticks, number, "the call that completed it began; blocking: begin_ticks")                         \
     F(end_ticks, number, "that call returned")                                                               \
     F(bytes, number, "")
+
+#define PLUMB_FIELDS_MpiRequest(F)                                                                           \
+    F(site, number, "MpiSite::id of the call that began it, written last with release; 0: free")             \
+    F(flags, flags, "MpiMessageFlags; of a collective kMpiRequestCollective")                                \
+    F(peer, number, "of a collective: its root, -1: none")                                                   \
+    F(tag, number, "negative: any")                                                                          \
+    F(comm, number, "MpiComm::id, 0: not known")                                                             \
+    F(tid, number, "the thread that began it")                                                               \
+    F(handle, address, "not unique: requests that are complete at once share one")                           \
+    F(sequence, number, "of a collective: as in MpiCollective")
+
+#define PLUMB_FIELDS_MpiEvent(F)                                                                             \
+    F(begin_ticks, number, "")                                                                               \
+    F(end_ticks, number, "")                                                                                 \
+    F(site, number, "MpiSite::id; written last; 0: the place is free")                                       \
+    F(peer, number, "world rank that was sent to or received from, or the root; -1: none or not known")      \
+    F(bytes, number, "of that message, or what this rank gave to the collective")
+
+#define PLUMB_FIELDS_MpiInside(F)                                                                            \
+    F(begin_ticks, number, "written last; 0: it is not inside")                                              \
+    F(call, string, "")                                                                                      \
+    F(kind, flags, "MpiKind")                                                                                \
+    F(return_address, address, "where in the program it was called")                                         \
+    F(comm, address, "MpiComm::handle, 0: none")                                                             \
+    F(source, number, "kMpiReceive, kMpiProbe: from whom")                                                   \
+    F(source_tag, number, "")                                                                                \
+    F(target, number, "kMpiSend: to whom; kMpiCollectiveCall: the root, -1: none")                           \
+    F(target_tag, number, "")                                                                                \
+    F(path, node, "by whom, if this is where the path's innermost frame is; else the site has it")           \
+    F(requests, number, "kMpiWait: how many it was given")                                                   \
+    F(request, address, "kMpiWait: MpiRequest::handle of the first")
 
 #define PLUMB_FIELDS_ProcessSeen(F)                                                                          \
     F(pid, number, "")                                                                                       \
@@ -319,8 +351,10 @@
     F(file_bytes, number, "page cache")                                                                      \
     F(anonymous_bytes, number, "")                                                                           \
     F(local_allocations, number, "numastat, pages, since boot")                                              \
-    F(missed_allocations, number, "wanted here, got elsewhere")                                              \
-    F(foreign_allocations, number, "wanted elsewhere, got here")
+    F(missed_allocations, number, "numa_miss: wanted elsewhere, got here")                                   \
+    F(foreign_allocations, number, "numa_foreign: wanted here, got elsewhere")                               \
+    F(reclaimable_bytes, number,                                                                             \
+      "page cache that makes room when it is needed: of files, not of tmpfs; since 1.3")
 
 #define PLUMB_FIELDS_OtherProcess(F)                                                                         \
     F(name, string, "comm")                                                                                  \
@@ -388,7 +422,7 @@
     F(mode, number, "AlignMode")                                                                             \
     F(padding, padding, "")                                                                                  \
     F(hits, number, "counted, of all sites")                                                                 \
-    F(excluded_hits, number, "in the C library, the loader and excluded modules: stepped over, not counted") \
+    F(excluded_hits, number, "in excluded code, or of packed accesses: stepped over, not counted")           \
     F(windows, number, "find mode: how often the thread was armed")                                          \
     F(armed_ns, number, "find mode: for how long, an upper bound")                                           \
     F(stepped, number, "hits that took a single step")                                                       \
@@ -436,3 +470,136 @@
     F(name, string, "\"alignment-faults\", \"emulation-faults\", or a PMU event's own name")                 \
     F(pid, number, "the process it was opened on, its descendants included")                                 \
     F(count, number, "")
+
+#define PLUMB_FIELDS_NumaNode(F)                                                                             \
+    F(node, number, "")                                                                                      \
+    F(padding, padding, "")                                                                                  \
+    F(total_bytes, number, "of memory, 0: it has CPUs only")                                                 \
+    F(cpus, string, "list format, empty: it has memory only")                                                \
+    F(distances, string, "to all nodes in ascending order, separated by blanks: the firmware's, 10 is local")
+
+#define PLUMB_FIELDS_MemoryArea(F)                                                                           \
+    F(id, number, "")                                                                                        \
+    F(pid, number, "")                                                                                       \
+    F(start, address, "")                                                                                    \
+    F(end, address, "first address behind it, at its largest")                                               \
+    F(first_ns, number, "when it was first seen")                                                            \
+    F(flags, flags, "MemoryAreaFlags")                                                                       \
+    F(path, string, "as /proc/PID/maps names it, 0: anonymous")
+
+#define PLUMB_FIELDS_MemoryTraffic(F)                                                                        \
+    F(pid, number, "")                                                                                       \
+    F(area, number, "MemoryArea::id, 0: not known")                                                          \
+    F(instruction, address, "address")                                                                       \
+    F(path, node, "of the first such sample, 0: not known")                                                  \
+    F(flags, flags, "AlignFlags")                                                                            \
+    F(width, number, "bytes")                                                                                \
+    F(cpu_node, number, "")                                                                                  \
+    F(page_node, number, "")                                                                                 \
+    F(unknown, number, "why page_node is not known: errno of the page, 3 when the process had ended")        \
+    F(samples, number, "")                                                                                   \
+    F(time_ns, number, "what they stand for")                                                                \
+    F(lowest_address, address, "")                                                                           \
+    F(highest_address, address, "")                                                                          \
+    F(last_address, address, "")                                                                             \
+    F(first_ns, number, "")                                                                                  \
+    F(last_ns, number, "")
+
+#define PLUMB_FIELDS_MemoryEpoch(F)                                                                          \
+    F(pid, number, "")                                                                                       \
+    F(cpu_node, number, "")                                                                                  \
+    F(page_node, number, "")                                                                                 \
+    F(begin_ns, number, "")                                                                                  \
+    F(end_ns, number, "")                                                                                    \
+    F(samples, number, "")                                                                                   \
+    F(time_ns, number, "what they stand for")
+
+#define PLUMB_FIELDS_FirstTouch(F)                                                                           \
+    F(pid, number, "")                                                                                       \
+    F(area, number, "MemoryArea::id, 0: not known")                                                          \
+    F(instruction, address, "address")                                                                       \
+    F(path, node, "")                                                                                        \
+    F(cpu_node, number, "")                                                                                  \
+    F(page_node, number, "where the page lay soon after")                                                    \
+    F(samples, number, "")                                                                                   \
+    F(faults, number, "what they stand for")                                                                 \
+    F(lowest_address, address, "")                                                                           \
+    F(highest_address, address, "")                                                                          \
+    F(first_ns, number, "")                                                                                  \
+    F(last_ns, number, "")
+
+#define PLUMB_FIELDS_PageScatter(F)                                                                          \
+    F(pid, number, "")                                                                                       \
+    F(flags, flags, "AlignFlags")                                                                            \
+    F(address, address, "of the instruction")                                                                \
+    F(width, number, "bytes")                                                                                \
+    F(form, number, "ScatterForm")                                                                           \
+    F(area_flags, flags, "MemoryAreaFlags")                                                                  \
+    F(page_flags, flags, "PageFlags, as seen last")                                                          \
+    F(path, string, "of the mapping as in MemoryArea")                                                       \
+    F(samples, number, "")                                                                                   \
+    F(time_ns, number, "what they stand for")                                                                \
+    F(small_ns, number, "of that, on small pages")                                                           \
+    F(places, number, "samples that were looked at closely")                                                 \
+    F(pages, number, "small pages that these fell into")                                                     \
+    F(lowest_address, address, "of them")                                                                    \
+    F(highest_address, address, "")                                                                          \
+    F(last_address, address, "")                                                                             \
+    F(footprint_bytes, number, "as if all of so much memory were used evenly")                               \
+    F(area_start, address, "")                                                                               \
+    F(area_end, address, "first address behind it")                                                          \
+    F(resident_bytes, number, "of the mapping, as seen last")                                                \
+    F(huge_bytes, number, "of them, by huge pages")                                                          \
+    F(timed_bytes, number, "memory over which accesses were timed, 0: not timed")                            \
+    F(small_ps, number, "of one access")                                                                     \
+    F(huge_ps, number, "0: there were no huge pages for the trial")                                          \
+    F(why_not_timed, string, "")                                                                             \
+    F(looks, number, "how often the mapping was looked at")                                                  \
+    F(first_ns, number, "of the first sample: tells the image of a pid that executed another program")       \
+    F(last_ns, number, "")
+
+#define PLUMB_FIELDS_HugePages(F)                                                                            \
+    F(enabled, string, "always, madvise or never")                                                           \
+    F(defrag, string, "")                                                                                    \
+    F(shared_enabled, string, "of shared memory")                                                            \
+    F(padding, padding, "")                                                                                  \
+    F(page_bytes, number, "of a huge page")                                                                  \
+    F(scan_pages, number, "of the base size, which khugepaged looks at before it sleeps")                    \
+    F(scan_sleep_ms, number, "")
+
+#define PLUMB_FIELDS_ProcessMemory(F)                                                                        \
+    F(pid, number, "")                                                                                       \
+    F(policy, string,                                                                                        \
+      "of the process, as /proc/PID/numa_maps shows it: \"default\", \"interleave:0-1\"; 0: not known")      \
+    F(first_ns, number, "when it was first looked at: tells the image of a pid that executed another program") \
+    F(last_ns, number, "")                                                                                   \
+    F(peak_bytes, number, "resident, shared libraries and files included (VmHWM)")                           \
+    F(anonymous_bytes, number, "resident and its own (RssAnon)")                                             \
+    F(shared_bytes, number, "resident, of segments that it may share with others (RssShmem)")                \
+    F(inherited_bytes, number,                                                                               \
+      "of anonymous_bytes, what it had at the first look, if fork alone made it: its parent's")
+
+#define PLUMB_FIELDS_AccessStride(F)                                                                         \
+    F(pid, number, "")                                                                                       \
+    F(flags, flags, "AlignFlags; a load and a store: the loop writes what it reads there")                   \
+    F(address, address, "of the instruction")                                                                \
+    F(width, number, "bytes")                                                                                \
+    F(level, number, "of the cache")                                                                         \
+    F(ways, number, "")                                                                                      \
+    F(line_bytes, number, "")                                                                                \
+    F(sets, number, "")                                                                                      \
+    F(sets_used, number, "by the lines of one walk")                                                         \
+    F(samples, number, "of the instruction")                                                                 \
+    F(time_ns, number, "what they stand for")                                                                \
+    F(moved_samples, number, "of them, with this stride")                                                    \
+    F(moved_time_ns, number, "")                                                                             \
+    F(stride, number, "bytes, without its sign")                                                             \
+    F(walk, number, "accesses from the beginning of the innermost loop to its end, the most that were seen") \
+    F(advance, number, "bytes, greatest common divisor of the distances between walks; 0: they are the same")\
+    F(lowest_address, address, "of those sampled")                                                           \
+    F(highest_address, address, "")                                                                          \
+    F(last_address, address, "")                                                                             \
+    F(padded_stride, number, "bytes")                                                                        \
+    F(seen_ps, number, "of one access as timed, 0: not measured")                                            \
+    F(padded_ps, number, "")                                                                                 \
+    F(first_ns, number, "of the first sample: tells the image of a pid that executed another program")

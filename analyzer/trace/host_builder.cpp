@@ -1,6 +1,7 @@
 #include "trace/host_builder.h"
 
 #include <algorithm>
+#include <charconv>
 #include <iterator>
 #include <tuple>
 
@@ -9,6 +10,21 @@ namespace plumb::trace {
 namespace {
 
 constexpr uint32_t kCpuAllowed = 1u << 0;
+
+// Of a text of numbers separated by blanks; ends at whatever is none, or larger than a firmware's distance can be.
+std::vector<int> numbers_of(const std::string& text) {
+    std::vector<int> numbers;
+    const char* const end = text.data() + text.size();
+    for (const char* at = text.data(); at < end;) {
+        uint8_t number = 0;
+        const auto [behind, error] = std::from_chars(at, end, number);
+        if (error != std::errc())
+            break;
+        numbers.push_back(number);
+        at = behind < end ? behind + 1 : end;
+    }
+    return numbers;
+}
 
 void keep_smallest(double& known_ns, uint64_t picoseconds) {
     const double ns = static_cast<double>(picoseconds) * 1e-3;
@@ -45,7 +61,8 @@ void HostBuilder::take(const NodeMemory& record, FileContext& context) {
                             .anonymous_bytes = record.anonymous_bytes,
                             .local_allocations = record.local_allocations,
                             .missed_allocations = record.missed_allocations,
-                            .foreign_allocations = record.foreign_allocations});
+                            .foreign_allocations = record.foreign_allocations,
+                            .reclaimable_bytes = record.reclaimable_bytes});
 }
 
 void HostBuilder::take(const OtherProcess& record, FileContext& context) {
@@ -97,6 +114,15 @@ void HostBuilder::take(const Topology& record, FileContext& context) {
     host_.topology_xml = std::move(xml);
 }
 
+void HostBuilder::take(const HugePages& record, FileContext& context) {
+    host_.huge_pages = {.enabled = context.text(record.enabled),
+                        .defrag = context.text(record.defrag),
+                        .shared_enabled = context.text(record.shared_enabled),
+                        .page_bytes = record.page_bytes,
+                        .scan_pages = record.scan_pages,
+                        .scan_sleep_ms = record.scan_sleep_ms};
+}
+
 // Several recorders of a node time the same machine: disturbances only make a figure larger, so the smallest one counts.
 void HostBuilder::take(const AccessPenalty& record, FileContext& context) {
     if (!host_.access_penalties)
@@ -122,7 +148,19 @@ void HostBuilder::take(const EventCount& record, FileContext& context) {
     host_.event_counts.push_back({.name = context.text(record.name), .pid = record.pid, .count = record.count});
 }
 
+// Every recorder of a node tells the same.
+void HostBuilder::take(const NumaNode& record, FileContext& context) {
+    const auto number = static_cast<int>(record.node);
+    if (record.node > INT16_MAX || std::ranges::find(host_.nodes, number, &model::NumaNode::node) != host_.nodes.end())
+        return;
+    model::NumaNode node{.node = number, .total_bytes = record.total_bytes, .cpus = context.cpus(record.cpus),
+                         .distances = {}};
+    node.distances = numbers_of(context.text(record.distances));
+    host_.nodes.push_back(std::move(node));
+}
+
 void HostBuilder::finish() {
+    std::ranges::sort(host_.nodes, {}, &model::NumaNode::node);
     for (model::CpuInterval& interval : host_.cpu_intervals)
         interval.allowed |= std::ranges::binary_search(host_.allowed_cpus, interval.cpu);
     std::stable_sort(host_.cpu_intervals.begin(), host_.cpu_intervals.end(), [](const auto& a, const auto& b) {

@@ -100,6 +100,7 @@ void MpiBuilder::take(const MpiRank& record, std::string library_version, std::s
     mpi.message_stride = std::max<uint64_t>(1, record.message_stride);
     mpi.unmatched = record.unmatched;
     mpi.dropped_sites = record.dropped_sites;
+    mpi.timeline_calls = record.timeline_calls;
 }
 
 void MpiBuilder::take(const MpiComm& record, uint32_t path, std::string name, Allowance& allowance) {
@@ -116,7 +117,8 @@ void MpiBuilder::take(const MpiComm& record, uint32_t path, std::string name, Al
                            .self = (record.flags & kMpiCommSelf) != 0,
                            .inter = (record.flags & kMpiCommInter) != 0,
                            .name = std::move(name),
-                           .path = path});
+                           .path = path,
+                           .handle = record.handle});
 }
 
 // Its times stay ticks until finish().
@@ -153,6 +155,59 @@ void MpiBuilder::take(const MpiPeer& record, Allowance& allowance) {
     std::ranges::copy(record.size_histogram, peer.sizes.begin());
 }
 
+void MpiBuilder::take(const MpiRequest& record, Allowance& allowance) {
+    if (record.site == 0 || !allowance.take(sizeof(model::MpiRequest)))
+        return;
+    mpi().requests.push_back({.site = record.site,
+                              .sent = (record.flags & kMpiMessageSent) != 0,
+                              .synchronous = (record.flags & kMpiMessageSynchronous) != 0,
+                              .collective = (record.flags & kMpiRequestCollective) != 0,
+                              .peer = std::max(-1, record.peer),
+                              .tag = std::max(-1, record.tag),
+                              .comm = record.comm,
+                              .tid = record.tid,
+                              .handle = record.handle,
+                              .sequence = record.sequence});
+}
+
+void MpiBuilder::take(const MpiInside& record, uint32_t thread, uint32_t path, std::string call, Allowance& allowance) {
+    if (!allowance.take(sizeof(model::MpiInside)))
+        return;
+    mpi().inside.push_back({.thread = thread,
+                            .call = std::move(call),
+                            .kind = record.kind,
+                            .path = path,
+                            .source = std::max(-1, record.source),
+                            .source_tag = std::max(-1, record.source_tag),
+                            .target = std::max(-1, record.target),
+                            .target_tag = std::max(-1, record.target_tag),
+                            .requests = record.requests,
+                            .request = record.request,
+                            .begin_ns = record.begin_ticks});
+    comm_handles_.push_back(record.comm);
+}
+
+// The communicator that had the handle last; and the whole call path where a site of the same thread knows it.
+void MpiBuilder::finish_inside(model::MpiInside& inside, uint64_t comm_handle) const {
+    const model::MpiProcess& mpi = *process_.mpi;
+    const bool is_integer = mpi.library == model::MpiProcess::Library::mpich;
+    const uint64_t handle = is_integer ? comm_handle & UINT32_MAX : comm_handle;
+    for (const model::MpiComm& comm : mpi.comms) // by id: the latest counts
+        if (handle != 0 && comm.handle == handle)
+            inside.comm = comm.id;
+    inside.begin_ns = moment_ns(inside.begin_ns, mpi);
+    const model::PathNode& here = process_.paths[inside.path];
+    if (here.parent != 0)
+        return;
+    uint64_t latest_ns = 0;
+    for (const model::MpiSite& site : mpi.sites)
+        if (site.thread == inside.thread && site.call == inside.call && site.path < process_.paths.size() &&
+            process_.paths[site.path].address == here.address && site.last_ns >= latest_ns) {
+            latest_ns = site.last_ns;
+            inside.path = site.path;
+        }
+}
+
 void MpiBuilder::end_file(const std::string& name) {
     if (process_.mpi && process_.mpi->file.empty())
         process_.mpi->file = name;
@@ -170,6 +225,8 @@ void MpiBuilder::finish() {
     }
     std::ranges::stable_sort(mpi.sites, {}, &model::MpiSite::id);
     std::ranges::stable_sort(mpi.comms, {}, &model::MpiComm::id);
+    for (size_t i = 0; i < mpi.inside.size(); ++i)
+        finish_inside(mpi.inside[i], comm_handles_[i]);
 }
 
 } // namespace plumb::trace

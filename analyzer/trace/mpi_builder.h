@@ -22,6 +22,10 @@ class MpiBuilder {
     void take(const MpiComm& record, uint32_t path, std::string name, Allowance& allowance);
     void take(const MpiSite& record, uint32_t thread, uint32_t path, std::string call, Allowance& allowance);
     void take(const MpiPeer& record, Allowance& allowance);
+    void take(const MpiRequest& record, Allowance& allowance);
+    void show_calls() { mpi().shows_calls = true; } // it has an MpiInside
+    // `path`: of the innermost frame at least.
+    void take(const MpiInside& record, uint32_t thread, uint32_t path, std::string call, Allowance& allowance);
 
     // The file that held what was taken so far, as replay/ is to open it.
     void end_file(const std::string& name);
@@ -31,9 +35,11 @@ class MpiBuilder {
 
   private:
     model::MpiProcess& mpi();
+    void finish_inside(model::MpiInside& inside, uint64_t comm_handle) const;
 
     model::Process& process_;
     bool has_rank_ = false;
+    std::vector<uint64_t> comm_handles_; // of MpiProcess::inside
 };
 
 } // namespace plumb::trace

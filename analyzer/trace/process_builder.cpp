@@ -182,6 +182,7 @@ void ProcessBuilder::take(const SampleSite& record, FileContext& context) {
     site.samples += record.samples;
     site.time_ns += record.time_ns;
     site.kernel_samples += record.kernel;
+    site.last_ns = std::max(site.last_ns, context.time(record.last_ns));
 }
 
 void ProcessBuilder::take(const HeapTotals& record, FileContext&) {
@@ -244,6 +245,52 @@ void ProcessBuilder::take(const AlignAddress& record, FileContext& context) {
 void ProcessBuilder::take(const AlignTotals& record, FileContext&) { alignment_.take(record); }
 void ProcessBuilder::take(const AlignCode& record, FileContext&) { alignment_.take(record); }
 void ProcessBuilder::take(const AccessSite& record, FileContext&) { alignment_.take(record); }
+void ProcessBuilder::take(const AccessStride& record, FileContext& context) {
+    alignment_.take(record, context.allowance());
+}
+
+void ProcessBuilder::take(const MemoryArea& record, FileContext& context) {
+    memory_.take(record, context.text(record.path), context.allowance());
+}
+
+void ProcessBuilder::take(const MemoryTraffic& record, FileContext& context) {
+    const uint64_t first = context.time(record.first_ns), last = alive(context.time(record.last_ns));
+    memory_.take(record, thread_at(record.header.tid, first), path(record.path, context), first, last,
+                 context.allowance());
+}
+
+void ProcessBuilder::take(const MemoryEpoch& record, FileContext& context) {
+    const uint64_t begin = context.time(record.begin_ns), end = context.time(record.end_ns);
+    memory_.take(record, thread_at(record.header.tid, end), begin, end, context.allowance());
+}
+
+void ProcessBuilder::take(const FirstTouch& record, FileContext& context) {
+    const uint64_t first = context.time(record.first_ns), last = alive(context.time(record.last_ns));
+    memory_.take(record, thread_at(record.header.tid, first), path(record.path, context), first, last,
+                 context.allowance());
+}
+
+void ProcessBuilder::take(const PageScatter& record, FileContext& context) {
+    memory_.take(record, context.text(record.path), context.text(record.why_not_timed), context.time(record.first_ns),
+                 context.time(record.last_ns), context.allowance());
+}
+
+void ProcessBuilder::take(const ProcessMemory& record, FileContext& context) {
+    model::Footprint& footprint = process_.memory.footprint;
+    footprint.peak_bytes = std::max(footprint.peak_bytes, record.peak_bytes);
+    footprint.shared_bytes = std::max(footprint.shared_bytes, record.shared_bytes);
+    footprint.own_bytes = std::max(footprint.own_bytes,
+                                   record.anonymous_bytes - std::min(record.anonymous_bytes, record.inherited_bytes));
+    footprint.policy = context.text(record.policy);
+}
+
+void ProcessBuilder::take(const LargeMap& record, FileContext& context) {
+    memory_.take(record, path(record.path, context), alive(context.time(record.time_ns)), context.allowance());
+}
+
+void ProcessBuilder::take(const LargeUnmap& record, FileContext& context) {
+    memory_.take(record, alive(context.time(record.time_ns)));
+}
 
 void ProcessBuilder::take(const MpiRank& record, FileContext& context) {
     alive(context.time(std::max(record.last_ns, record.finalize_end_ns)));
@@ -260,6 +307,21 @@ void ProcessBuilder::take(const MpiSite& record, FileContext& context) {
 }
 
 void ProcessBuilder::take(const MpiPeer& record, FileContext& context) { mpi_.take(record, context.allowance()); }
+void ProcessBuilder::take(const MpiRequest& record, FileContext& context) { mpi_.take(record, context.allowance()); }
+
+// Its own path is that of the first call from there; of a later one at least the innermost frame is known.
+void ProcessBuilder::take(const MpiInside& record, FileContext& context) {
+    mpi_.show_calls();
+    if (record.begin_ticks == 0)
+        return;
+    uint32_t own = path(record.path, context);
+    if (process_.paths[own].address != record.return_address) {
+        own = tree_.child(process_.paths, {.parent = 0, .address = record.return_address}, context.allowance());
+        if (own == PathTree::kNoRoom)
+            own = 0;
+    }
+    mpi_.take(record, thread_at(record.header.tid, UINT64_MAX), own, context.text(record.call), context.allowance());
+}
 
 void ProcessBuilder::take(const ProcessGone& record, FileContext& context) {
     process_.end_ns = alive(context.time(record.time_ns));
@@ -290,6 +352,7 @@ void ProcessBuilder::finish() {
     if (process_.paths.empty())
         process_.paths.emplace_back();
     alignment_.finish();
+    memory_.finish();
     mpi_.finish();
     if (process_.end_ns == 0) // nobody saw it end
         process_.end_ns = std::max(last_ns_, process_.start_ns);

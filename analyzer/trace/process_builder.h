@@ -4,6 +4,7 @@
 #include "model/run.h"
 #include "trace/alignment_builder.h"
 #include "trace/file_context.h"
+#include "trace/memory_builder.h"
 #include "trace/mixed_hash.h"
 #include "trace/mpi_builder.h"
 #include "trace/path_merger.h"
@@ -23,7 +24,7 @@ class ProcessBuilder {
     // `number`: of the process in its run; `process` outlives the builder.
     ProcessBuilder(uint32_t number, model::Process& process)
         : number_(number), process_(process), regions_(process), alignment_(process),
-          mpi_(process) {}
+          mpi_(process), memory_(process) {}
 
     model::Process& process() { return process_; }
 
@@ -50,11 +51,23 @@ class ProcessBuilder {
     void take(const AlignTotals& record, FileContext& context);
     void take(const AlignCode& record, FileContext& context);
     void take(const AccessSite& record, FileContext& context);
+    void take(const AccessStride& record, FileContext& context);
+
+    void take(const MemoryArea& record, FileContext& context);
+    void take(const MemoryTraffic& record, FileContext& context);
+    void take(const MemoryEpoch& record, FileContext& context);
+    void take(const FirstTouch& record, FileContext& context);
+    void take(const PageScatter& record, FileContext& context);
+    void take(const ProcessMemory& record, FileContext& context);
+    void take(const LargeMap& record, FileContext& context);
+    void take(const LargeUnmap& record, FileContext& context);
 
     void take(const MpiRank& record, FileContext& context);
     void take(const MpiComm& record, FileContext& context);
     void take(const MpiSite& record, FileContext& context);
     void take(const MpiPeer& record, FileContext& context);
+    void take(const MpiRequest& record, FileContext& context);
+    void take(const MpiInside& record, FileContext& context);
 
     void take(const ProcessGone& record, FileContext& context);
     void take(const ProcessEnd& record, FileContext& context);
@@ -63,6 +76,7 @@ class ProcessBuilder {
     void end_file() {
         module_ids_.clear();
         alignment_.end_file();
+        memory_.end_file();
     }
     // The same; and what was taken so far came from the shim's file `name`, begun at `opened_ns`.
     void end_shim_file(uint64_t opened_ns, const std::string& name) {
@@ -102,6 +116,7 @@ class ProcessBuilder {
     RegionBuilder regions_;
     AlignmentBuilder alignment_;
     MpiBuilder mpi_;
+    MemoryBuilder memory_;
     std::vector<ThreadFacts> thread_facts_;
     std::unordered_map<uint32_t, std::vector<uint32_t>, MixedHash> threads_of_tid_;
     std::unordered_map<uint64_t, uint32_t, MixedHash> module_at_; // by start, the latest

@@ -13,10 +13,15 @@ namespace {
 
 constexpr size_t kWindowBytes = 1 << 20;
 constexpr size_t kMaxNotes = 8;
+constexpr size_t kMostEventRuns = 1024;
 static_assert(kWindowBytes > UINT16_MAX, "a window holds at least one whole record");
 
 bool plausible(const ChunkHeader& chunk) {
     return chunk.magic == kChunkMagic && chunk.size >= sizeof(ChunkHeader) && chunk.size % 8 == 0;
+}
+
+bool is_mpi_event(uint16_t type) {
+    return type == static_cast<uint16_t>(RecordType::MpiCollective) || type == static_cast<uint16_t>(RecordType::MpiMessage);
 }
 
 bool all_zero(std::span<const std::byte> bytes) {
@@ -83,7 +88,29 @@ void TraceFile::note(std::string text) {
         ++more_notes_;
 }
 
+void TraceFile::pass_over_events(bool pass_over) {
+    events_ = pass_over ? Events::remembered : Events::visited;
+    event_runs_ = std::vector<EventRun>();
+}
+
+void TraceFile::see_event(uint64_t offset, uint64_t size) {
+    if (!event_runs_.empty() && event_runs_.back().end == offset)
+        event_runs_.back().end += size;
+    else if (event_runs_.size() < kMostEventRuns)
+        event_runs_.push_back({offset, offset + size});
+}
+
+// The first run of events to pass over that begins at `offset` or behind it, null: none. Offsets rise within a visit.
+const TraceFile::EventRun* TraceFile::next_events(uint64_t offset) {
+    if (events_ != Events::passed_over)
+        return nullptr;
+    while (next_run_ < event_runs_.size() && event_runs_[next_run_].begin < offset)
+        ++next_run_;
+    return next_run_ < event_runs_.size() ? &event_runs_[next_run_] : nullptr;
+}
+
 void TraceFile::visit(const RawVisitor& visitor) {
+    next_run_ = 0;
     notes_.clear();
     more_notes_ = 0;
     used_bytes_ = header_.header_size;
@@ -107,6 +134,8 @@ void TraceFile::visit(const RawVisitor& visitor) {
     }
     if (more_notes_ != 0)
         notes_.push_back(fmt::format("{}: {} more places could not be read", name_, more_notes_));
+    if (events_ == Events::remembered)
+        events_ = Events::passed_over;
     source_.reset();
     buffer_ = std::vector<std::byte>(); // "= {}" would keep the memory, of thousands of files
 }
@@ -148,7 +177,15 @@ uint64_t TraceFile::visit_chunk(uint64_t offset, const ChunkHeader& chunk, const
     uint64_t done = 0; // bytes of records visited
     while (done < committed) {
         const uint64_t window_begin = begin + done;
-        const auto wanted = std::span(buffer_).first(std::min<uint64_t>(committed - done, buffer_.size()));
+        uint64_t left = committed - done;
+        if (const EventRun* events = next_events(window_begin); events && events->end <= begin + committed) {
+            if (events->begin == window_begin) {
+                done += events->end - events->begin;
+                continue;
+            }
+            left = events->begin - window_begin;
+        }
+        const auto wanted = std::span(buffer_).first(std::min<uint64_t>(left, buffer_.size()));
         const size_t window = source_->read(window_begin, wanted);
         size_t at = 0;
         while (at + sizeof(RecordHeader) <= window) {
@@ -161,6 +198,8 @@ uint64_t TraceFile::visit_chunk(uint64_t offset, const ChunkHeader& chunk, const
             }
             if (record.size > window - at)
                 break;
+            if (events_ == Events::remembered && is_mpi_event(record.type))
+                see_event(window_begin + at, record.size);
             visitor.record({window_begin + at, record, std::span(buffer_).subspan(at, record.size)});
             at += record.size;
         }

@@ -59,6 +59,10 @@ class TraceFile {
     // within one thread but not between threads. May be repeated: a file still written can hold more by then.
     void visit(const RawVisitor& visitor);
 
+    // Readers of everything but single MPI events, which can be nearly all of a file, read it several times: with this set,
+    // the next visit remembers where events lie, and those after it pass over them. Their bytes and notes are the same.
+    void pass_over_events(bool pass_over);
+
     // What the last visit had to leave out, in words with offsets. At most a handful of entries.
     const std::vector<std::string>& notes() const { return notes_; }
 
@@ -67,8 +71,13 @@ class TraceFile {
 
   private:
     void check_header();
+    struct EventRun {
+        uint64_t begin, end; // offsets
+    };
     uint64_t visit_chunk(uint64_t offset, const ChunkHeader& chunk, const RawVisitor& visitor);
     uint64_t find_chunk(uint64_t offset);
+    const EventRun* next_events(uint64_t offset);
+    void see_event(uint64_t offset, uint64_t size);
     void note(std::string text);
 
     std::string name_;
@@ -80,6 +89,9 @@ class TraceFile {
     std::vector<std::string> notes_;
     uint64_t more_notes_ = 0;
     uint64_t used_bytes_ = 0;
+    enum class Events { visited, remembered, passed_over } events_ = Events::visited;
+    std::vector<EventRun> event_runs_; // by offset
+    size_t next_run_ = 0;
 };
 
 // Name of a record type, null: not known.

@@ -11,6 +11,7 @@
     X(kExclude, "PLUMB_EXCLUDE", "colon-separated globs of executables to leave alone")                      \
     X(kFileLimit, "PLUMB_FILE_LIMIT", "bytes a process may record at most (8388608; 134217728 with every allocation)")                        \
     X(kTimerRate, "PLUMB_TIMER_HZ", "sample inside the process at this rate: perf events are forbidden")     \
+    X(kTimeline, "PLUMB_TIMELINE", "bytes of a ring, beside what PLUMB_FILE_LIMIT says, for the latest MPI calls, one by one")  \
     X(kPinList, "PLUMB_PIN", "list of CPU numbers (0,2,4-7) in the order threads are to take them")            \
     X(kAllowedCpus, "PLUMB_ALLOWED", "list of the CPUs the job was given: what relative numbers count over")  \
     X(kPinGroup, "PLUMB_PIN_GROUP", "file with the shared counter of the group's threads")                   \

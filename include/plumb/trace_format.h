@@ -28,7 +28,7 @@ namespace plumb::trace {
 
 inline constexpr char kMagic[8] = {'P', 'L', 'U', 'M', 'B', 'T', 'R', '\n'};
 inline constexpr uint16_t kMajor = 1;
-inline constexpr uint16_t kMinor = 2;
+inline constexpr uint16_t kMinor = 3;
 
 enum class Writer : uint32_t { process = 1, recorder = 2 };
 
@@ -105,6 +105,9 @@ static_assert(sizeof(RecordHeader) == 8);
     X(25, MpiPeer, "1.2, updated: what went to, or came from, one other rank")                               \
     X(26, MpiCollective, "1.2, updated: one collective operation, as one of its members saw it")             \
     X(27, MpiMessage, "1.2, updated: one end of one message")                                                \
+    X(28, MpiEvent, "1.3, updated: one call of the timeline, in a ring")                                      \
+    X(30, MpiRequest, "1.3, updated: an operation under way that a request stands for")                      \
+    X(31, MpiInside, "1.3, updated: the MPI call that a thread is inside of")                                \
     X(32, ProcessSeen, "recorder: a process of the run, seen from outside")                                  \
     X(33, ProcessGone, "recorder: it ended")                                                                 \
     X(34, SampleSite, "updated: time samples of one thread at one call path")                                \
@@ -118,7 +121,16 @@ static_assert(sizeof(RecordHeader) == 8);
     X(42, Topology, "recorder: hwloc XML of the node, as a string")                                          \
     X(43, AccessSite, "1.1, updated: sampled memory accesses of one instruction")                            \
     X(44, AccessPenalty, "1.1: what unaligned accesses cost on this machine, measured")                      \
-    X(45, EventCount, "1.1: a software event of the kernel counted over one process tree")
+    X(45, EventCount, "1.1: a software event of the kernel counted over one process tree")                   \
+    X(46, NumaNode, "1.3, recorder: a NUMA node of the host")                                                \
+    X(47, MemoryArea, "1.3, updated: a mapping that sampled accesses fell into")                             \
+    X(48, MemoryTraffic, "1.3, updated: sampled accesses of one instruction and thread between two nodes")   \
+    X(49, MemoryEpoch, "1.3: sampled accesses of one thread between two nodes in one interval")              \
+    X(50, FirstTouch, "1.3, updated: sampled page faults of one code path and thread in one area")           \
+    X(51, PageScatter, "1.3: accesses of one instruction that scatter over the pages of one mapping")        \
+    X(52, ProcessMemory, "1.3, updated: how much memory a process needs, and by which policy it gets it")    \
+    X(53, AccessStride, "1.3: a strided walk of one instruction that crowds into few sets of a cache")       \
+    X(54, HugePages, "1.3, recorder: what the kernel is told about huge pages")
 
 enum class RecordType : uint16_t {
 #define PLUMB_X(number, name, what) name = number,
@@ -384,7 +396,7 @@ struct AlignTotals {
     uint32_t mode;           //  8  AlignMode
     uint32_t padding;        // 12
     uint64_t hits;           // 16  counted, of all sites
-    uint64_t excluded_hits;  // 24  in the C library, the loader and excluded modules: stepped over, not counted
+    uint64_t excluded_hits;  // 24  in excluded code, or of packed accesses: stepped over, not counted
     uint64_t windows;        // 32  find mode: how often the thread was armed
     uint64_t armed_ns;       // 40  find mode: for how long, an upper bound
     uint64_t stepped;        // 48  hits that took a single step
@@ -434,7 +446,7 @@ struct MpiRank {
     uint64_t messages;          // 128 updated: how many ends of messages there were; MpiMessage keeps those with
     uint64_t message_stride;    // 136 updated: sequence % message_stride == 0
     uint64_t unmatched;         // 144 updated: completed operations whose request was not known, and messages not counted
-    uint64_t reserved;          // 152
+    uint64_t timeline_calls;    // 152 updated: how many calls were put into the ring of MpiEvents so far; since 1.3
 };
 static_assert(sizeof(MpiRank) == 160);
 enum MpiRankFlags : uint32_t {
@@ -460,8 +472,9 @@ struct MpiComm {
     NodeId path;          // 48  who made it; 0: MPI itself
     int32_t first;        // 52  world rank of its rank 0
     uint64_t time_ticks;  // 56
+    uint64_t handle;      // 64  what MpiInside::comm calls it; since 1.3
 };
-static_assert(sizeof(MpiComm) == 64);
+static_assert(sizeof(MpiComm) == 72);
 enum MpiCommFlags : uint32_t {
     kMpiCommWorld = 1u << 0,
     kMpiCommSelf = 1u << 1,
@@ -565,6 +578,53 @@ enum MpiMessageFlags : uint32_t {
     kMpiMessageWildcard = 1u << 2, // received from any source or with any tag
 };
 
+// What a request stands for from the call that began it to the one that completed it; so many as have room are shown.
+// Ranks are those of the communicator (of its remote group, if it has one), negative: any source.
+struct MpiRequest {
+    RecordHeader header;
+    uint32_t site;        //  8  MpiSite::id of the call that began it, written last with release; 0: free
+    uint32_t flags;       // 12  MpiMessageFlags; of a collective kMpiRequestCollective
+    int32_t peer;         // 16  of a collective: its root, -1: none
+    int32_t tag;          // 20  negative: any
+    uint32_t comm;        // 24  MpiComm::id, 0: not known
+    uint32_t tid;         // 28  the thread that began it
+    uint64_t handle;      // 32  not unique: requests that are complete at once share one
+    uint64_t sequence;    // 40  of a collective: as in MpiCollective
+};
+static_assert(sizeof(MpiRequest) == 48);
+inline constexpr uint32_t kMpiRequestCollective = 1u << 31;
+
+// The latest calls of a process that keeps a timeline: places of a ring, in any order. Of calls that only look whether
+// something has come, those are here that found it.
+struct MpiEvent {
+    RecordHeader header;  //     header.tid: the thread, updated
+    uint64_t begin_ticks; //  8
+    uint64_t end_ticks;   // 16
+    uint32_t site;        // 24  MpiSite::id; written last; 0: the place is free
+    int32_t peer;         // 28  world rank that was sent to or received from, or the root; -1: none or not known
+    uint64_t bytes;       // 32  of that message, or what this rank gave to the collective
+};
+static_assert(sizeof(MpiEvent) == 40);
+
+// One for each thread that calls MPI. Of the fields behind begin_ticks those mean something that the function's kind has:
+// others are left from earlier calls. Ranks as in MpiRequest.
+struct MpiInside {
+    RecordHeader header;     //     header.tid: the thread, updated
+    uint64_t begin_ticks;    //  8  written last; 0: it is not inside
+    StringId call;           // 16
+    uint32_t kind;           // 20  MpiKind
+    uint64_t return_address; // 24  where in the program it was called
+    uint64_t comm;           // 32  MpiComm::handle, 0: none
+    int32_t source;          // 40  kMpiReceive, kMpiProbe: from whom
+    int32_t source_tag;      // 44
+    int32_t target;          // 48  kMpiSend: to whom; kMpiCollectiveCall: the root, -1: none
+    int32_t target_tag;      // 52
+    NodeId path;             // 56  by whom, if this is where the path's innermost frame is; else the site has it
+    uint32_t requests;       // 60  kMpiWait: how many it was given
+    uint64_t request;        // 64  kMpiWait: MpiRequest::handle of the first
+};
+static_assert(sizeof(MpiInside) == 72);
+
 struct ProcessSeen {
     RecordHeader header;
     uint32_t pid;          //  8
@@ -667,10 +727,11 @@ struct NodeMemory {
     uint64_t file_bytes;     // 40  page cache
     uint64_t anonymous_bytes; // 48
     uint64_t local_allocations;  // 56  numastat, pages, since boot
-    uint64_t missed_allocations; // 64  wanted here, got elsewhere
-    uint64_t foreign_allocations; // 72  wanted elsewhere, got here
+    uint64_t missed_allocations; // 64  numa_miss: wanted elsewhere, got here
+    uint64_t foreign_allocations; // 72  numa_foreign: wanted here, got elsewhere
+    uint64_t reclaimable_bytes; // 80  page cache that makes room when it is needed: of files, not of tmpfs; since 1.3
 };
-static_assert(sizeof(NodeMemory) == 80);
+static_assert(sizeof(NodeMemory) == 88);
 
 struct OtherProcess {
     RecordHeader header; //     header.tid: its pid
@@ -760,5 +821,194 @@ struct EventCount {
     uint64_t count;      // 16
 };
 static_assert(sizeof(EventCount) == 24);
+
+// Where memory is and who reaches for it; of hosts with more than one NUMA node that has memory. Nodes are numbered as
+// the system numbers them, -1: not known.
+
+struct NumaNode {
+    RecordHeader header;  //     header.tid 0
+    uint32_t node;        //  8
+    uint32_t padding;     // 12
+    uint64_t total_bytes; // 16  of memory, 0: it has CPUs only
+    StringId cpus;        // 24  list format, empty: it has memory only
+    StringId distances;   // 28  to all nodes in ascending order, separated by blanks: the firmware's, 10 is local
+};
+static_assert(sizeof(NumaNode) == 32);
+
+enum MemoryAreaFlags : uint32_t {
+    kAreaHeap = 1u << 0,     // the break
+    kAreaStack = 1u << 1,    // of the first thread
+    kAreaFile = 1u << 2,     // of a file, statics of programs and libraries included
+    kAreaShared = 1u << 3,   // with other processes
+    kAreaWritable = 1u << 4,
+};
+
+struct MemoryArea {
+    RecordHeader header; //     header.tid 0
+    uint32_t id;         //  8
+    uint32_t pid;        // 12
+    uint64_t start;      // 16
+    uint64_t end;        // 24  first address behind it, at its largest
+    uint64_t first_ns;   // 32  when it was first seen
+    uint32_t flags;      // 40  MemoryAreaFlags
+    StringId path;       // 44  as /proc/PID/maps names it, 0: anonymous
+};
+static_assert(sizeof(MemoryArea) == 48);
+
+// Counted by thread, instruction, node of the CPU, node of the page, and part of the area (1/64 of it or less; more
+// where a process has too many). Weighted by time, like AccessSite.
+struct MemoryTraffic {
+    RecordHeader header;   //     header.tid: the thread
+    uint32_t pid;          //  8
+    uint32_t area;         // 12  MemoryArea::id, 0: not known
+    uint64_t instruction;  // 16  address
+    NodeId path;           // 24  of the first such sample, 0: not known
+    uint32_t flags;        // 28  AlignFlags
+    uint16_t width;        // 32  bytes
+    int16_t cpu_node;      // 34
+    int16_t page_node;     // 36
+    uint16_t unknown;      // 38  why page_node is not known: errno of the page, 3 when the process had ended
+    uint64_t samples;      // 40
+    uint64_t time_ns;      // 48  what they stand for
+    uint64_t lowest_address; // 56
+    uint64_t highest_address; // 64
+    uint64_t last_address; // 72
+    uint64_t first_ns;     // 80
+    uint64_t last_ns;      // 88
+};
+static_assert(sizeof(MemoryTraffic) == 96);
+
+struct MemoryEpoch {
+    RecordHeader header; //     header.tid: the thread
+    uint32_t pid;        //  8
+    int16_t cpu_node;    // 12
+    int16_t page_node;   // 14
+    uint64_t begin_ns;   // 16
+    uint64_t end_ns;     // 24
+    uint64_t samples;    // 32
+    uint64_t time_ns;    // 40  what they stand for
+};
+static_assert(sizeof(MemoryEpoch) == 48);
+
+// Faults in user mode. The first one of a page decides on which node it lies; later ones (after fork, of files, of
+// automatic NUMA balancing) count here as well.
+struct FirstTouch {
+    RecordHeader header;   //     header.tid: the thread
+    uint32_t pid;          //  8
+    uint32_t area;         // 12  MemoryArea::id, 0: not known
+    uint64_t instruction;  // 16  address
+    NodeId path;           // 24
+    int16_t cpu_node;      // 28
+    int16_t page_node;     // 30  where the page lay soon after
+    uint64_t samples;      // 32
+    uint64_t faults;       // 40  what they stand for
+    uint64_t lowest_address; // 48
+    uint64_t highest_address; // 56
+    uint64_t first_ns;     // 64
+    uint64_t last_ns;      // 72
+};
+static_assert(sizeof(FirstTouch) == 80);
+
+// The largest values that were seen in /proc/PID/status; of hosts with more than one NUMA node that has memory.
+struct ProcessMemory {
+    RecordHeader header;     //     header.tid 0
+    uint32_t pid;            //  8
+    StringId policy;         // 12  of the process, as /proc/PID/numa_maps shows it: "default", "interleave:0-1"; 0: not known
+    uint64_t first_ns;       // 16  when it was first looked at: tells the image of a pid that executed another program
+    uint64_t last_ns;        // 24
+    uint64_t peak_bytes;     // 32  resident, shared libraries and files included (VmHWM)
+    uint64_t anonymous_bytes; // 40  resident and its own (RssAnon)
+    uint64_t shared_bytes;   // 48  resident, of segments that it may share with others (RssShmem)
+    uint64_t inherited_bytes; // 56  of anonymous_bytes, what it had at the first look, if fork alone made it: its parent's
+};
+static_assert(sizeof(ProcessMemory) == 64);
+
+// Sampled accesses of one instruction that follow each other at one distance, and whose lines share so few sets of a
+// cache that it cannot hold them, although it is large enough. The walk was timed by the recorder on this machine, as
+// it was seen and with rows one line longer.
+struct AccessStride {
+    RecordHeader header;
+    uint32_t pid;             //  8
+    uint32_t flags;           // 12  AlignFlags; a load and a store: the loop writes what it reads there
+    uint64_t address;         // 16  of the instruction
+    uint16_t width;           // 24  bytes
+    uint16_t level;           // 26  of the cache
+    uint16_t ways;            // 28
+    uint16_t line_bytes;      // 30
+    uint32_t sets;            // 32
+    uint32_t sets_used;       // 36  by the lines of one walk
+    uint64_t samples;         // 40  of the instruction
+    uint64_t time_ns;         // 48  what they stand for
+    uint64_t moved_samples;   // 56  of them, with this stride
+    uint64_t moved_time_ns;   // 64
+    uint64_t stride;          // 72  bytes, without its sign
+    uint64_t walk;            // 80  accesses from the beginning of the innermost loop to its end, the most that were seen
+    uint64_t advance;         // 88  bytes, greatest common divisor of the distances between walks; 0: they are the same
+    uint64_t lowest_address;  // 96  of those sampled
+    uint64_t highest_address; // 104
+    uint64_t last_address;    // 112
+    uint64_t padded_stride;   // 120 bytes
+    uint64_t seen_ps;         // 128 of one access as timed, 0: not measured
+    uint64_t padded_ps;       // 136
+    uint64_t first_ns;        // 144 of the first sample: tells the image of a pid that executed another program
+};
+static_assert(sizeof(AccessStride) == 152);
+
+enum ScatterForm : uint16_t { kScatterGather = 1, kScatterChase = 2 }; // chase: each waits for the one before
+
+enum PageFlags : uint32_t {
+    kPagesEligible = 1u << 0,  // the kernel would give the mapping transparent huge pages
+    kPagesAdvised = 1u << 1,   // madvise(MADV_HUGEPAGE)
+    kPagesForbidden = 1u << 2, // madvise(MADV_NOHUGEPAGE)
+    kPagesRefused = 1u << 3,   // prctl(PR_SET_THP_DISABLE), of the whole process
+};
+
+// Sampled accesses of one instruction whose addresses the registers do not foretell, and which fall anywhere into a
+// mapping. Such accesses were timed by the recorder on this machine, with pages of both kinds.
+struct PageScatter {
+    RecordHeader header;
+    uint32_t pid;             //  8
+    uint32_t flags;           // 12  AlignFlags
+    uint64_t address;         // 16  of the instruction
+    uint16_t width;           // 24  bytes
+    uint16_t form;            // 26  ScatterForm
+    uint32_t area_flags;      // 28  MemoryAreaFlags
+    uint32_t page_flags;      // 32  PageFlags, as seen last
+    StringId path;            // 36  of the mapping as in MemoryArea
+    uint64_t samples;         // 40
+    uint64_t time_ns;         // 48  what they stand for
+    uint64_t small_ns;        // 56  of that, on small pages
+    uint64_t places;          // 64  samples that were looked at closely
+    uint64_t pages;           // 72  small pages that these fell into
+    uint64_t lowest_address;  // 80  of them
+    uint64_t highest_address; // 88
+    uint64_t last_address;    // 96
+    uint64_t footprint_bytes; // 104 as if all of so much memory were used evenly
+    uint64_t area_start;      // 112
+    uint64_t area_end;        // 120 first address behind it
+    uint64_t resident_bytes;  // 128 of the mapping, as seen last
+    uint64_t huge_bytes;      // 136 of them, by huge pages
+    uint64_t timed_bytes;     // 144 memory over which accesses were timed, 0: not timed
+    uint64_t small_ps;        // 152 of one access
+    uint64_t huge_ps;         // 160 0: there were no huge pages for the trial
+    StringId why_not_timed;   // 168
+    uint32_t looks;           // 172 how often the mapping was looked at
+    uint64_t first_ns;        // 176 of the first sample: tells the image of a pid that executed another program
+    uint64_t last_ns;         // 184
+};
+static_assert(sizeof(PageScatter) == 192);
+
+// Only of hosts where a PageScatter was met. Words of the kernel's files, 0: it does not say.
+struct HugePages {
+    RecordHeader header;     //     header.tid 0
+    StringId enabled;        //  8  always, madvise or never
+    StringId defrag;         // 12
+    StringId shared_enabled; // 16  of shared memory
+    uint32_t padding;        // 20
+    uint64_t page_bytes;     // 24  of a huge page
+    uint64_t scan_pages;     // 32  of the base size, which khugepaged looks at before it sleeps
+    uint64_t scan_sleep_ms;  // 40
+};
+static_assert(sizeof(HugePages) == 48);
 
 } // namespace plumb::trace

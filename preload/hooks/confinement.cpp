@@ -2,18 +2,15 @@
 // trace to grow it, asking for a thread's id or CPU time. So recording ends at that point, and from then on the shim makes
 // no system call. What was recorded stays, and the evidence says why there is no more.
 //
-// seccomp has no function in the C library; programs come through prctl (hooks/threads.cpp) or syscall(). The
-// latter is entered by a jump, because it may be anything: also vfork or clone, which return twice.
+// seccomp has no function in the C library; programs come through prctl (hooks/threads.cpp) or syscall()
+// (hooks/system_calls.cpp).
 #include "hooks/confinement.h"
 
-#include "hooks/real_functions.h"
-#include "platform/tail_hook.h"
 #include "record/align/alignment_collector.h"
 #include "record/process.h"
 #include "record/timer_sampling.h"
 
 #include <errno.h>
-#include <sys/syscall.h>
 
 namespace plumb::shim {
 
@@ -31,25 +28,3 @@ void after_confinement(bool in_force) {
 }
 
 } // namespace plumb::shim
-
-using namespace plumb::shim;
-
-namespace {
-
-long confine(long number, unsigned long operation, unsigned long flags, void* program) {
-    before_confinement();
-    const long result = real_functions()->syscall(number, operation, flags, program);
-    constexpr unsigned long kSetStrict = 0, kSetFilter = 1; // SECCOMP_SET_MODE_*; others only ask
-    after_confinement(result >= 0 && (operation == kSetStrict || operation == kSetFilter));
-    return result;
-}
-
-} // namespace
-
-extern "C" __attribute__((used)) void* plumb_before_syscall(long number) {
-    if (number == SYS_seccomp)
-        return reinterpret_cast<void*>(confine);
-    return reinterpret_cast<void*>(real_functions()->syscall);
-}
-
-PLUMB_TAIL_HOOK(syscall, plumb_before_syscall);

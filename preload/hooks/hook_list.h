@@ -9,7 +9,7 @@
 // Not here, on purpose:
 //   exit       on_exit() also sees the return from main, and runs after all destructors
 //   fork       pthread_atfork() also sees fork inside forkpty, daemon and other libraries
-//   vfork, clone  return twice on one stack, which no wrapper survives; their children are told apart by their pid
+//   vfork      returns twice on one stack, which no wrapper survives; its children are told apart by their pid
 //   operator new, operator delete   libstdc++'s call malloc and are seen there. Those of allocators that bring their own
 //              are not (the heap's evidence says so): standing in front of them would also catch libraries that
 //              dlopen(RTLD_LOCAL) gives their own operators, which no RTLD_NEXT finds from here
@@ -41,8 +41,8 @@
     X(thread, int, prctl,                                                                                    \
       (int option, unsigned long a, unsigned long b, unsigned long c, unsigned long d))
 
-// Confinement by seccomp: see hooks/confinement.cpp.
-#define PLUMB_CONFINEMENT_HOOKS(X) X(confinement, long, syscall, (long number, ...))
+// What programs do by system calls of their own: see hooks/system_calls.cpp.
+#define PLUMB_SYSTEM_CALL_HOOKS(X) X(system_call, long, syscall, (long number, ...))
 
 #define PLUMB_DL_HOOKS(X)                                                                                    \
     X(dl, void*, dlopen, (const char* file, int mode))                                                       \
@@ -110,6 +110,7 @@
     X(outside, int, posix_spawnp,                                                                            \
       (pid_t* child, const char* file, const posix_spawn_file_actions_t* files,                              \
        const posix_spawnattr_t* attributes, char* const* arguments, char* const* environment))               \
+    X(outside, int, clone, (int (*run)(void*), void* stack, int flags, void* argument, ...))                 \
     X(outside, int, system, (const char* command))                                                           \
     X(outside, FILE*, popen, (const char* command, const char* mode))                                        \
     X(outside, int, wordexp, (const char* words, wordexp_t* expansion, int flags))                           \
@@ -153,7 +154,7 @@
 #define PLUMB_HOOKS(X)                                                                                       \
     PLUMB_PROCESS_HOOKS(X)                                                                                   \
     PLUMB_THREAD_HOOKS(X)                                                                                    \
-    PLUMB_CONFINEMENT_HOOKS(X)                                                                               \
+    PLUMB_SYSTEM_CALL_HOOKS(X)                                                                               \
     PLUMB_DL_HOOKS(X)                                                                                        \
     PLUMB_START_HOOKS(X)                                                                                     \
     PLUMB_SIGNAL_HOOKS(X)                                                                                    \

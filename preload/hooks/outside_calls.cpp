@@ -4,9 +4,12 @@
 #include "hooks/exec_environment.h"
 #include "hooks/real_functions.h"
 #include "platform/alignment_flag.h"
+#include "record/align/alignment_collector.h"
 #include "record/program_signals.h"
 
 #include <fcntl.h>
+#include <sched.h>
+#include <stdarg.h>
 #include <stdlib.h>
 
 using namespace plumb::shim;
@@ -41,6 +44,22 @@ int hook_posix_spawnp(pid_t* child, const char* file, const posix_spawn_file_act
         const SignalsAsTheProgramSees signals;
         return real_functions()->posix_spawnp(child, file, files, attributes, arguments, suitable);
     });
+}
+
+// The child runs on a stack of its own and never comes back here, whatever it shares. It is not watched.
+int hook_clone(int (*run)(void*), void* stack, int flags, void* argument, ...) {
+    va_list list; // clone reads them all, too, whether they were given or not
+    va_start(list, argument);
+    auto* const parent_tid = va_arg(list, pid_t*);
+    void* const storage = va_arg(list, void*);
+    auto* const child_tid = va_arg(list, pid_t*);
+    va_end(list);
+    const SignalsAsTheProgramSees signals;
+    if ((flags & CLONE_VM) && !(flags & (CLONE_SETTLS | CLONE_VFORK)))
+        alignment_storage_is_shared();
+    if (flags & CLONE_THREAD)
+        alignment_thread_past_hooks();
+    return real_functions()->clone(run, stack, flags, argument, parent_tid, storage, child_tid);
 }
 
 int hook_system(const char* command) {

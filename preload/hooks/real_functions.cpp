@@ -1,5 +1,6 @@
 #include "hooks/real_functions.h"
 
+#include "hooks/inner_threads.h"
 #include "platform/system_call.h"
 #include "record/program_signals.h"
 
@@ -51,6 +52,7 @@ const RealFunctions* resolve_real_functions() {
         filled_by_this_thread = false;
         start_program_signals({table.sigaction, table.pthread_sigmask});
         published_functions.store(&table, std::memory_order_release);
+        stand_before_inner_thread_functions();
     }
     filling.store(0, std::memory_order_release);
     errno = error_of_program;

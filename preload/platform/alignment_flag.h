@@ -46,6 +46,37 @@ class AlignmentTrapKeptOff {
     AlignmentTrapKeptOff& operator=(const AlignmentTrapKeptOff&) = delete;
 };
 
+// Whether the calling thread is one whose flag the tool sets at all. initial-exec: as above.
+inline thread_local bool alignment_trap_armed __attribute__((tls_model("initial-exec"))) = false;
+
+// The flag has been taken from the program for the tool's own doing, in the middle of which the calling thread is: a
+// handler of the program that interrupts this runs with the flag nevertheless.
+inline thread_local bool alignment_flag_taken __attribute__((tls_model("initial-exec"))) = false;
+
+// Clear while the tool records: its own unaligned accesses (compilers copy structures of 12 bytes by words that overlap)
+// would trap like the program's. Costs a thread that is not armed one load. Not to be nested; where the scope is left by
+// a jump out of a handler, the handler had the flag already.
+class AlignmentFlagTaken {
+  public:
+    void take() {
+        if (__builtin_expect(alignment_trap_armed, 0) && alignment_flag()) {
+            clear_alignment_flag();
+            alignment_flag_taken = taken_ = true;
+        }
+    }
+    // Not if the trap has ended for this thread meanwhile.
+    void give_back() {
+        if (__builtin_expect(!taken_, 1))
+            return;
+        alignment_flag_taken = false;
+        if (alignment_trap_armed)
+            set_alignment_flag();
+    }
+
+  private:
+    bool taken_ = false;
+};
+
 // Clear for a scope: around calls into the C library that start threads or processes, or block all signals.
 class AlignmentTrapOff {
   public:

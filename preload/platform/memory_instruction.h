@@ -35,7 +35,7 @@ struct MemoryInstruction {
     bool locked;            // LOCK prefix, or xchg with memory
     bool string;            // movs, stos, cmps, scas, lods
     bool repeated;          // with a REP prefix: rcx elements
-    bool vector;            // a packed access of 16 bytes or more; the alignment trap does not see these
+    bool vector;            // a packed access of 16 bytes or more; only some processors trap at these
     bool gather;            // several addresses, not described here: operand_count is 0
     bool branch;            // jump, call, return, interrupt, system call
     uint32_t overwritten;   // bit n: register n is changed (partly or wholly)

@@ -31,6 +31,18 @@ class KeepErrno {
     int value_;
 };
 
+// Where there is no Guard, or not yet, but memory is cleared by words that may not be aligned.
+class FlagTakenHere {
+  public:
+    FlagTakenHere() { flag_.take(); }
+    ~FlagTakenHere() { flag_.give_back(); }
+    FlagTakenHere(const FlagTakenHere&) = delete;
+    FlagTakenHere& operator=(const FlagTakenHere&) = delete;
+
+  private:
+    AlignmentFlagTaken flag_;
+};
+
 // The calling thread's heap; the first event of a thread arms its sampling.
 ThreadHeap* heap_of(const Guard& guard) {
     ThreadHeap* const heap = thread_heap(guard);
@@ -171,6 +183,7 @@ void uncount_plain_reallocation(ThreadHeap* heap, uint64_t bytes) {
 }
 
 PendingAllocation begin_allocation(uint64_t bytes) {
+    const FlagTakenHere taken;
     PendingAllocation pending{bytes, {}};
     ThreadHeap* const heap = glance();
     if (!heap)
@@ -201,6 +214,7 @@ void end_allocation(const PendingAllocation& pending, void* block, const Frame& 
 }
 
 PendingFree begin_free(void* block) {
+    const FlagTakenHere taken;
     PendingFree pending{nullptr, {}};
     if (!block)
         return pending;
@@ -257,6 +271,7 @@ void end_free(const PendingFree& pending) {
 }
 
 PendingReallocation begin_reallocation(void* block, uint64_t bytes) {
+    const FlagTakenHere taken;
     PendingReallocation pending{begin_allocation(bytes), block, {}, {}, false};
     const KeepErrno keep;
     const Guard guard;

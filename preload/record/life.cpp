@@ -22,7 +22,8 @@ constexpr uint64_t kFullHeapFileLimitBytes = 128 * 1024 * 1024; // large program
 uint64_t file_limit() {
     const char* heap = settings.text(Setting::kHeapMode);
     const bool full = heap && strcmp(heap, "full") == 0;
-    return settings.number(Setting::kFileLimit, full ? kFullHeapFileLimitBytes : kFileLimitBytes);
+    return settings.number(Setting::kFileLimit, full ? kFullHeapFileLimitBytes : kFileLimitBytes) +
+           settings.number(Setting::kTimeline, 0);
 }
 
 LaunchFacts launch_facts;

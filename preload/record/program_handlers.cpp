@@ -181,11 +181,13 @@ Target prepare(const ProgramAction& action, int number, ucontext_t& context, uin
     } else if (armed) {
         note |= kFlagHidden;
         flags &= ~static_cast<greg_t>(kAlignmentFlag);
-        if (lies_in(context.uc_stack, stack_pointer)) {
-            armed = false; // the stack may be too small for the trap's frames
-            note |= kDisarmedHere;
-            disarmed_on = {reinterpret_cast<uint64_t>(context.uc_stack.ss_sp), context.uc_stack.ss_size};
-        }
+    } else if (alignment_flag_taken && is_armed()) { // the tool's own doing is interrupted
+        armed = true;
+    }
+    if (armed && !(note & kFlagShown) && lies_in(context.uc_stack, stack_pointer)) {
+        armed = false; // the stack may be too small for the trap's frames
+        note |= kDisarmedHere;
+        disarmed_on = {reinterpret_cast<uint64_t>(context.uc_stack.ss_sp), context.uc_stack.ss_size};
     }
     note_of(context) = note;
     return {action.handler, armed};

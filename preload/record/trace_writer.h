@@ -8,6 +8,7 @@
 //  - What finds no room is counted in FileHeader::dropped_records and otherwise ignored.
 #pragma once
 
+#include "platform/alignment_flag.h"
 #include "record/thread_state.h"
 
 #include <plumb/trace_format.h>
@@ -18,6 +19,7 @@ namespace plumb::shim {
 
 // Proof that the calling thread has entered the shim. False when it was inside already, when the process is not
 // recorded (dormant, excluded, switched off, a forked child not yet set up), or when the thread has no state left.
+// While it is held the alignment trap does not watch the thread.
 class Guard {
   public:
     Guard() : state_(this_thread) {
@@ -28,12 +30,15 @@ class Guard {
         if (state_) {
             state_->inside.store(1, std::memory_order_relaxed);
             std::atomic_signal_fence(std::memory_order_seq_cst);
+            flag_.take();
         }
     }
     ~Guard() {
         std::atomic_signal_fence(std::memory_order_seq_cst);
-        if (state_)
+        if (state_) {
+            flag_.give_back();
             state_->inside.store(0, std::memory_order_relaxed);
+        }
     }
     Guard(const Guard&) = delete;
     Guard& operator=(const Guard&) = delete;
@@ -46,6 +51,7 @@ class Guard {
     static ThreadState* adopt_this_thread();
 
     ThreadState* state_;
+    AlignmentFlagTaken flag_;
 };
 
 // Reserves `bytes` (a multiple of 8, at most 65528) in the calling thread's chunk; zeroed; null: no room.

@@ -2,12 +2,15 @@
 
 import os
 import pathlib
+import shutil
 import subprocess
 import unittest
 
 from plumb_test import PLUMB, PROGRAMS, PlumbTest
+from trace_reader import Trace
 
 BURN = PROGRAMS / "burn"
+ALLOCATES = PROGRAMS / "align" / "align_allocates"
 
 
 class AlignOptions(PlumbTest):
@@ -43,6 +46,27 @@ class AlignOptions(PlumbTest):
         preloads = self.variables("--align=exact")["LD_PRELOAD"].split(":")
         self.assertTrue(preloads[0].endswith("/libplumb.so"), preloads)
         self.assertTrue(preloads[1].endswith("/libplumb-strings.so"), preloads)
+
+    def exact_trace(self, *command):
+        self.record(*command, options=("-q", "--no-report", "--align=exact"), check=0)
+        (trace,) = [Trace(path) for path in self.run_directory.glob("process-*.plumb")]
+        evidence = {entry["source"]: entry for entry in trace.of("Evidence")}
+        if evidence["alignment-trap"]["state"] == 3:
+            self.skipTest(evidence["alignment-trap"]["why"])
+        shutil.rmtree(self.run_directory)
+        return trace
+
+    def test_exact_does_not_trap_in_the_tools_own_code(self):
+        """Recording an allocation is not to cost a trap or two of the tool's own unaligned accesses."""
+        n = 20_000
+        (totals,) = self.exact_trace(ALLOCATES, n).of("AlignTotals")
+        self.assertLess(totals["excluded_hits"], n // 20)
+        # The C library's own accesses do trap in these.
+        trace = self.exact_trace(ALLOCATES, 1000, "calloc", "realloc")
+        (tool,) = {(module["start"], module["end"]) for module in trace.of("ModuleLoad")
+                   if os.path.basename(module["path"]).startswith("libplumb.so")}
+        caught = {code["address"] for code in trace.of("AlignCode")}
+        self.assertFalse([hex(address - tool[0]) for address in caught if tool[0] <= address < tool[1]])
 
     def test_globs(self):
         seen = self.variables("--align=find", "--align-modules=liba*,libb*", "--align-skip", "libc.so*")

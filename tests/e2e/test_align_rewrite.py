@@ -40,6 +40,23 @@ class RewrittenSites(ShimTest):
         self.assertGreater(sum(entry["rewritten"] for entry in totals), n, evidence["alignment-rewriting"])
         self.assertTrue(trace.of("AlignCode"))
 
+    def test_excluded_libraries_cost_nothing_once_they_are_hot(self):
+        n = 200_000
+        program, library = PROGRAMS / "align" / "align_excluded", PROGRAMS / "align" / "libexcluded_plugin.so"
+        self.run_both(program, library, n, PLUMB_ALIGN="exact", PLUMB_ALIGN_SKIP=library.name)
+        trace = self.trace()
+        evidence = {entry["source"]: entry for entry in trace.of("Evidence")}
+        if evidence["alignment-trap"]["state"] == 3:
+            self.skipTest(evidence["alignment-trap"]["why"])
+        if "alignment-rewriting" not in evidence:
+            self.skipTest("this kernel lets no code be changed while it runs")
+        (totals,) = trace.of("AlignTotals")
+        self.assertEqual(totals["hits"], 10) # the program's own
+        self.assertGreater(totals["excluded_hits"], 2 * 100) # what trapped before is told
+        self.assertLess(totals["excluded_hits"], n // 20)
+        self.assertLess(totals["stepped"] + totals["slots"], n // 20)
+        self.assertIn("2 of excluded libraries", evidence["alignment-rewriting"]["why"])
+
 
 if __name__ == "__main__":
     unittest.main()

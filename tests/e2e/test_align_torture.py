@@ -62,6 +62,23 @@ class Torture(ShimTest):
     def test_threads_and_clocks_of_the_c_library(self):
         self.program("notified")
 
+    def test_threads_and_processes_started_past_the_hooks(self):
+        self.program("started_past_hooks", 4)
+
+    def test_threads_started_past_the_hooks_are_told(self):
+        # 12 by the C library's own function, 5 by clone.
+        self.run_both(TORTURE / "started_past_hooks", PLUMB_ALIGN="exact")
+        traces = self.traces()
+        evidence = {entry["source"]: entry for trace in traces for entry in trace.of("Evidence")}
+        if evidence["alignment-trap"]["state"] == 3:
+            self.skipTest(evidence["alignment-trap"]["why"])
+        self.assertEqual(evidence["alignment-trap-threads"]["state"], 2)
+        self.assertTrue(evidence["alignment-trap-threads"]["why"].startswith("17 threads"),
+                        evidence["alignment-trap-threads"]["why"])
+
+    def test_children_that_reset_signals_by_system_calls(self):
+        self.program("resets_signals", 6)
+
     def test_instructions(self):
         self.program("instructions")
 

@@ -102,6 +102,22 @@ class UnderTheAlignmentTrap(test_real_programs.RealPrograms):
         with tempfile.TemporaryDirectory() as folder:
             self.same([self.compiled("gfortran", "sorter.f90", SORTER, folder)])
 
+    def test_server_whose_allocator_starts_threads(self):
+        # jemalloc's are started by the C library's own function, which it looks up behind all preloads.
+        if not shutil.which("redis-server") or not shutil.which("redis-cli"):
+            self.skipTest("redis is not installed")
+        self.same(["sh", "-c", '''
+            redis-server --port 0 --unixsocket socket --save '' > /dev/null 2>&1 &
+            tries=0
+            until [ "$(redis-cli -s socket ping 2>&1)" = PONG ] || [ $tries -eq 600 ]; do
+                tries=$((tries + 1)); sleep 0.1
+            done
+            redis-cli -s socket set key value
+            redis-cli -s socket get key
+            redis-cli -s socket shutdown nosave
+            wait $!
+            echo "server's status $?"'''])
+
     def ring(self, compiler, launcher, *options):
         as_root = {"OMPI_ALLOW_RUN_AS_ROOT": "1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1"}
         # What mpirun says of a rank that exits with another status than 0 names processes and nodes.

@@ -78,7 +78,8 @@ class Forms(PlumbTest):
         self.assertNotIn("\033", text.stdout)
         page = report(self.run_directory, "--format", "html")
         for finding in document["findings"]:
-            self.assertIn(finding["id"], text.stdout)
+            if "more in the JSON and HTML reports" not in text.stdout:
+                self.assertIn(finding["id"], text.stdout)
             self.assertIn(finding["id"], page.stdout)
         self.assertIn("Cost of recording", text.stdout)
         self.assertIn(str(self.run_directory), text.stdout)
@@ -108,13 +109,17 @@ class Forms(PlumbTest):
 
     def test_width_follows_columns(self):
         self.record("/usr/bin/env", "python3", "-c", LOOP, check=0)
+        commands = {line.strip() for finding in self.report()["findings"] for advice in finding["advice"]
+                    for line in advice.get("command", "").splitlines()}
         for columns in (80, 120):
-            lines = report(self.run_directory, COLUMNS=str(columns)).stdout.splitlines()
-            prose = [line for line in lines if not line.strip().startswith(("plumb report", "plumb run", "/", "at /"))]
-            self.assertLessEqual(max(len(line) for line in prose if " /" not in line), columns)
+            text = report(self.run_directory, COLUMNS=str(columns)).stdout
+            # Commands are there to be pasted and paths to be opened: they stay in one piece.
+            prose = [line for line in text.splitlines() if " /" not in f" {line}" and line.strip() not in commands
+                     and not line.strip().startswith("plumb report")]
+            self.assertEqual([line for line in prose if len(line) > columns], [])
 
     def test_the_hot_line_is_the_users_and_a_copied_run_still_says_so(self):
-        self.record(PROGRAMS / "burn", "0.6", check=0)
+        self.record(PROGRAMS / "burn", "1.5", check=0)
         copy = self.scratch / "copy"
         shutil.move(self.run_directory, copy)
         document = self.report(copy)
@@ -122,7 +127,7 @@ class Forms(PlumbTest):
         self.assertTrue(hot["file"].endswith("tests/programs/burn.c"), hot)
         self.assertEqual(hot["function"], "burn_cpu")
         lines = [line for line in document["hot_lines"] if line["function"] == "burn_cpu"]
-        self.assertGreater(sum(line["fraction"] for line in lines), 0.9)
+        self.assertGreater(sum(line["fraction"] for line in lines), 0.9, document["hot_lines"])
         page = report(copy, "--format", "html").stdout
         self.assertIn("sink = sink * 0.999 + i;", page)  # the source itself
 
@@ -134,7 +139,7 @@ class Forms(PlumbTest):
 
     def test_a_killed_program_is_said_at_the_top(self):
         self.record("/usr/bin/env", "python3", "-c", "import os; os.kill(os.getpid(), 9)", check=128 + signal.SIGKILL)
-        head = "".join(report(self.run_directory).stdout.splitlines(True)[:6])
+        head = report(self.run_directory).stdout.split("\n\n")[0]
         self.assertIn("SIGKILL", head)
         self.assertFalse(self.report()["run"]["exit_status"] == 0)
 
@@ -150,7 +155,7 @@ class Forms(PlumbTest):
         try:
             done = report(self.run_directory)
             self.assertEqual(done.returncode, 0, done.stderr)
-            self.assertIn("cut short", "".join(done.stdout.splitlines(True)[:6]))
+            self.assertIn("cut short", done.stdout.split("\n\n")[0])
             self.assertFalse(self.report()["run"]["complete"])
         finally:
             try:

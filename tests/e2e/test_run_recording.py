@@ -139,7 +139,9 @@ class WithoutPerf(PlumbTest):
         self.assertTrue([p for p in trace.processes() if p[1].endswith("/burn")])
         run = [run_ns for _, _, name, run_ns, _, _ in trace.threads() if name == "burn"]
         self.assertEqual(len(run), 2)
-        self.assertAlmostEqual(sum(run) / 1e9, 2, delta=0.4)
+        # What a thread did after the last look at it nobody saw: a tenth of a second, more where the recorder got no CPU.
+        self.assertGreater(sum(run) / 1e9, 2 * 0.7)
+        self.assertLess(sum(run) / 1e9, 2 * 1.1)
 
     @unittest.skipUnless(may_run_as_nobody(PLUMB), "needs root to become someone else, who can reach the tool")
     def test_without_privilege_the_kernel_is_not_sampled(self):

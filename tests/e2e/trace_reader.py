@@ -30,8 +30,8 @@ RECORDS = {
                         "init_begin_ns", "init_end_ns", "finalize_begin_ns", "finalize_end_ns", "mpi_ticks",
                         "collectives", "collective_stride", "messages", "message_stride", "unmatched",
                         "reserved")),
-    23: ("MpiComm", "IIQIiIIIIIiQ", ("id", "flags", "group_hash", "ordinal", "rank", "size", "remote_size",
-                        "parent", "name", "path", "first", "time_ticks")),
+    23: ("MpiComm", "IIQIiIIIIIiQQ", ("id", "flags", "group_hash", "ordinal", "rank", "size", "remote_size",
+                        "parent", "name", "path", "first", "time_ticks", "handle")),
     24: ("MpiSite", "IIIIIIQQQQQQQQQQ32Q", ("id", "kind", "call", "path", "comm", "padding", "calls",
                         "timed_calls", "ticks", "longest_ticks", "sent_bytes", "received_bytes", "failed",
                         "found_nothing", "first_ticks", "last_ticks", *(f"size_{i}" for i in range(32)))),
@@ -40,9 +40,20 @@ RECORDS = {
                         "end_ticks", "gap_ticks", "gap_mpi_ticks", "root", "padding", "bytes")),
     27: ("MpiMessage", "IIiiIIQQQQQ", ("comm", "site", "peer", "tag", "flags", "wait_site", "sequence",
                         "begin_ticks", "wait_ticks", "end_ticks", "bytes")),
+    30: ("MpiRequest", "IIiiIIQQ", ("site", "flags", "peer", "tag", "comm", "thread", "handle", "sequence")),
+    31: ("MpiInside", "QIIQQiiiiIIQ", ("begin_ticks", "call", "kind", "return_address", "comm", "from_rank", "from_tag",
+                        "to_rank", "to_tag", "path", "requests", "request")),
     34: ("SampleSite", "IIQQQQQ", ("pid", "path", "samples", "time_ns", "kernel", "first_ns", "last_ns")),
+    38: ("NodeMemory", "IIQQQQQQQQ", ("node", "padding", "time_ns", "total_bytes", "free_bytes", "file_bytes",
+                        "anonymous_bytes", "local_allocations", "missed_allocations", "foreign_allocations")),
+    42: ("Topology", "IIII", ("xml", "xml_parts", "allowed_cpus", "cpu_count")),
+    48: ("MemoryTraffic", "IIQIIHhhHQQQQQQQ", ("pid", "area", "instruction", "path", "flags", "width", "cpu_node",
+                        "page_node", "unknown", "samples", "time_ns", "lowest_address", "highest_address",
+                        "last_address", "first_ns", "last_ns")),
+    50: ("FirstTouch", "IIQIhhQQQQQQ", ("pid", "area", "instruction", "path", "cpu_node", "page_node", "samples",
+                        "faults", "lowest_address", "highest_address", "first_ns", "last_ns")),
 }
-WITH_PATH_NODES = {"SampleSite", "AlignSite", "MpiComm", "MpiSite"} # their "path" is a call path's
+WITH_PATH_NODES = {"SampleSite", "MemoryTraffic", "FirstTouch", "AlignSite", "MpiComm", "MpiSite", "MpiInside"} # "path": a call path's
 TEXTS = {"call", "job", "library_version", "executable", "command_line", "working_directory", "launcher", "name", "path",
          "source", "why", "enable"}
 CLOSED, FULL = 1, 2
@@ -82,6 +93,7 @@ class Trace:
                     self.records.append({"type": name, "tid": tid, **dict(zip(names, values))})
                 record += length
             at += size
+        self.strings = strings
         for entry in self.records:
             for name in TEXTS & entry.keys():
                 if isinstance(entry[name], int) and not (entry["type"] in WITH_PATH_NODES and name == "path"):

@@ -1,5 +1,5 @@
 // Replays inputs through the fuzzing entry without libFuzzer: the files of a corpus, then a given number of mutations
-// of them from a seeded generator, so that a run can be repeated. Built with address and undefined-behaviour checks.
+// of them from a seeded generator, so that a run can be repeated.
 //   fuzz-replay CORPUS MUTATIONS [SEED]
 //   fuzz-replay --write-seeds CORPUS
 // A failing mutation is left in fuzz-failure.bin. An input that takes over 10 s or 1 GiB fails.

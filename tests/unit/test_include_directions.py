@@ -24,10 +24,11 @@ ANALYZER = {
     "placement": {"support", "platform", "model"},
     "unwind": {"support", "platform"},
     "record": {"support", "platform", "placement", "unwind"}, # of the trace it knows the format, not the reader
-    "replay": {"support", "model", "trace"}, # lays the events of MPI ranks side by side; fills the model before diagnoses
+    "team": {"support", "platform"}, # knows nothing of what its processes hand to one another
+    "replay": {"support", "model", "trace", "team"}, # lays the events of MPI ranks side by side; fills the model before diagnoses
     "diagnoses": {"support", "model"},
-    "reports": {"support", "platform", "model", "trace", "symbols", "placement", "replay", "diagnoses"},
-    "commands": {"support", "platform", "model", "trace", "symbols", "placement", "record", "replay", "diagnoses", "reports"},
+    "reports": {"support", "platform", "model", "trace", "symbols", "placement", "team", "replay", "diagnoses"},
+    "commands": {"support", "platform", "model", "trace", "symbols", "placement", "record", "team", "replay", "diagnoses", "reports"},
 }
 # What is shared with the shim: its unwinder, which the recorder runs on stack samples, and its instruction decoder.
 SHARED_WITH_THE_SHIM = {"platform/unwind": {"unwind"}, "platform/memory_instruction": {"platform", "record", "symbols", "unwind"}}

@@ -4,6 +4,7 @@
 #include "synthetic_run.h"
 
 #include <catch2/catch.hpp>
+#include <utility>
 
 using namespace plumb;
 using plumb::testing::SyntheticJob;
@@ -28,6 +29,13 @@ struct Diagnosed {
         process.paths.push_back({.parent = 0, .address = address, .leaf = true});
         const auto samples = static_cast<uint64_t>(seconds * 1e3);
         process.samples.push_back({0, static_cast<uint32_t>(process.paths.size() - 1), samples, samples * 1'000'000, 0});
+    }
+
+    // The ranks' time without a CPU, as the scheduler would tell; `of`: of one rank only.
+    void starve(double share, int of = -1) {
+        for (model::MpiRankRow& row : run.mpi_jobs.at(0).ranks)
+            if (of < 0 || row.rank == of)
+                row.run_delay_s = share * row.elapsed_s;
     }
 
     std::vector<Finding> findings(const char* id) {
@@ -186,6 +194,70 @@ TEST_CASE("mpi-small-messages: what joining them would save, against the joined 
           Approx(static_cast<double>(Diagnosed(joined).run.wall_ns()) * 1e-9).epsilon(0.1));
     CHECK(Diagnosed(joined).findings("mpi-small-messages").empty());
     CHECK(Diagnosed(large).findings("mpi-small-messages").empty());
+}
+
+namespace {
+
+void check_bound(const std::vector<Finding>& findings, bool bound) {
+    REQUIRE(!findings.empty());
+    for (const Finding& finding : findings) {
+        INFO(finding.id << ": " << finding.title);
+        CHECK((finding.cost.how == "bound") == bound);
+        CHECK((finding.severity > Severity::low) != bound);
+        CHECK(finding.cost.seconds > 0);
+        CHECK((finding.gain.fraction == 0) == bound);
+        CHECK(finding.evidence.contains("why_bound") == bound);
+        CHECK((finding.gain.how.find("not known:") == 0) == bound);
+        CHECK((!finding.advice.empty() && finding.advice[0].what.find("a CPU, then look again") != std::string::npos) == bound);
+    }
+}
+
+} // namespace
+
+TEST_CASE("where ranks had no CPUs, what they seem to cost one another is a bound") {
+    SyntheticJob late = steps(4, 0.010, 2, 0.004), slow = steps(4, 0.010, -1, 0, 0.002);
+    SyntheticJob pipeline(6), many(2), unequal(4);
+    for (int step = 0; step < 100; ++step) {
+        for (int rank = 0; rank < 6; ++rank) {
+            if (rank > 0)
+                pipeline.message(rank - 1, rank, 8, 1e-6);
+            pipeline.compute(rank, 0.010);
+        }
+        pipeline.allreduce();
+        many.compute_all(0.001);
+        for (int i = 0; i < 20; ++i) {
+            many.message(0, 1, 64, 10e-6);
+            many.message(1, 0, 64, 10e-6);
+        }
+        many.allreduce();
+        for (int rank = 0; rank < 4; ++rank)
+            unequal.compute(rank, rank < 2 ? 0.010 : 0.014);
+        unequal.allreduce();
+    }
+    const std::pair<SyntheticJob*, const char*> problems[] = {{&late, "mpi-late-rank"},
+                                                              {&slow, "mpi-collective-wait"},
+                                                              {&unequal, "mpi-collective-wait"},
+                                                              {&pipeline, "mpi-serialised"},
+                                                              {&many, "mpi-small-messages"}};
+    for (const auto& [job, id] : problems) {
+        Diagnosed made(*job);
+        check_bound(made.findings(id), false);
+        made.starve(0.19);
+        check_bound(made.findings(id), false);
+        made.starve(0.21);
+        check_bound(made.findings(id), true);
+    }
+}
+
+TEST_CASE("mpi-late-rank: one rank that lacks a CPU is a finding, all of them are not") {
+    SyntheticJob job = steps(2, 0.010, 1, 0.005);
+    Diagnosed made(job);
+    made.starve(0.9, 1);
+    model::MpiRankRow& late = made.run.mpi_jobs[0].ranks[1];
+    late.lateness.starved_s = std::exchange(late.lateness.computing_s, 0);
+    check_bound(made.findings("mpi-late-rank"), false);
+    made.starve(0.5);
+    check_bound(made.findings("mpi-late-rank"), true);
 }
 
 TEST_CASE("POP metrics multiply up") {

@@ -5,6 +5,7 @@
 
 #include <catch2/catch.hpp>
 #include <cmath>
+#include <random>
 
 using namespace plumb;
 using plumb::testing::SyntheticJob;
@@ -103,6 +104,40 @@ TEST_CASE("a late rank's neighbours wait for its messages: the gain is still wha
     CHECK(only_job(slow).ranks[2].gain_s == Approx(measured_s).epsilon(0.05));
     CHECK(only_job(slow).ranks[2].lateness.computing_s > 0.3);
     CHECK(only_job(slow).ranks[3].gain_s < 0.1 * measured_s);
+}
+
+// Two ranks whose work scatters by up to 0.2 ms in every step, each in its own way; rank 1 has `extra_s` more, and in one step
+// of a hundred `spike_s`.
+SyntheticJob scattered(double extra_s, double spike_s, uint64_t seed) {
+    SyntheticJob made(2);
+    std::minstd_rand random(static_cast<std::minstd_rand::result_type>(seed));
+    std::uniform_real_distribution<double> scatter_s(0, 0.0002);
+    for (int step = 0; step < 4000; ++step) {
+        made.compute(0, 0.001 + scatter_s(random));
+        made.compute(1, 0.001 + scatter_s(random) + extra_s + (step % 100 == 50 ? spike_s : 0));
+        made.allreduce(0.00001);
+    }
+    return made;
+}
+
+TEST_CASE("what chance makes of the ranks' times is no gain") {
+    const auto [extra_s, spike_s] = GENERATE(std::pair(0.00008, 0.0), std::pair(0.00002, 0.0), std::pair(0.0, 0.004),
+                                             std::pair(0.00005, 0.002));
+    CAPTURE(extra_s, spike_s);
+    SyntheticJob slow = scattered(extra_s, spike_s, 1), cured = scattered(0, 0, 2);
+    const double measured_s = only_job(slow.replay()).elapsed_s - only_job(cured.replay()).elapsed_s;
+    const model::Run run = slow.replay();
+    CHECK(only_job(run).ranks[1].gain_s == Approx(measured_s).epsilon(0.1));
+    CHECK(only_job(run).ranks[0].gain_s < 0.1 * measured_s);
+}
+
+TEST_CASE("two ranks alike but for chance are nobody's fault") {
+    SyntheticJob made = scattered(0, 0, 3);
+    const model::Run run = made.replay();
+    for (const model::MpiRankRow& row : only_job(run).ranks) {
+        CHECK(row.caused_wait_s > 0.1);
+        CHECK(row.gain_s < 0.1 * row.caused_wait_s);
+    }
 }
 
 TEST_CASE("ranks alike are nobody's fault") {

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <catch2/catch.hpp>
+#include <fmt/core.h>
 #include <numeric>
 #include <set>
 
@@ -47,6 +48,24 @@ TEST_CASE("topology: where the CPUs of a synthetic machine sit") {
     CHECK(machine.find(8)->l3 == machine.find(15)->l3);
     CHECK(machine.find(7)->l3 != machine.find(8)->l3);
     CHECK(machine.find(32) == nullptr);
+}
+
+// A node without CPUs has those of its neighbour in hwloc's eyes; the note in it tells the two apart.
+TEST_CASE("topology: a CPU belongs to the node that has CPUs") {
+    const auto machine = [](const char* note) {
+        return platform::topology_from_xml(fmt::format(
+            R"(<?xml version="1.0" encoding="UTF-8"?><!DOCTYPE topology SYSTEM "hwloc2.dtd"><topology version="2.0">)"
+            R"(<object type="Machine" os_index="0" cpuset="0x1" complete_cpuset="0x1" allowed_cpuset="0x1" )"
+            R"(nodeset="0x3" complete_nodeset="0x3" allowed_nodeset="0x3" gp_index="1">)"
+            R"(<object type="NUMANode" os_index="0" cpuset="0x1" complete_cpuset="0x1" nodeset="0x1" )"
+            R"(complete_nodeset="0x1" gp_index="2" local_memory="4096">{}</object>)"
+            R"(<object type="NUMANode" os_index="1" cpuset="0x1" complete_cpuset="0x1" nodeset="0x2" )"
+            R"(complete_nodeset="0x2" gp_index="3" local_memory="4096"/>)"
+            R"(<object type="PU" os_index="0" cpuset="0x1" complete_cpuset="0x1" nodeset="0x3" )"
+            R"(complete_nodeset="0x3" gp_index="4"/></object></topology>)", note));
+    };
+    CHECK(machine("").find(0)->node == 0);
+    CHECK(machine(R"(<info name="PlumbMemoryOnly" value="1"/>)").find(0)->node == 1);
 }
 
 TEST_CASE("topology: what cannot be read is said") {

@@ -55,6 +55,7 @@ TEST_CASE("schedstat, status and sched of a task") {
     CHECK_FALSE(parse_task_scheduling("12 3"));
 
     const TaskStatus status = parse_task_status("Name:\tx\nUid:\t1000\t0\t0\t0\nVmHWM:\t  2048 kB\n"
+                                                "RssAnon:\t  1024 kB\nRssFile:\t  3 kB\nRssShmem:\t  5 kB\n"
                                                 "Cpus_allowed:\tff\nCpus_allowed_list:\t0-3,7\n"
                                                 "voluntary_ctxt_switches:\t11\nnonvoluntary_ctxt_switches:\t5\n");
     CHECK(status.allowed_cpus == "0-3,7");
@@ -63,10 +64,24 @@ TEST_CASE("schedstat, status and sched of a task") {
     CHECK(status.found_switches);
     CHECK(status.user_id == 0);
     CHECK(status.peak_resident_bytes == 2048 * 1024);
+    CHECK(status.anonymous_bytes == 1024 * 1024);
+    CHECK(status.shared_bytes == 5 * 1024);
     CHECK_FALSE(parse_task_status("Name:\tzombie\n").found_switches);
 
     CHECK(parse_migrations("cat (1, #threads: 1)\nse.nr_migrations  :   17\nnr_switches : 3\n") == 17);
     CHECK_FALSE(parse_migrations("nr_switches : 3\n"));
+}
+
+TEST_CASE("the memory policy of a process") {
+    FakeTree proc;
+    CHECK(read_memory_policy(proc.root(), 7).empty());
+    const auto policy = [&](const std::string& first_line) {
+        proc.write("7/numa_maps", first_line + "\n7f0000000000 bind:1 anon=1\n");
+        return read_memory_policy(proc.root(), 7);
+    };
+    CHECK(policy("00400000 default file=/bin/" + std::string(300, 'x') + " mapped=1 N0=1") == "default");
+    CHECK(policy("00400000 interleave:0-1 file=/bin/x") == "interleave:0-1");
+    CHECK(policy("00400000 weighted interleave:0,2 file=/bin/x") == "weighted interleave:0,2");
 }
 
 TEST_CASE("tasks of a fake /proc") {
@@ -131,7 +146,9 @@ TEST_CASE("memory of two nodes, and of a kernel without nodes") {
     FakeTree proc, sys;
     sys.write("devices/system/node/online", "0-1\n");
     sys.write("devices/system/node/node0/meminfo", "Node 0 MemTotal:  1000 kB\nNode 0 MemFree:  10 kB\n"
-                                                   "Node 0 FilePages:  20 kB\nNode 0 AnonPages: 30 kB\n");
+                                                   "Node 0 FilePages:  20 kB\nNode 0 AnonPages: 30 kB\n"
+                                                   "Node 0 Active: 99 kB\nNode 0 Active(file): 4 kB\n"
+                                                   "Node 0 Inactive(file): 3 kB\nNode 0 Shmem: 13 kB\n");
     sys.write("devices/system/node/node0/numastat", "numa_hit 5\nnuma_miss 6\nnuma_foreign 7\n");
     sys.write("devices/system/node/node1/meminfo", "Node 1 MemTotal:  0 kB\n");
     const auto nodes = read_node_memory(proc.root(), sys.root());
@@ -140,6 +157,7 @@ TEST_CASE("memory of two nodes, and of a kernel without nodes") {
     CHECK(nodes[0].free_bytes == 10 * 1024);
     CHECK(nodes[0].file_bytes == 20 * 1024);
     CHECK(nodes[0].anonymous_bytes == 30 * 1024);
+    CHECK(nodes[0].reclaimable_bytes == 7 * 1024);
     CHECK(nodes[0].local_allocations == 5);
     CHECK(nodes[0].missed_allocations == 6);
     CHECK(nodes[0].foreign_allocations == 7);

@@ -250,3 +250,60 @@ TEST_CASE("hostile sizes everywhere end in notes, not in a loop") {
     CHECK(count(file).records == 0);
     CHECK(file.notes().size() <= 9);
 }
+
+TEST_CASE("events that are passed over change nothing else, in whole and in damaged files") {
+    SyntheticTrace trace(Writer::process);
+    for (int chunk = 0; chunk < 3; ++chunk) {
+        trace.begin_chunk(4096);
+        for (uint64_t i = 0; i < 12; ++i) {
+            if (i % 5 == 0)
+                trace.add(end_at(i));
+            trace.add(MpiCollective());
+            if (i % 4 == 0)
+                trace.add(MpiMessage());
+        }
+    }
+    struct Seen {
+        std::vector<uint64_t> others; // offsets of records that are no events
+        size_t events = 0;
+        std::vector<std::string> notes;
+        uint64_t used_bytes = 0;
+    };
+    const auto see = [](TraceFile& file) {
+        Seen seen;
+        const auto record = [&](const RawRecord& raw) {
+            const auto type = static_cast<RecordType>(raw.header.type);
+            if (type == RecordType::MpiCollective || type == RecordType::MpiMessage)
+                ++seen.events;
+            else
+                seen.others.push_back(raw.offset);
+        };
+        file.visit({.record = record, .chunk = {}});
+        seen.notes = file.notes();
+        seen.used_bytes = file.used_bytes();
+        return seen;
+    };
+    const std::vector<std::byte> whole = trace.bytes();
+    for (size_t place = sizeof(FileHeader); place < whole.size(); place += 3) {
+        for (const bool cut : {false, true}) {
+            std::vector<std::byte> bytes = whole;
+            if (cut)
+                bytes.resize(place);
+            else
+                bytes[place] ^= std::byte{0x51};
+            TraceFile file("damaged", [&] { return open_memory(bytes); });
+            const Seen all = see(file);
+            file.pass_over_events(true);
+            for (int visit = 0; visit < 3; ++visit) {
+                const Seen seen = see(file);
+                INFO((cut ? "cut at " : "damaged at ") << place << ", visit " << visit);
+                CHECK(seen.events == (visit == 0 ? all.events : 0));
+                CHECK(seen.others == all.others);
+                CHECK(seen.notes == all.notes);
+                CHECK(seen.used_bytes == all.used_bytes);
+            }
+            file.pass_over_events(false);
+            CHECK(see(file).events == all.events);
+        }
+    }
+}

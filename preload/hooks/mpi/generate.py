@@ -97,6 +97,25 @@ class Body:
             verb, *words = step.split()
             getattr(self, "do_" + verb)(*words)
         self.finish_message()
+        self.tell_entry()
+
+    # What is shown of a call that may last: whom it sends to and receives from, or which members it waits for.
+    def tell_entry(self):
+        form, told = self.form, []
+        self.enters = []
+        if "poll" in form.kinds:
+            return
+        if form.mode == "blocking" and "nonblocking" not in form.kinds and form.has("comm"):
+            comm, named = "raw_comm_of<L>(comm)", {name for _, name in form.arguments}
+            if "collective" in form.kinds or "set_up" in form.kinds:
+                told.append(f"call.takes_part({comm}, {'L::integer(root)' if 'root' in named else '-1'});")
+            if "to" in named:
+                tag = "send_tag" if "send_tag" in named else "tag"
+                told.append(f"call.sends({comm}, L::integer(to), L::integer({tag}));")
+            if "from" in named:
+                tag = "recv_tag" if "recv_tag" in named else "tag"
+                told.append(f"call.receives({comm}, L::integer(from), L::integer({tag}));")
+        self.enters = ["if (call.shows()) {", *("    " + line for line in told), "    call.enters();", "}"]
 
     # Messages and collectives: told at once, or with their request.
     def operation(self, expression):
@@ -285,6 +304,7 @@ class Body:
             yield "Status<L> own_status(call, status);"
         if self.needs_statuses:
             yield f"Statuses<L> own_statuses(call, {self.needs_statuses}, statuses);"
+        yield from self.enters
         yield f"const Word result = real({passed});"
         yield f"const int32_t error_code = {error_code};"
         if self.after:

@@ -36,6 +36,7 @@ template <class Count> struct InC {
     static Handle handle(HandleKind, Word word) {
         return library().handle_bytes == 4 ? static_cast<uint32_t>(word) : word;
     }
+    static Handle raw_handle(HandleKind, Word word) { return word; }
     static bool is_in_place(Word buffer) { return pointer(buffer) == library().in_place; }
     static bool is_ignored_status(Word status) { return pointer(status) == library().ignored_status; }
     static size_t status_bytes() { return library().status_bytes; }
@@ -55,6 +56,7 @@ template <class Count, bool descriptors> struct InFortran {
         return from_fortran(kind, value_at<int32_t>(array, index));
     }
     static Handle handle(HandleKind kind, Word word) { return handle_at(kind, word); }
+    static Handle raw_handle(HandleKind kind, Word word) { return handle_at(kind, word); }
     static bool is_in_place(Word buffer) {
         // The first member of a descriptor (ISO_Fortran_binding.h) is the address.
         return is_in_place_in_fortran(pointer(descriptors ? value_at<Word>(buffer) : buffer));
@@ -67,6 +69,8 @@ using FortranLarge = InFortran<int64_t, false>;
 using FortranDescriptors = InFortran<int32_t, true>;
 using FortranLargeDescriptors = InFortran<int64_t, true>;
 
+// As C has it, whose upper half means nothing where handles have 32 bits.
+template <class L> Handle raw_comm_of(Word word) { return L::raw_handle(HandleKind::comm, word); }
 template <class L> Handle comm_of(Word word) { return L::handle(HandleKind::comm, word); }
 template <class L> Handle type_of(Word word) { return L::handle(HandleKind::type, word); }
 template <class L> Handle window_of(Word word) { return L::handle(HandleKind::window, word); }

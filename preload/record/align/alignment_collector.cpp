@@ -163,6 +163,7 @@ bool continue_forked(const Guard& guard) {
     if (!ready.load(std::memory_order_relaxed) || trapping_stopped())
         return ready.load(std::memory_order_relaxed);
     begin_site_recording();
+    forget_threads_started_past_hooks();
     continue_slots_in_child();
     record_rewritten_code(guard);
     return begin_watching(guard);
@@ -215,13 +216,27 @@ void thread_end() {
     unwatch_thread();
 }
 
+// How many were met is known at the end only. A thread that was refused its ticks may have said something before.
+void tell_about_unknown_threads(const Guard& guard) {
+    const uint32_t threads = threads_started_past_hooks();
+    if (threads == 0)
+        return;
+    Text<256> why;
+    why << threads << (threads == 1 ? " thread was" : " threads were")
+        << " started past the tool (by functions that were looked up in the C library itself, or by system calls), and "
+           "not watched";
+    write_evidence(guard, "alignment-trap-threads", trace::EvidenceState::limited, why.c_str(), "");
+}
+
 void process_end() {
     if (!ready.load(std::memory_order_relaxed))
         return;
     disarm_thread();
     const Guard guard;
-    if (guard)
+    if (guard) {
+        tell_about_unknown_threads(guard);
         tell_about_rewriting(guard);
+    }
 }
 
 } // namespace
@@ -261,6 +276,16 @@ void alignment_tick(void* context) {
         begin_window_at_tick(context);
 }
 
+void alignment_thread_past_hooks() {
+    if (ready.load(std::memory_order_relaxed) && !trapping_stopped())
+        note_thread_past_hooks();
+}
+
+void alignment_storage_is_shared() {
+    if (ready.load(std::memory_order_relaxed))
+        take_back_rewriting();
+}
+
 void stop_alignment_trap() { // without a word: nothing may be written any more that could make a system call
     if (ready.load(std::memory_order_relaxed))
         stop_trapping();
@@ -284,6 +309,8 @@ void arm_at_main() {}
 void alignment_modules_changed() {}
 bool is_armed() { return false; }
 void alignment_tick(void*) {}
+void alignment_thread_past_hooks() {}
+void alignment_storage_is_shared() {}
 void stop_alignment_trap() {}
 void make_context_natural(void*) {}
 bool program_has_alignment_flag() { return false; }

@@ -15,6 +15,13 @@ void arm_at_main();
 // Modules came or went (after dlopen, dlclose): which code counts must be looked up again.
 void alignment_modules_changed();
 
+// A thread is started that no hook sees: it is not watched, and that is said in the end. Signal-safe.
+void alignment_thread_past_hooks();
+
+// A thread is about to be started that uses the calling thread's thread-local storage: rewritten code, which keeps
+// registers there, is taken back.
+void alignment_storage_is_shared();
+
 // The process confines itself: no thread is armed any more.
 void stop_alignment_trap();
 

@@ -18,7 +18,7 @@ namespace {
 
 struct Range {
     uint64_t start, end;
-    bool excluded;
+    bool excluded, left_alone;
 };
 constexpr uint32_t kRangesMax = 8192;
 
@@ -131,7 +131,7 @@ int add_image(dl_phdr_info* image, size_t, void* data) {
     const bool is_program = renewal.is_program;
     renewal.is_program = false;
     const char* path = is_program ? renewal.executable : image->dlpi_name ? image->dlpi_name : "";
-    const bool excluded = !is_program && is_excluded(path);
+    const bool excluded = !is_program && is_excluded(path), left_alone = !is_program && is_never_counted(path);
     if (is_go(*image))
         go_code.store(true, std::memory_order_relaxed);
     for (uint32_t i = 0; i < image->dlpi_phnum; ++i) {
@@ -139,8 +139,8 @@ int add_image(dl_phdr_info* image, size_t, void* data) {
         if (header.p_type != PT_LOAD || !(header.p_flags & PF_X) || renewal.table->count == kRangesMax)
             continue;
         const uint64_t start = image->dlpi_addr + header.p_vaddr;
-        renewal.table->ranges[renewal.table->count++] = {start, start + header.p_memsz, excluded};
-        if (is_program || !is_never_counted(path))
+        renewal.table->ranges[renewal.table->count++] = {start, start + header.p_memsz, excluded, left_alone};
+        if (!left_alone)
             look_for_flag_code(path, *image, header);
     }
     note_module_for_fatal_ranges(path, image->dlpi_addr);
@@ -189,7 +189,7 @@ void renew_code_ranges() {
 CodeFacts facts_of_code(uint64_t address) {
     const bool fatal = is_in_fatal_ranges(address);
     if (!tables)
-        return {false, fatal};
+        return {false, false, fatal};
     const Table& table = tables[published.load(std::memory_order_acquire)];
     uint32_t low = 0, high = table.count < kRangesMax ? table.count : kRangesMax;
     while (low < high) { // the first range that starts behind the address
@@ -200,8 +200,8 @@ CodeFacts facts_of_code(uint64_t address) {
             low = middle + 1;
     }
     if (low == 0 || address >= table.ranges[low - 1].end)
-        return {false, fatal};
-    return {table.ranges[low - 1].excluded, fatal};
+        return {false, false, fatal};
+    return {table.ranges[low - 1].excluded, table.ranges[low - 1].left_alone, fatal};
 }
 
 uint32_t code_ranges_generation() { return generation.load(std::memory_order_acquire); }

@@ -13,6 +13,7 @@ void renew_code_ranges();
 
 struct CodeFacts {
     bool excluded;
+    bool left_alone; // also never rewritten: the C library, the loader and the tool
     bool fatal; // PLUMB_ALIGN_FATAL is meant for it (PLUMB_ALIGN_RANGES)
 };
 CodeFacts facts_of_code(uint64_t address); // signal-safe, a binary search

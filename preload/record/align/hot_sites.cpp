@@ -16,7 +16,8 @@ namespace {
 constexpr uint32_t kTrapsBeforeRewriting = 256;
 
 std::atomic<bool> possible{false};
-std::atomic<uint32_t> results[static_cast<uint32_t>(RewriteResult::count)];
+std::atomic<uint32_t> results[static_cast<uint32_t>(RewriteResult::count)]; // of sites whose hits count
+std::atomic<uint32_t> uncounted_rewritten{0};
 
 bool is_time(uint32_t traps) { return traps >= kTrapsBeforeRewriting && (traps & (traps - 1)) == 0; }
 
@@ -30,17 +31,20 @@ void record_code(const Guard& guard, const RewrittenSite& rewritten) {
     record_code(guard, rewritten.stub_start, rewritten.stub_end, rewritten.address);
 }
 
-void rewrite_now(Site& site) {
+void rewrite_now(Site& site, bool counts) {
     RewrittenSite rewritten;
     // Other threads that trapped at the original meanwhile find other bytes there, which are ours.
     site.rewrite.store(1, std::memory_order_release);
-    const RewriteResult result = rewrite_site(site.address, site.code, site.instruction, site.id, &rewritten);
+    const RewriteResult result = rewrite_site(site.address, site.code, site.instruction, site.id, &rewritten, counts);
     if (result != RewriteResult::done)
         site.rewrite.store(0, std::memory_order_release);
     if (result == RewriteResult::busy)
         return;
     site.rewrite_refused.store(result != RewriteResult::done, std::memory_order_relaxed);
-    results[static_cast<uint32_t>(result)].fetch_add(1, std::memory_order_relaxed);
+    if (counts)
+        results[static_cast<uint32_t>(result)].fetch_add(1, std::memory_order_relaxed);
+    else if (result == RewriteResult::done)
+        uncounted_rewritten.fetch_add(1, std::memory_order_relaxed);
     if (result == RewriteResult::done) {
         const Guard guard;
         record_code(guard, rewritten);
@@ -72,14 +76,14 @@ void record_rewritten_code(const Guard& guard) {
     }
 }
 
-uint64_t way_over_hot_site(Site& site) {
+uint64_t way_over_hot_site(Site& site, bool counts) {
     if (!possible.load(std::memory_order_relaxed) || !site.decoded)
         return 0;
     if (site.rewrite.load(std::memory_order_acquire) == 0) {
         const uint32_t traps = site.traps.load(std::memory_order_relaxed) + 1;
         if (site.rewrite_refused.load(std::memory_order_relaxed) || !is_time(traps))
             return 0;
-        rewrite_now(site);
+        rewrite_now(site, counts);
     }
     return step_over_rewritten(site.address);
 }
@@ -128,6 +132,8 @@ void tell_about_rewriting(const Guard& guard) {
     Text<512> text;
     text << results[static_cast<uint32_t>(RewriteResult::done)].load(std::memory_order_relaxed)
          << " hot sites were rewritten";
+    if (const uint32_t number = uncounted_rewritten.load(std::memory_order_relaxed))
+        text << " (and " << number << " of excluded libraries, not to cost anything)";
     bool all = true;
     for (uint32_t i = static_cast<uint32_t>(RewriteResult::busy) + 1; i < static_cast<uint32_t>(RewriteResult::count);
          ++i)
@@ -143,7 +149,7 @@ void tell_about_rewriting(const Guard& guard) {
 
 bool begin_rewriting() { return false; }
 void record_rewritten_code(const Guard&) {}
-uint64_t way_over_hot_site(Site&) { return 0; }
+uint64_t way_over_hot_site(Site&, bool) { return 0; }
 bool on_trap_of_rewriting(WatchedThread*, const siginfo_t&, ucontext_t*) { return false; }
 void add_rewritten_hits(WatchedThread&) {}
 void tell_about_rewriting(const Guard&) {}

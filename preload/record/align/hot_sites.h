@@ -13,9 +13,10 @@ namespace plumb::shim {
 // Once, before the first hit. False: nothing will be rewritten here.
 bool begin_rewriting();
 
-// The calling thread has hit the site, and the hit is counted: where it goes on with a clear alignment flag; 0: the site
-// stays trapped, so step over it. Rewrites the site when its time has come.
-uint64_t way_over_hot_site(Site& site);
+// The calling thread has hit the site, and the hit is counted, or does not count (in excluded code: it is to cost nothing
+// any more): where it goes on with a clear alignment flag; 0: the site stays trapped, so step over it. Rewrites the site
+// when its time has come.
+uint64_t way_over_hot_site(Site& site, bool counts);
 
 // In a forked child, whose trace has none of it: where the code of the sites that its parent rewrote lies.
 void record_rewritten_code(const Guard&);

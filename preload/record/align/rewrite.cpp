@@ -191,14 +191,14 @@ RewriteResult put_in_place(Entry& entry) {
 
 // A site that was taken back, or whose module was unloaded and loaded again: its trampoline still serves.
 bool serves_again(const Entry& entry, uint64_t address, const uint8_t* code, uint8_t length, uint32_t site,
-                  uint8_t kept) {
-    return entry.patch.address == address && entry.patch.length == length && entry.patch.kept == kept &&
+                  uint8_t kept, bool counts) {
+    return entry.trampoline.uncounted != counts && entry.patch.address == address && entry.patch.length == length && entry.patch.kept == kept &&
            entry.site.site == site && memcmp(entry.patch.before, code, length) == 0 &&
            memcmp(entry.following, code + length, entry.depends_end - address - length) == 0;
 }
 
 RewriteResult rewrite_locked(uint64_t address, const uint8_t* known, const MemoryInstruction& decoded,
-                             uint32_t site) {
+                             uint32_t site, bool counts) {
     uint8_t code[kJumpWindow];
     if (!is_file_code(address, sizeof code))
         return RewriteResult::code;
@@ -212,7 +212,7 @@ RewriteResult rewrite_locked(uint64_t address, const uint8_t* known, const Memor
     if (!find_kept_bytes(address, decoded.length, &kept))
         return RewriteResult::neighbour;
     Entry* former = entry_at(address);
-    if (former && serves_again(*former, address, code, decoded.length, site, kept))
+    if (former && serves_again(*former, address, code, decoded.length, site, kept, counts))
         return put_in_place(*former);
     const uint32_t index = entry_count.load(std::memory_order_relaxed);
     if (index == kMostRewritten)
@@ -223,6 +223,7 @@ RewriteResult rewrite_locked(uint64_t address, const uint8_t* known, const Memor
     entry.trampoline = {};
     entry.trampoline.address = address;
     entry.trampoline.site = site;
+    entry.trampoline.uncounted = !counts;
     entry.trampoline.operand = decoded.operands[0];
     entry.trampoline.instruction = movable;
     JumpChoice choices[kMostJumpChoices];
@@ -291,7 +292,7 @@ bool prepare_rewriting(trace::AlignCount*** counts) {
 void stop_rewriting() { enabled.store(false, std::memory_order_release); }
 
 RewriteResult rewrite_site(uint64_t address, const uint8_t* code, const MemoryInstruction& decoded, uint32_t site,
-                           RewrittenSite* rewritten) {
+                           RewrittenSite* rewritten, bool counts) {
     if (!enabled.load(std::memory_order_acquire))
         return RewriteResult::kernel;
     TryLock lock;
@@ -305,7 +306,7 @@ RewriteResult rewrite_site(uint64_t address, const uint8_t* code, const MemoryIn
         }
         known->in_place.store(false, std::memory_order_release); // other code has been loaded there since
     }
-    const RewriteResult result = rewrite_locked(address, code, decoded, site);
+    const RewriteResult result = rewrite_locked(address, code, decoded, site, counts);
     if (result == RewriteResult::done)
         *rewritten = entry_at(address)->site;
     return result;
@@ -327,6 +328,12 @@ bool restore_site(uint64_t address) {
         return false;
     entry->in_place.store(false, std::memory_order_release);
     return true;
+}
+
+void take_back_rewriting() {
+    stop_rewriting();
+    for (uint32_t i = entry_count.load(std::memory_order_acquire); i > 0; --i) // later ones may rely on earlier ones
+        restore_site(entries[i - 1].patch.address);
 }
 
 void forget_lost_sites() {

@@ -51,10 +51,14 @@ bool prepare_rewriting(trace::AlignCount*** counts);
 // After this (seccomp confinement) nothing is rewritten any more; what is, works on.
 void stop_rewriting();
 
+// The same, and all sites are restored, if no other thread is rewriting at this moment.
+void take_back_rewriting();
+
 // Rewrites the instruction at `address`, whose bytes are `code` and which was decoded as `decoded`; `site` must be
-// smaller than the size of each thread's table. Several threads may call it. Signal-safe; takes some 100 us.
+// smaller than the size of each thread's table. `counts`: its accesses are counted. Several threads may call it.
+// Signal-safe; takes some 100 us.
 RewriteResult rewrite_site(uint64_t address, const uint8_t* code, const MemoryInstruction& decoded, uint32_t site,
-                           RewrittenSite* rewritten);
+                           RewrittenSite* rewritten, bool counts = true);
 
 // The way back: the instruction stands at its place again. False: it is not rewritten, another thread is at work, or
 // a later rewriting depends on its bytes (take those back first).

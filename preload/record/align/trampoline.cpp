@@ -127,7 +127,7 @@ void load_address(Emitter& e, const Trampoline& trampoline) {
 
 // ecx = 0 exactly if the address in rcx is aligned, without a change of flags: the low bits are moved to the top of cl.
 void keep_low_bits(Emitter& e, uint16_t width) {
-    const int log = width == 2 ? 1 : width == 4 ? 2 : 3;
+    const int log = width == 2 ? 1 : width == 4 ? 2 : width < 16 ? 3 : 4;
     int shift = 8 - log;
     for (; shift >= 3; shift -= 3)
         e.bytes({0x48, 0x8d, 0x0c, 0xcd, 0, 0, 0, 0}); // lea rcx, [rcx * 8]
@@ -176,6 +176,9 @@ void emit_counting(Emitter& e, uint16_t state, uint16_t width) {
 
 void emit_all(Emitter& e, Trampoline& trampoline, const TrampolineVariables& variables) {
     const uint16_t width = trampoline.operand.width;
+    const bool counts = !trampoline.uncounted;
+    const uint16_t counted = counts ? kPageCounted | kHitCounted | kResidueCounted : 0;
+    uint16_t no_table = 0, no_counters = 0;
     emit_aligned(e, trampoline, variables);
 
     trampoline.entry = e.here();
@@ -199,20 +202,22 @@ void emit_all(Emitter& e, Trampoline& trampoline, const TrampolineVariables& var
     e.state(state |= kFlagsPushed);
     e.bytes({0xf7, 0x04, 0x24}), e.word32(kAlignmentFlag); // testl
     const uint16_t not_armed = e.long_jump(0x84);
-    load_rax(e, variables.counts);
-    e.bytes({0x48, 0x85, 0xc0}); // test rax, rax
-    const uint16_t no_table = e.long_jump(0x84);
-    e.bytes({0x48, 0x8b, 0x80}), e.word32(trampoline.site * static_cast<uint32_t>(sizeof(AlignCount*)));
-    e.bytes({0x48, 0x85, 0xc0}); // test rax, rax
-    const uint16_t no_counters = e.long_jump(0x84);
-    emit_counting(e, state, width);
-    e.state(state |= kPageCounted | kHitCounted | kResidueCounted);
+    if (counts) {
+        load_rax(e, variables.counts);
+        e.bytes({0x48, 0x85, 0xc0}); // test rax, rax
+        no_table = e.long_jump(0x84);
+        e.bytes({0x48, 0x8b, 0x80}), e.word32(trampoline.site * static_cast<uint32_t>(sizeof(AlignCount*)));
+        e.bytes({0x48, 0x85, 0xc0}); // test rax, rax
+        no_counters = e.long_jump(0x84);
+        emit_counting(e, state, width);
+        e.state(state |= counted);
+    }
     e.bytes({0x48, 0x81, 0x24, 0x24}), e.word32(static_cast<uint32_t>(~kAlignmentFlag)); // andq
     e.state(state |= kFlagCleared);
     load_rax(e, variables.saved_rax);
     load_rcx(e, variables.saved_rcx);
     pop_flags(e);
-    state = kRedZoneSkipped | kFlagCleared | kPageCounted | kHitCounted | kResidueCounted;
+    state = kRedZoneSkipped | kFlagCleared | counted;
     e.state(state);
     unskip_red_zone(e);
     e.state(state &= static_cast<uint16_t>(~kRedZoneSkipped));
@@ -232,8 +237,10 @@ void emit_all(Emitter& e, Trampoline& trampoline, const TrampolineVariables& var
     jump_back(e, trampoline);
 
     e.long_label(not_armed);
-    e.long_label(no_table);
-    e.long_label(no_counters);
+    if (counts) {
+        e.long_label(no_table);
+        e.long_label(no_counters);
+    }
     state = kRcxSaved | kRaxSaved | kRedZoneSkipped | kFlagsPushed;
     e.state(state);
     load_rax(e, variables.saved_rax);
@@ -278,7 +285,9 @@ void take_back(const Trampoline& trampoline, const TrampolineVariables& variable
 
 #if defined(__x86_64__)
 
-bool is_trapping_width(uint16_t width) { return width == 2 || width == 4 || width == 8 || width == 10; }
+bool is_trapping_width(uint16_t width) {
+    return width == 2 || width == 4 || width == 8 || width == 10 || width == 16 || width == 32 || width == 64;
+}
 
 bool emit_trampoline(Trampoline* trampoline, const TrampolineVariables& variables, uint8_t* code) {
     if (!is_trapping_width(trampoline->operand.width) || trampoline->site > INT32_MAX / sizeof(AlignCount*))

@@ -5,7 +5,7 @@
 //   entry:    rcx saved; rcx = low bits of the operand's address; none set: aligned (no flag is touched so far)
 //             rax saved; flags pushed below the red zone; alignment flag clear: aligned, with all restored
 //             the thread's counters of the site; none: aligned, where the instruction traps and they are made
-//             counted; alignment flag cleared; all restored
+//             counted (these two steps only where accesses count); alignment flag cleared; all restored
 //   step:     the instruction; alignment flag set; back
 //
 // rax and rcx are kept in thread-local variables, so that a misaligned stack is touched by the pushed flags only: where
@@ -43,6 +43,7 @@ enum TrampolineState : uint16_t {
 struct Trampoline {
     uint64_t address;     // of the instruction it stands for
     uint32_t site;        // AlignSite::id
+    bool uncounted;       // only executes the instruction: of code whose accesses do not count
     uint16_t bytes;       // of the code
     uint16_t entry, step; // offsets into it
     uint16_t mark_count;
@@ -57,7 +58,8 @@ struct Trampoline {
 
 inline constexpr size_t kMostTrampolineBytes = 512;
 
-// Whether an access of this width can trap, and the trampoline can tell when: 2, 4, 8 and 10 bytes.
+// Whether an access of this width can trap, and the trampoline can tell when: 2, 4, 8 and 10 bytes, and packed ones of 16
+// and more, which trap on some processors, off a multiple of 16.
 bool is_trapping_width(uint16_t width);
 
 // Fills bytes, entry, step, marks for code at `trampoline->code`, from address, site, operand and instruction, and

@@ -52,6 +52,9 @@ constexpr uint64_t kMaskOfStep = ~(signal_bit(SIGBUS) | signal_bit(SIGTRAP) | si
 
 trace::AlignMode mode = trace::AlignMode::find;
 std::atomic<bool> stopped{false};
+std::atomic<bool> flag_went_to_program{false}; // some thread's: whom nobody knows may have inherited that one
+std::atomic<uint32_t> unknown_threads{0};
+__thread bool counted_as_unknown __attribute__((tls_model("initial-exec"))) = false;
 std::atomic<uint32_t> windows_begun{0}; // by all threads, up to kFirstWindows
 uint64_t trap_cost_ns = 0;
 uint32_t window_counted_limit = kWindowCounted;
@@ -62,7 +65,7 @@ bool is_exact() { return mode == trace::AlignMode::exact; }
 uint64_t& mask_of(ucontext_t* context) { return *reinterpret_cast<uint64_t*>(&context->uc_sigmask); }
 
 void begin_window(WatchedThread& thread) {
-    thread.armed = thread.ever_armed = true;
+    thread.armed = thread.ever_armed = alignment_trap_armed = true;
     thread.window_counted = thread.window_excluded = 0;
     thread.window_new = false;
     thread.window_begin_ns = now_ns();
@@ -76,7 +79,7 @@ void begin_window(WatchedThread& thread) {
 void end_window(WatchedThread& thread) {
     if (!thread.armed)
         return;
-    thread.armed = false;
+    thread.armed = alignment_trap_armed = false;
     add_to_count(thread.totals->armed_ns, now_ns() - thread.window_begin_ns);
     tell_own_cost(thread);
     // Where only excluded code is unaligned, or what is known already, looking less often misses little.
@@ -152,9 +155,16 @@ void on_step(WatchedThread& thread, ucontext_t* context) {
         finish_step(thread, context);
 }
 
-// A hit in the middle of the tool's own doing, or of nobody's.
+// A hit in the middle of the tool's own doing, or in a thread or process that was started past the hooks: it has the flag
+// from its maker, loses it here and is not watched.
 void hit_elsewhere(int number, siginfo_t* info, ucontext_t* context) {
-    const bool own = watched_thread && watched_thread->ever_armed && !watched_thread->flag_is_programs;
+    const WatchedThread* const thread = watched_thread;
+    const bool known = thread && thread->ever_armed;
+    if (!thread && !counted_as_unknown) {
+        counted_as_unknown = true;
+        note_thread_past_hooks();
+    }
+    const bool own = known ? !thread->flag_is_programs : !flag_went_to_program.load(std::memory_order_relaxed);
     if (own || is_in_slot(static_cast<uint64_t>(context->uc_mcontext.gregs[REG_RIP]))) {
         context->uc_mcontext.gregs[REG_EFL] &= ~kTrap;
         return;
@@ -178,7 +188,13 @@ void on_hit(int number, siginfo_t* info, ucontext_t* context) {
     }
     const CodeFacts facts = facts_of_code(address);
     Site* const site = site_at(address);
-    if (facts.excluded) {
+    // Some processors (AMD's) trap at packed accesses, too, others (Intel's) do not; and these may lie anywhere that their
+    // elements may. So they never count: what they cost where they cross lines, address sampling tells everywhere.
+    const bool packed = site && (site->flags & trace::kAlignPacked);
+    if (packed) {
+        add_to_count(thread->totals->excluded_hits, 1);
+        ++thread->window_counted;
+    } else if (facts.excluded) {
         add_to_count(thread->totals->excluded_hits, 1);
         ++thread->window_excluded;
     } else {
@@ -198,7 +214,7 @@ void on_hit(int number, siginfo_t* info, ucontext_t* context) {
         charge_trap(*thread);
         return;
     }
-    if (const uint64_t way = site && is_exact() && !facts.excluded ? way_over_hot_site(*site) : 0) {
+    if (const uint64_t way = site && is_exact() && !facts.left_alone ? way_over_hot_site(*site, !facts.excluded && !packed) : 0) {
         registers[REG_RIP] = static_cast<greg_t>(way);
         registers[REG_EFL] &= ~kTrap;
         add_to_count(thread->totals->slots, 1);
@@ -285,6 +301,8 @@ bool program_has_alignment_flag() { return watched_thread && watched_thread->fla
 void give_alignment_flag_to_program(bool set) {
     if (watched_thread)
         watched_thread->flag_is_programs = set;
+    if (set)
+        flag_went_to_program.store(true, std::memory_order_relaxed);
     if (!set || stopped.exchange(true, std::memory_order_relaxed))
         return;
     stop_rewriting();
@@ -303,8 +321,13 @@ void arm_thread() {
     set_alignment_flag();
 }
 
+void note_thread_past_hooks() { unknown_threads.fetch_add(1, std::memory_order_relaxed); }
+uint32_t threads_started_past_hooks() { return unknown_threads.load(std::memory_order_relaxed); }
+void forget_threads_started_past_hooks() { unknown_threads.store(0, std::memory_order_relaxed); }
+
 void disarm_thread() {
     clear_alignment_flag();
+    alignment_trap_armed = false;
     if (watched_thread && watched_thread->totals)
         end_window(*watched_thread);
 }
@@ -313,6 +336,7 @@ void stop_trapping() {
     stopped.store(true, std::memory_order_relaxed);
     stop_rewriting();
     clear_alignment_flag();
+    alignment_trap_armed = false;
 }
 bool trapping_stopped() { return stopped.load(std::memory_order_relaxed); }
 

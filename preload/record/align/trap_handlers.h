@@ -25,6 +25,12 @@ void begin_window_at_tick(void* context);
 void stop_trapping();
 bool trapping_stopped();
 
+// Threads that no hook saw being started. Those that took the flag over from their makers lose it, and are noted, at their
+// first hit. Forgotten in a forked child.
+void note_thread_past_hooks();
+uint32_t threads_started_past_hooks();
+void forget_threads_started_past_hooks();
+
 // Makes unaligned accesses on purpose with the flag set. The nanoseconds that one of them takes, 0: nothing trapped.
 uint64_t try_trap();
 

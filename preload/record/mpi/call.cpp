@@ -29,6 +29,8 @@ Call::Call(const Function& function, const Frame& caller) : function_(function),
         return;
     thread_ = thread;
     keeps_ = !rank->silent.load(std::memory_order_relaxed);
+    if (!(function.kind & trace::kMpiPoll))
+        inside_ = thread->show(rank->sites, function, caller);
     if (keeps_ && (!(function.kind & trace::kMpiPoll) || thread->times_this_poll()))
         begin_ticks_ = ticks();
 }
@@ -40,6 +42,8 @@ bool Call::returned(int64_t result) {
         return false;
     if (begin_ticks_)
         end_ticks_ = ticks();
+    if (inside_)
+        __atomic_store_n(&inside_->begin_ticks, 0, __ATOMIC_RELAXED);
     returned_ = true;
     failed_ = static_cast<int32_t>(result) != 0;
     return !failed_;
@@ -72,6 +76,8 @@ void Call::count(const Guard& guard) {
         add_to(site.failed, 1);
     const bool polls = function_.kind & trace::kMpiPoll;
     ++thread_->calls;
+    if (Rank& rank = *rank_of_process; __builtin_expect(rank.timeline.is_kept(), 0))
+        keep(guard, rank);
     if (!begin_ticks_) { // a poll that was not timed
         thread_->call_ended(0);
         return;
@@ -98,6 +104,31 @@ void Call::count(const Guard& guard) {
         thread_->own_ticks += (own < kOwnCostMost ? own : kOwnCostMost) * thread_->calls;
         rank.tell(*thread_, end_ticks_);
     }
+}
+
+// A poll that was not timed took no time that anybody could see.
+void Call::keep(const Guard& guard, Rank& rank) {
+    if (found_nothing_ || !site_->id)
+        return;
+    trace::MpiEvent event{};
+    event.end_ticks = end_ticks();
+    event.begin_ticks = begin_ticks_ ? begin_ticks_ : event.end_ticks;
+    event.site = site_->id;
+    event.peer = noted_peer_;
+    event.bytes = noted_bytes_;
+    rank.timeline.store(guard, event);
+}
+
+void Call::note(const Rank& rank, const Comm* comm, const Message& message, const Arrival* arrival) {
+    const int32_t peer = arrival ? arrival->source : message.peer;
+    note(rank, comm, peer, peer == rank.library->no_process ? 0 : arrival ? arrival->bytes : message.bytes);
+}
+
+void Call::note(const Rank& rank, const Comm* comm, int32_t peer, uint64_t bytes) {
+    if (__builtin_expect(!rank.timeline.is_kept(), 1))
+        return;
+    noted_peer_ = comm && peer >= 0 ? comm->world_rank_of(peer) : -1;
+    noted_bytes_ = bytes;
 }
 
 Site* Call::find_site(const Guard& guard, const Comm* comm) {
@@ -129,6 +160,7 @@ void Call::message(const Message& message, const Arrival* arrival) {
     const Locked locked(rank.lock);
     if (!locked)
         return;
+    note(rank, comm, message, arrival);
     Operation operation = operation_of(rank, message, comm);
     start(guard, operation);
     end_operation(guard, rank, operation, {begin_ticks_, end_ticks_, site ? site->id : 0, arrival});
@@ -144,6 +176,7 @@ void Call::collective(const Collective& collective) {
     const Locked locked(rank.lock);
     if (!locked)
         return;
+    note(rank, comm, collective.root, collective.sent_bytes);
     Operation operation = operation_of(rank, collective, comm);
     start(guard, operation);
     if (site)
@@ -164,6 +197,7 @@ void Call::one_sided(Handle window, int32_t target, uint64_t bytes, trace::MpiDi
     const Locked locked(rank.lock);
     if (!locked)
         return;
+    note(rank, comm, target, bytes);
     add_to(direction == trace::MpiDirection::put ? site.sent_bytes : site.received_bytes, bytes);
     add_to(site.size_histogram[size_class(bytes)], 1);
     rank.peers.count(guard, comm ? comm->world_rank_of(target) : -1, direction, bytes);
@@ -174,6 +208,7 @@ void Call::file(uint64_t read_bytes, uint64_t written_bytes) {
     if (!guard || !keeps_)
         return;
     trace::MpiSite& site = *find_site(guard, nullptr)->record;
+    note(*rank_of_process, nullptr, -1, read_bytes + written_bytes);
     add_to(site.sent_bytes, written_bytes);
     add_to(site.received_bytes, read_bytes);
     add_to(site.size_histogram[size_class(written_bytes + read_bytes)], 1);

@@ -39,9 +39,11 @@ void Call::started(Handle request, const Message& message) {
     const Locked locked(rank.lock);
     if (!locked)
         return;
+    note(rank, comm, message, nullptr);
     Operation operation = operation_of(rank, message, comm);
     start(guard, operation);
-    remember(rank, request, operation);
+    if (const Operation* const begun = remember(rank, request, operation))
+        rank.requests.show(guard, *begun, request);
 }
 
 void Call::started(Handle request, const Collective& collective) {
@@ -54,11 +56,13 @@ void Call::started(Handle request, const Collective& collective) {
     const Locked locked(rank.lock);
     if (!locked)
         return;
+    note(rank, comm, collective.root, collective.sent_bytes);
     Operation operation = operation_of(rank, collective, comm);
     start(guard, operation);
     if (site)
         add_to(site->record->received_bytes, collective.received_bytes);
-    remember(rank, request, operation);
+    if (const Operation* const begun = remember(rank, request, operation))
+        rank.requests.show(guard, *begun, request);
 }
 
 void Call::made_persistent(Handle request, const Message& message) {
@@ -124,6 +128,7 @@ void Call::restarted(Handle request) {
     }
     operation->active = true;
     start(guard, *operation);
+    rank.requests.show(guard, *operation, request);
     if (keeps_ && operation->kind == Operation::Kind::collective)
         add_to(site_->record->received_bytes, operation->received_bytes);
 }
@@ -143,6 +148,7 @@ void Call::freed(Handle request) {
     if (operation->active)
         end_operation(guard, rank, *operation,
                       {operation->begin_ticks, operation->begun_ticks, operation->site, nullptr});
+    rank.requests.hide(*operation);
     rank.requests.remove(request);
 }
 
@@ -153,6 +159,8 @@ void Call::will_complete(const void* requests, size_t count, bool fortran) {
     if (!handles)
         return;
     const Library& library = *rank_of_process->library;
+    if (inside_)
+        __atomic_store_n(&inside_->requests, static_cast<uint32_t>(count < UINT32_MAX ? count : UINT32_MAX), __ATOMIC_RELAXED);
     if (fortran) {
         const int32_t* const integers = static_cast<const int32_t*>(requests);
         for (size_t i = 0; i < count; ++i)
@@ -164,6 +172,8 @@ void Call::will_complete(const void* requests, size_t count, bool fortran) {
         for (size_t i = 0; i < count; ++i)
             handles[i] = integers[i];
     }
+    if (inside_)
+        __atomic_store_n(&inside_->request, handles[0], __ATOMIC_RELAXED);
 }
 
 bool Call::wants_statuses() const {
@@ -206,6 +216,7 @@ void Call::completed(size_t index, const Arrival* arrival) {
     ended.kept &= keeps_;
     if (end_operation(guard, rank, ended, {begin_ticks_ ? begin_ticks_ : end, end, site ? site->id : 0, arrival}))
         thread_->collective_ended(end);
+    rank.requests.hide(*operation);
     if (operation->persistent)
         operation->active = false;
     else

@@ -73,6 +73,7 @@ Comm* Comms::add(const Guard& guard, const Making& making, const CommFacts& fact
     record.path = making.path;
     record.first = own.local.world_rank(0);
     record.time_ticks = making.time_ticks;
+    record.handle = making.handle;
     comm->record = append(guard, trace::RecordType::MpiComm, record);
     if (comm->record)
         comm->id = ++records_;

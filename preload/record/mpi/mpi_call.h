@@ -32,6 +32,7 @@ struct Function {
     uint32_t kind;    // trace::MpiKind
 };
 
+class Rank;
 class ThreadCalls; // of the calling thread
 struct Comm;
 struct Operation;
@@ -72,6 +73,25 @@ class Call {
     // Not for calls inside calls, nor while recording is off (MPI_Pcontrol(0), full, not recorded process).
     bool outermost() const;
 
+    // Before the library's function: what a call that may not return for long is about, shown in the trace while it
+    // lasts (inside.h). Handles and ranks as the program passes them. enters() comes last, and all of it if shows().
+    bool shows() const { return inside_ != nullptr; }
+    void receives(Handle comm, int32_t source, int32_t tag) const {
+        __atomic_store_n(&inside_->comm, comm, __ATOMIC_RELAXED);
+        __atomic_store_n(&inside_->source, source, __ATOMIC_RELAXED);
+        __atomic_store_n(&inside_->source_tag, tag, __ATOMIC_RELAXED);
+    }
+    void sends(Handle comm, int32_t target, int32_t tag) const {
+        __atomic_store_n(&inside_->comm, comm, __ATOMIC_RELAXED);
+        __atomic_store_n(&inside_->target, target, __ATOMIC_RELAXED);
+        __atomic_store_n(&inside_->target_tag, tag, __ATOMIC_RELAXED);
+    }
+    void takes_part(Handle comm, int32_t root) const { // root: -1: none
+        __atomic_store_n(&inside_->comm, comm, __ATOMIC_RELAXED);
+        __atomic_store_n(&inside_->target, root, __ATOMIC_RELAXED);
+    }
+    void enters() const { __atomic_store_n(&inside_->begin_ticks, begin_ticks_, __ATOMIC_RELEASE); }
+
     // Behind the library's function, first of all: takes the end of the call. True when the rest is to be told: the
     // call is recorded and the library's result was MPI_SUCCESS.
     bool returned(int64_t result);
@@ -108,12 +128,18 @@ class Call {
     uint64_t end_ticks();                       // also of a poll that was not timed
     void start(const Guard&, Operation&);       // the operation begins with this call
     void count(const Guard&);
+    void keep(const Guard&, Rank&);                             // in the timeline
+    void note(const Rank&, const Comm*, const Message&, const Arrival*); // for it
+    void note(const Rank&, const Comm*, int32_t peer, uint64_t bytes);
 
     const Function& function_;
     const Frame caller_;
     ThreadCalls* thread_ = nullptr; // null: not recorded
+    trace::MpiInside* inside_ = nullptr; // of calls that are no polls
     Site* site_ = nullptr;
     uint64_t begin_ticks_ = 0, end_ticks_ = 0; // 0: not taken
+    uint64_t noted_bytes_ = 0;
+    int32_t noted_peer_ = -1; // world rank
     bool keeps_ = false; // false: MPI_Pcontrol(0), only what later calls depend on is followed
     bool returned_ = false, failed_ = false, found_nothing_ = false;
 };

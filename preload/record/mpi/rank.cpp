@@ -3,6 +3,7 @@
 #include "platform/memory.h"
 #include "record/heap_blocks.h"
 #include "record/mpi/thread_calls.h"
+#include "record/settings.h"
 
 #include <errno.h>
 #include <string.h>
@@ -28,7 +29,9 @@ void Rank::begin(const Guard& guard) {
         for (uint32_t i = 0; i < 1'000'000 && !begun(); ++i) {} // another thread is at it: some microseconds
         return;
     }
-    const uint64_t file_bytes = record_limit_bytes();
+    const uint64_t timeline_bytes = settings.number(Setting::kTimeline, 0);
+    const uint64_t file_bytes = record_limit_bytes() - timeline_bytes;
+    timeline.set_room(timeline_bytes);
     collectives.set_limit(places(file_bytes, 10, sizeof(trace::MpiCollective), kCollectivesMax));
     messages.set_limit(places(file_bytes, 5, sizeof(trace::MpiMessage), kMessagesMax));
     library = &mpi::library();
@@ -57,6 +60,8 @@ void Rank::tell(ThreadCalls& thread, uint64_t now_ticks) {
     __atomic_fetch_add(&rank->mpi_ticks, thread.mpi_ticks, __ATOMIC_RELAXED);
     thread.mpi_ticks = 0;
     thread.calls = 0;
+    if (timeline.is_kept())
+        set(rank->timeline_calls, timeline.stored());
     if (now_ticks > last_ticks_ && is_stale(now_ticks)) {
         const uint64_t moment = ticks(), moment_ns = now_ns();
         last_ticks_ = moment;

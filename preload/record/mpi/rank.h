@@ -9,6 +9,7 @@
 #include "record/mpi/requests.h"
 #include "record/mpi/site.h"
 #include "record/mpi/table_lock.h"
+#include "record/mpi/timeline.h"
 
 namespace plumb::shim::mpi {
 
@@ -42,6 +43,7 @@ class Rank {
     const Library* library;
     CommQuestions questions; // fixed between MPI_Init and MPI_Finalize
     Sites sites;
+    Timeline timeline;
 
   private:
     std::atomic<uint32_t> beginning_;

@@ -77,4 +77,40 @@ void Requests::remove(Handle handle) {
     --in_use_;
 }
 
+trace::MpiRequest* Requests::shown_at(const Operation& operation) {
+    const auto place = static_cast<uint32_t>(&operation - operations_), slab = place / kSlabPlaces;
+    return slab < kSlabs && shown_[slab] ? &shown_[slab][place % kSlabPlaces] : nullptr;
+}
+
+void Requests::show(const Guard& guard, const Operation& operation, Handle handle) {
+    trace::MpiRequest* shown = shown_at(operation);
+    if (__builtin_expect(!shown, 0)) {
+        const auto slab = static_cast<uint32_t>(&operation - operations_) / kSlabPlaces;
+        if (slab >= kSlabs || shows_no_more_)
+            return;
+        shown_[slab] = static_cast<trace::MpiRequest*>(
+            append_free_records(guard, trace::RecordType::MpiRequest, sizeof(trace::MpiRequest), kSlabPlaces));
+        shows_no_more_ = !shown_[slab];
+        if (!(shown = shown_at(operation)))
+            return;
+    }
+    if (operation.kind == Operation::Kind::other)
+        return;
+    const bool collective = operation.kind == Operation::Kind::collective;
+    shown->flags = collective ? trace::kMpiRequestCollective : operation.flags;
+    shown->peer = operation.peer;
+    shown->tag = operation.tag;
+    shown->comm = operation.comm_id;
+    shown->tid = guard.thread().tid;
+    shown->handle = handle;
+    if (collective)
+        shown->sequence = operation.sequence;
+    __atomic_store_n(&shown->site, operation.site, __ATOMIC_RELEASE);
+}
+
+void Requests::hide(const Operation& operation) {
+    if (trace::MpiRequest* const shown = shown_at(operation))
+        __atomic_store_n(&shown->site, 0u, __ATOMIC_RELEASE);
+}
+
 } // namespace plumb::shim::mpi

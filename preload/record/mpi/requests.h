@@ -40,15 +40,24 @@ class Requests {
     Operation* find(Handle); // the oldest; null: not known
     void remove(Handle);     // the oldest
 
+    // Shows in the trace that it is under way, and that it no longer is. Those in the first places are shown.
+    void show(const Guard&, const Operation&, Handle);
+    void hide(const Operation&);
+
     uint32_t count() const { return in_use_; }
 
   private:
+    static constexpr uint32_t kSlabs = 16, kSlabPlaces = 128; // 6 KiB each
+
     bool grow();
     uint32_t take_place();
+    trace::MpiRequest* shown_at(const Operation&);
 
     KeyTable by_handle_;  // place of the oldest
     Operation* operations_;
     uint32_t capacity_, used_, free_head_, in_use_; // free_head_: plus 1
+    trace::MpiRequest* shown_[kSlabs]; // by place
+    bool shows_no_more_; // the file is full
 };
 
 } // namespace plumb::shim::mpi

@@ -10,9 +10,7 @@ namespace plumb::shim::mpi {
 
 // The functions' table is the program's own: their addresses tell them apart.
 trace::StringId Sites::name_of(const Guard& guard, const Function& function) {
-    const uint64_t address = reinterpret_cast<uint64_t>(&function);
-    for (uint32_t at = static_cast<uint32_t>(address / sizeof(Function)) % kNames, tries = 0; tries < kNames;
-         at = (at + 1) % kNames, ++tries) {
+    for (uint32_t at = first_name(function), tries = 0; tries < kNames; at = (at + 1) % kNames, ++tries) {
         Name& name = names_[at];
         const Function* found = name.function.load(std::memory_order_acquire);
         if (!found && name.function.compare_exchange_strong(found, &function))

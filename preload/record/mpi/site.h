@@ -30,8 +30,18 @@ class Sites {
     bool is_fine() const { return used_.load(std::memory_order_relaxed) < kFine; }
     uint32_t refused() const { return refused_.load(std::memory_order_relaxed); }
 
-  private:
+    // The function's name in the trace, written at its first use; 0: no room.
     trace::StringId name_of(const Guard&, const Function&);
+    // 0: it is not written yet, or not where it is looked for first.
+    trace::StringId known_name_of(const Function& function) const {
+        const Name& name = names_[first_name(function)];
+        return name.function.load(std::memory_order_acquire) == &function ? name.text.load(std::memory_order_relaxed) : 0;
+    }
+
+  private:
+    static uint32_t first_name(const Function& function) {
+        return static_cast<uint32_t>(reinterpret_cast<uint64_t>(&function) / sizeof(Function)) % kNames;
+    }
 
     struct Name {
         std::atomic<const Function*> function;
@@ -51,7 +61,7 @@ class ThreadSites {
 
     Site* find(const Guard& guard, Sites& all, const Function& function, const Frame& caller, uint32_t comm,
                uint64_t begin_ticks) {
-        uint32_t way = caller.pc * 0x9e3779b97f4a7c15u >> 61;
+        uint32_t way = first_way(caller.pc);
         if (__builtin_expect(way_pc_[way] != caller.pc, 0))
             way = way_of(caller.pc, way);
         CallPathCache* const paths = paths_[way];
@@ -66,8 +76,19 @@ class ThreadSites {
     }
     trace::NodeId path_at(const Guard&, const Frame& caller);
 
+    // Whether a call from there was looked up lately.
+    bool knows(uint64_t pc) const {
+        if (__builtin_expect(way_pc_[first_way(pc)] == pc, 1))
+            return true;
+        for (const uint64_t known : way_pc_)
+            if (known == pc)
+                return true;
+        return false;
+    }
+
   private:
     static constexpr uint32_t kWays = 8; // call sites of one function take turns: each keeps its own path
+    static uint32_t first_way(uint64_t pc) { return pc * 0x9e3779b97f4a7c15u >> 61; }
     static constexpr uint32_t kNear = 4; // a path leads to its latest sites; the others are looked up
 
     // Of the call at `pc`: the one it had last, else `first` if that is free, else anyone's.

@@ -8,6 +8,7 @@ namespace plumb::shim::mpi {
 void ThreadCalls::begin(const Guard& guard, uint64_t now_ticks) {
     tid_ = guard.thread().tid;
     sites.begin(guard.thread().stack);
+    inside_.begin(guard);
     outer_ = {};
     stack_ = guard.thread().stack;
     random_ = uint64_t{tid_} << 32 ^ now_ticks;
@@ -36,6 +37,16 @@ bool ThreadCalls::has_outer_caller(const Frame& caller) const {
         if (!step_fast(&frame, stack_.high, &facts) && step_to_caller(&frame, &stack, &facts) != Step::caller)
             return true; // not known
     return frame.sp == outer_.sp && frame.pc == outer_.pc;
+}
+
+// Whom the call comes from is not among what this thread's sites will say, should it never return.
+trace::MpiInside* ThreadCalls::show_new(const Function& function, const Frame& caller) {
+    const Guard guard;
+    if (!guard)
+        return nullptr;
+    trace::MpiInside* const record = inside_.enter(function, rank_of_process->sites.name_of(guard, function), caller.pc);
+    inside_.called_by(sites.path_at(guard, caller));
+    return record;
 }
 
 uint32_t ThreadCalls::comms_generation(const Rank& rank) { return rank.comms.generation(); }

@@ -2,6 +2,7 @@
 #pragma once
 
 #include "record/mpi/comms.h"
+#include "record/mpi/inside.h"
 #include "record/mpi/site.h"
 
 namespace plumb::shim::mpi {
@@ -46,6 +47,14 @@ class ThreadCalls {
         return look_up_comm(guard, rank, handle);
     }
 
+    // Shows in the trace that the thread is inside of the call that it enters; to be told more of it.
+    trace::MpiInside* show(const Sites& all, const Function& function, const Frame& caller) {
+        const trace::StringId name = all.known_name_of(function);
+        if (__builtin_expect(name == 0 || !sites.knows(caller.pc), 0))
+            return show_new(function, caller);
+        return inside_.enter(function, name, caller.pc);
+    }
+
     // Completed in this call or a later one: what lies between two collectives.
     struct Gap {
         uint64_t ticks, mpi_ticks;
@@ -80,6 +89,7 @@ class ThreadCalls {
 
   private:
     static uint32_t comms_generation(const Rank&);
+    trace::MpiInside* show_new(const Function&, const Frame& caller);
     Comm* look_up_comm(const Guard&, Rank&, Handle);
 
     static constexpr size_t kNearHandles = 32;
@@ -89,6 +99,7 @@ class ThreadCalls {
     Frame outer_;      // that called into MPI, sp 0: nobody did
     StackBounds stack_; // the thread's own
     const Function* function_;     // of the outer call
+    Inside inside_;
     uint64_t random_;
     uint32_t polls_untimed_;
     uint32_t tid_;

@@ -72,6 +72,8 @@ void* append_bytes(const Guard&, trace::RecordType type, void* record, uint32_t)
         return keep(trace.mpi_ranks, record);
     case trace::RecordType::MpiComm:
         return keep(trace.mpi_comms, record);
+    case trace::RecordType::MpiInside:
+        return keep(trace.mpi_inside, record);
     case trace::RecordType::MpiSite:
         return keep(trace.mpi_sites, record);
     case trace::RecordType::MpiPeer:

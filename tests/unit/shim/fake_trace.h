@@ -18,6 +18,7 @@ struct FakeTrace {
     std::deque<trace::LargeUnmap> unmaps;
     std::deque<trace::MpiRank> mpi_ranks;
     std::deque<trace::MpiComm> mpi_comms;
+    std::deque<trace::MpiInside> mpi_inside;
     std::deque<trace::MpiSite> mpi_sites;
     std::deque<trace::MpiPeer> mpi_peers;
     std::deque<std::vector<uint64_t>> free_records; // of append_free_records()

@@ -130,6 +130,44 @@ TEST_CASE("a rank says who it is, and its first communicators", "[mpi]") {
     CHECK(rank_record().last_ticks > rank_record().first_ticks);
 }
 
+TEST_CASE("the call that a thread is inside of shows while it lasts", "[mpi]") {
+    FakeMpi::start(1, 4);
+    barrier(kWorld);
+    REQUIRE(fake_trace().mpi_inside.size() == 1);
+    const trace::MpiInside& inside = fake_trace().mpi_inside[0];
+    CHECK(inside.begin_ticks == 0);
+    {
+        const shim::Frame here = PLUMB_CALLER_FRAME();
+        Call call(kRecv, here);
+        REQUIRE(call.shows());
+        call.receives(kWorld, 3, 9);
+        call.enters();
+        CHECK(inside.begin_ticks != 0);
+        CHECK(fake_trace().strings.at(inside.call - 1) == "MPI_Recv");
+        CHECK((inside.kind == kRecv.kind && inside.comm == kWorld && inside.source == 3 && inside.source_tag == 9));
+        CHECK(inside.return_address == here.pc);
+        call.returned(0);
+        CHECK(inside.begin_ticks == 0);
+    }
+    Call poll(kIprobe, PLUMB_CALLER_FRAME());
+    CHECK_FALSE(poll.shows());
+}
+
+TEST_CASE("requests show while they are under way", "[mpi]") {
+    FakeMpi::start(1, 4);
+    const auto shown = [] { return fake_trace().events<trace::MpiRequest>(trace::RecordType::MpiRequest); };
+    irecv(11, kWorld, 2, 5, 100);
+    isend(12, kWorld, 3, 6, 100);
+    REQUIRE(shown().size() == 2);
+    CHECK((shown()[0].handle == 11 && shown()[0].peer == 2 && shown()[0].tag == 5 && shown()[0].flags == 0));
+    CHECK((shown()[1].handle == 12 && shown()[1].peer == 3 && shown()[1].tag == 6 && shown()[1].flags == kSent));
+    wait_all({11}, {Arrival{2, 5, 100, false}});
+    REQUIRE(shown().size() == 1);
+    CHECK(shown()[0].handle == 12);
+    wait_all({12}, {});
+    CHECK(shown().empty());
+}
+
 TEST_CASE("blocking messages are counted by site and peer and kept one by one", "[mpi]") {
     FakeMpi::start(1, 4);
     for (int i = 0; i < 3; ++i)

@@ -1,0 +1,320 @@
+// Ranks that did not end MPI because they were killed, aborted, or still run: which call each is in, and whom it waits for.
+// Ranks that wait in a ring, for a member that does not come to a collective, or for a message that was sent otherwise are
+// told apart from ranks that were merely at work.
+#include "diagnoses/mpi_findings.h"
+#include "diagnoses/registry.h"
+
+#include <plumb/trace_format.h>
+
+#include <algorithm>
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+namespace plumb {
+
+namespace {
+
+using model::MpiAwaited;
+using model::MpiPending;
+using model::MpiPendingRank;
+using State = MpiPendingRank::State;
+
+constexpr size_t kMostRanksTold = 16;
+constexpr size_t kMostRanksNamed = 5;
+constexpr double kRingProven = 0.95, kRingLikely = 0.6;
+constexpr double kIncomplete = 0.8, kStray = 0.8, kWhere = 0.9;
+
+std::string ranks_words(const std::vector<int>& ranks) {
+    if (ranks.size() == 1)
+        return fmt::format("rank {}", ranks[0]);
+    if (ranks.size() <= kMostRanksNamed)
+        return fmt::format("ranks {}", fmt::join(ranks, ", "));
+    return fmt::format("ranks {}, {}, {} and {} others", ranks[0], ranks[1], ranks[2], ranks.size() - 3);
+}
+
+std::string capitalised(std::string text) {
+    if (!text.empty() && text[0] >= 'a' && text[0] <= 'z')
+        text[0] = static_cast<char>(text[0] - 'a' + 'A');
+    return text;
+}
+
+std::string awaited_words(const MpiAwaited& awaited) {
+    const std::string rank = awaited.rank < 0 ? "any rank" : fmt::format("rank {}", awaited.rank);
+    return fmt::format("{} {}{}", awaited.sends ? "to" : "from", rank,
+                       awaited.tag < 0 ? "" : fmt::format(" with tag {}", awaited.tag));
+}
+
+// What is known of one job's ranks, and the words for it.
+class PendingWords {
+  public:
+    PendingWords(const DiagnosisInput& input, const model::MpiJob& job) : input_(input), job_(job) {}
+
+    const MpiPendingRank& rank(uint32_t place) const { return job_.pending.ranks[place]; }
+
+    // "in MPI_Recv from rank 1 with tag 5 at ring.c:20"
+    std::string doing(const MpiPendingRank& rank) const {
+        const std::string place = place_of(rank);
+        const std::string at = place.empty() ? "" : " at " + place;
+        switch (rank.state) {
+        case State::inside:
+            return fmt::format("in {}{}{}{}", rank.call, awaits(rank), on_comm(rank), at);
+        case State::ended:
+            return rank.aborted ? "ended by MPI_Abort" : "at its end, without MPI_Finalize";
+        case State::outside:
+            break;
+        }
+        if (rank.kind & trace::kMpiPoll)
+            return fmt::format("polling with {}{}{}", rank.call, awaits(rank), at);
+        return fmt::format("outside MPI{}{}", at, rank.call.empty() ? "" : fmt::format(", its last call was {}", rank.call));
+    }
+
+    std::string line(const MpiPendingRank& rank) const {
+        return fmt::format("rank {}: {}{}{}", rank.rank, doing(rank), rank.for_s < 0 ? "" : fmt::format(", for at least {:.3g} s", rank.for_s),
+                           rank.aborted && rank.state != State::ended ? "; it called MPI_Abort" : "");
+    }
+
+    std::vector<int> numbers(const std::vector<uint32_t>& places) const {
+        std::vector<int> numbers;
+        for (const uint32_t place : places)
+            numbers.push_back(rank(place).rank);
+        return numbers;
+    }
+
+    // The line that most of them are at; "": not known.
+    std::string line_of(const std::vector<uint32_t>& places) const {
+        LineShares lines;
+        for (const uint32_t place : places)
+            add(lines, rank(place), 1);
+        const std::vector<Location> heaviest = lines.heaviest(1);
+        return heaviest.empty() ? "" : " at " + place_name(heaviest[0]);
+    }
+
+    void add(LineShares& lines, const MpiPendingRank& rank, double weight) const {
+        if (rank.has_path)
+            lines.add(input_.paths.user_frame(rank.process, rank.path), weight);
+    }
+
+    double longest_s(const std::vector<uint32_t>& places) const {
+        double longest = 0;
+        for (const uint32_t place : places)
+            longest = std::max(longest, rank(place).for_s);
+        return longest;
+    }
+    // Since when all of them are there.
+    double shortest_s(const std::vector<uint32_t>& places) const {
+        double shortest = places.empty() ? 0 : rank(places[0]).for_s;
+        for (const uint32_t place : places)
+            shortest = std::min(shortest, rank(place).for_s);
+        return std::max(0.0, shortest);
+    }
+
+  private:
+    std::string place_of(const MpiPendingRank& rank) const {
+        LineShares lines;
+        add(lines, rank, 1);
+        const std::vector<Location> heaviest = lines.heaviest(1);
+        return heaviest.empty() ? "" : place_name(heaviest[0]);
+    }
+
+    static std::string awaits(const MpiPendingRank& rank) {
+        std::vector<std::string> words;
+        for (size_t i = 0; i < std::min(rank.awaits.size(), kMostRanksNamed); ++i)
+            words.push_back(awaited_words(rank.awaits[i]));
+        if (rank.awaits.size() > kMostRanksNamed)
+            words.push_back(fmt::format("and {} more", rank.awaits.size() - kMostRanksNamed));
+        const bool completes = rank.kind & (trace::kMpiWait | trace::kMpiPoll);
+        if (words.empty())
+            return "";
+        return completes ? fmt::format(" (messages {})", fmt::join(words, "; ")) : fmt::format(" {}", fmt::join(words, " and "));
+    }
+
+    std::string on_comm(const MpiPendingRank& rank) const {
+        if (rank.comm >= job_.comms.size() || job_.comms[rank.comm].world)
+            return "";
+        const model::MpiCommRow& comm = job_.comms[rank.comm];
+        return comm.name.empty() ? fmt::format(" on a communicator of {}", comm.size) : " on " + comm.name;
+    }
+
+    const DiagnosisInput& input_;
+    const model::MpiJob& job_;
+};
+
+class MpiPendingCalls : public Diagnosis {
+  public:
+    const char* id() const override { return "mpi-pending"; }
+
+    std::vector<Finding> diagnose(const DiagnosisInput& input) const override {
+        std::vector<Finding> findings;
+        for (const model::MpiJob& job : input.run.mpi_jobs) {
+            const MpiPending& pending = job.pending;
+            if (pending.ranks.empty())
+                continue;
+            const PendingWords words(input, job);
+            const size_t before = findings.size();
+            if (!pending.ring.empty())
+                findings.push_back(ring(input, job, words));
+            for (const model::MpiStrayMessage& stray : pending.strays)
+                findings.push_back(stray_message(input, job, words, stray));
+            // What a ring holds up is not another cause.
+            if (pending.ring.empty() && pending.strays.empty())
+                for (const model::MpiIncomplete& incomplete : pending.collectives)
+                    findings.push_back(missing(input, job, words, incomplete));
+            if (findings.size() == before)
+                findings.push_back(where_all_are(input, job, words));
+        }
+        return findings;
+    }
+
+  private:
+    Finding base(const DiagnosisInput& input, const model::MpiJob& job, const PendingWords& words, const LineShares& lines,
+                 double cost_s) const {
+        Finding finding;
+        finding.id = id();
+        finding.cost.seconds = cost_s;
+        finding.cost.fraction = std::min(1.0, fraction_of_run(input.run, cost_s));
+        finding.cost.how = "bound";
+        finding.where = lines.heaviest(5);
+        finding.evidence["unfinished_rank_count"] = static_cast<int64_t>(job.pending.ranks.size());
+        finding.evidence["finished_rank_count"] = static_cast<int64_t>(job.pending.finished);
+        std::vector<std::string> told;
+        for (const MpiPendingRank& rank : job.pending.ranks)
+            if (told.size() < kMostRanksTold)
+                told.push_back(words.line(rank));
+        finding.evidence["ranks"] = told;
+        if (job.pending.ranks.size() > kMostRanksTold)
+            finding.evidence["more_rank_count"] = static_cast<int64_t>(job.pending.ranks.size() - kMostRanksTold);
+        return finding;
+    }
+
+    Finding ring(const DiagnosisInput& input, const model::MpiJob& job, const PendingWords& words) const {
+        const std::vector<uint32_t>& places = job.pending.ring;
+        LineShares lines;
+        for (const uint32_t place : places)
+            words.add(lines, words.rank(place), 1);
+        const double since_s = words.shortest_s(places);
+        Finding finding = base(input, job, words, lines, since_s);
+        const std::vector<int> ranks = words.numbers(places);
+        std::vector<std::string> steps;
+        for (size_t i = 0; i < std::min(ranks.size(), kMostRanksNamed); ++i)
+            steps.push_back(fmt::format("{} for {}", ranks[i], ranks[(i + 1) % ranks.size()]));
+        finding.title = fmt::format("Deadlock: {} for one another: {}{}{}", ranks.size() == 1 ? "a rank waits" : "ranks wait",
+                                    fmt::join(steps, ", "), ranks.size() > kMostRanksNamed ? ", ..." : "", words.line_of(places));
+        finding.severity = job.pending.ring_proven ? Severity::high : severity_of_cost(finding.cost.fraction);
+        finding.confidence = job.pending.ring_proven ? kRingProven : kRingLikely;
+        finding.gain = {0, "the program cannot end as it is"};
+        finding.subject.kind = "rank";
+        finding.subject.name = std::to_string(ranks[0]);
+        finding.evidence["ring"] = std::vector<int64_t>(ranks.begin(), ranks.end());
+        finding.evidence["proven"] = job.pending.ring_proven;
+        finding.evidence["stuck_seconds"] = since_s;
+        finding.advice.push_back({"Break the ring",
+            "begin the receive before the send (MPI_Irecv, MPI_Sendrecv), or let one of the ranks send first while its partner "
+            "receives", "code", ""});
+        return finding;
+    }
+
+    Finding missing(const DiagnosisInput& input, const model::MpiJob& job, const PendingWords& words,
+                    const model::MpiIncomplete& incomplete) const {
+        LineShares lines; // where the missing ones are comes first: that is where to look
+        for (const uint32_t place : incomplete.missing)
+            words.add(lines, words.rank(place), 2.0 * static_cast<double>(incomplete.inside.size()));
+        for (const uint32_t place : incomplete.inside)
+            words.add(lines, words.rank(place), 1);
+        const double waited_s = words.longest_s(incomplete.inside);
+        Finding finding = base(input, job, words, lines, waited_s);
+        const std::vector<int> inside = words.numbers(incomplete.inside), missing = words.numbers(incomplete.missing);
+        finding.severity = severity_of_cost(finding.cost.fraction);
+        finding.confidence = kIncomplete;
+        finding.subject.kind = "rank";
+        finding.subject.name = std::to_string(missing.empty() ? inside[0] : missing[0]);
+        if (incomplete.calls_differ) {
+            std::vector<std::string> different;
+            for (const uint32_t place : incomplete.inside)
+                if (different.size() < kMostRanksNamed)
+                    different.push_back(fmt::format("rank {} {}", words.rank(place).rank, words.doing(words.rank(place))));
+            finding.title = fmt::format("Members of one communicator are in different collectives: {}", fmt::join(different, ", "));
+            finding.severity = Severity::high;
+        } else {
+            finding.title = fmt::format("{} {} in {}{}", capitalised(ranks_words(inside)), inside.size() == 1 ? "waits" : "wait",
+                                        incomplete.call, words.line_of(incomplete.inside));
+            if (missing.size() == 1)
+                finding.title += fmt::format(" for rank {}, which is {}", missing[0], words.doing(words.rank(incomplete.missing[0])));
+            else if (!missing.empty())
+                finding.title += fmt::format(" for {}{}", ranks_words(missing), words.line_of(incomplete.missing));
+            else
+                finding.title += fmt::format(" for {} members of whom nothing was recorded", incomplete.not_recorded);
+        }
+        finding.gain = {finding.cost.fraction, "upper bound: the waiting of the rank that came first"};
+        finding.evidence["waiting_ranks"] = std::vector<int64_t>(inside.begin(), inside.end());
+        finding.evidence["missing_ranks"] = std::vector<int64_t>(missing.begin(), missing.end());
+        finding.evidence["waited_seconds"] = waited_s;
+        finding.advice.push_back({"Let every member call it",
+            "all members of a communicator must call its collectives, in the same order: look for a branch, a loop count or an "
+            "error path that only some ranks take", "code", ""});
+        return finding;
+    }
+
+    Finding stray_message(const DiagnosisInput& input, const model::MpiJob& job, const PendingWords& words,
+                          const model::MpiStrayMessage& stray) const {
+        const MpiPendingRank& waiting = words.rank(stray.waiting);
+        LineShares lines;
+        words.add(lines, waiting, 2);
+        lines.add(input.paths.user_frame(stray.process, stray.path), 1);
+        Finding finding = base(input, job, words, lines, std::max(0.0, waiting.for_s));
+        finding.severity = Severity::high;
+        finding.confidence = kStray;
+        LineShares sent;
+        sent.add(input.paths.user_frame(stray.process, stray.path), 1);
+        const std::vector<Location> sender = sent.heaviest(1);
+        finding.title = fmt::format("Rank {} is {}, but rank {} sent it {} with tag {}{}{}, not received", waiting.rank,
+                                    words.doing(waiting), stray.sender,
+                                    stray.messages == 1 ? "a message" : fmt::format("{} messages", stray.messages), stray.tag,
+                                    stray.other_comm ? " on another communicator" : "",
+                                    sender.empty() ? "" : " at " + place_name(sender[0]));
+        finding.gain = {0, "the program cannot end as it is"};
+        finding.subject.kind = "rank";
+        finding.subject.name = std::to_string(waiting.rank);
+        finding.evidence["sender_rank"] = static_cast<int64_t>(stray.sender);
+        finding.evidence["sent_tag"] = static_cast<int64_t>(stray.tag);
+        finding.evidence["not_received_message_count"] = static_cast<int64_t>(stray.messages);
+        finding.evidence["waited_seconds"] = std::max(0.0, waiting.for_s);
+        finding.advice.push_back({"Make sender and receiver agree",
+            "a receive takes only messages of its communicator, source and tag: compare those of the two lines", "code", ""});
+        return finding;
+    }
+
+    // Nothing more than where they are: what a job that was killed at work shows.
+    Finding where_all_are(const DiagnosisInput& input, const model::MpiJob& job, const PendingWords& words) const {
+        LineShares lines;
+        std::vector<uint32_t> inside;
+        double least_s = -1;
+        for (uint32_t place = 0; place < job.pending.ranks.size(); ++place) {
+            const MpiPendingRank& rank = words.rank(place);
+            words.add(lines, rank, 1);
+            if (rank.state == State::inside) {
+                inside.push_back(place);
+                least_s = least_s < 0 ? rank.for_s : std::min(least_s, rank.for_s);
+            }
+        }
+        // Nobody makes progress only where all of them are in MPI.
+        const bool all = inside.size() == job.pending.ranks.size();
+        Finding finding = base(input, job, words, lines, all ? std::max(0.0, least_s) : 0);
+        finding.severity = Severity::info;
+        finding.confidence = kWhere;
+        const MpiPendingRank& first = words.rank(inside.empty() ? 0 : inside[0]);
+        finding.title = fmt::format("{} of {} did not end MPI: rank {} is {}", job.pending.ranks.size(), job_words(input.run, job),
+                                    first.rank, words.doing(first));
+        if (job.pending.ranks.size() > 1)
+            finding.title += fmt::format(", {} others are told below", job.pending.ranks.size() - 1);
+        finding.gain = {0, "nothing: this says where they were"};
+        finding.subject.kind = "rank";
+        finding.subject.name = std::to_string(first.rank);
+        return finding;
+    }
+};
+
+} // namespace
+
+std::unique_ptr<Diagnosis> make_mpi_pending() { return std::make_unique<MpiPendingCalls>(); }
+
+} // namespace plumb

@@ -1,0 +1,24 @@
+// Where the ranks of a job are that did not end MPI, and whom they wait for (model::MpiPending).
+//
+// A wait is proven when the files say that nothing which could end it was on its way: the sender has sent no more messages to
+// this rank than it received, and is not sending one; the receiver is not receiving. What is proven for every rank of a
+// ring of waits can never end.
+#pragma once
+
+#include "model/mpi_pending.h"
+#include "replay/events.h"
+
+namespace plumb::replay {
+
+// Reads the events of at most kMostStrayPairs pairs of ranks; what cannot be read is left out. No ranks: all of them ended
+// MPI, or their processes ended by themselves.
+inline constexpr size_t kMostStrayPairs = 16;
+model::MpiPending find_pending(const model::Run& run, const Job& job, const OpenTrace& open);
+
+// The part of it that looks for messages which were sent to a waiting rank and not received, by events.
+void find_stray_messages(const model::Run& run, const Job& job, const OpenTrace& open, model::MpiPending& pending);
+
+// Messages from one rank to another that one end counts as complete.
+uint64_t messages_between(const model::MpiProcess& mpi, int peer, model::MpiPeer::Direction direction);
+
+} // namespace plumb::replay

@@ -1,0 +1,126 @@
+"""Accesses that scatter over small pages: the array and the line are named, the cured and innocent programs are not blamed,
+and the gain that is told is what huge pages bring."""
+
+import os
+import pathlib
+import platform
+import statistics
+import subprocess
+import time
+import unittest
+
+from plumb_test import PROGRAMS, PlumbTest
+
+SOURCE = pathlib.Path(__file__).resolve().parents[1] / "programs" / "page_patterns.c"
+SETTING = pathlib.Path("/sys/kernel/mm/transparent_hugepage/enabled")
+PATTERNS = PROGRAMS / "page_patterns"
+MEBIBYTES, MILLISECONDS = 256, 1200
+BY_MALLOC = {**os.environ, "GLIBC_TUNABLES": "glibc.malloc.hugetlb=1"}
+TOLERANCE = 1.25
+MOST_PAIRS, LONGEST_S = 9, 12
+
+
+def line_of(text):
+    [number] = [number for number, line in enumerate(SOURCE.read_text().splitlines(), 1) if text in line]
+    return number
+
+
+def setting():
+    try:
+        return SETTING.read_text().split("[")[1].split("]")[0]
+    except (OSError, IndexError):
+        return ""
+
+
+class PageSize(PlumbTest):
+    def look(self, *command, **popen):
+        """Findings about pages in one run."""
+        self.record(*command, options=("-q", "--no-report", "--force", "--budget", "10"), check=0, **popen)
+        self.seen = self.report()
+        for entry in self.seen["evidence"]:
+            if entry["source"] in ("address-sampling", "perf-sampling") and entry["state"] == "missing":
+                self.skipTest(f"no sampled addresses here: {entry['why']}")
+        return self.findings(self.seen, "page-size", "info")
+
+    def patterns(self, pattern, *more, milliseconds=MILLISECONDS, mebibytes=MEBIBYTES, **popen):
+        return self.look(PATTERNS, pattern, mebibytes, milliseconds, *more, **popen)
+
+    def is_named(self, findings, kind, name, line, dependent):
+        if setting() == "always":
+            self.skipTest("transparent huge pages are always given here")
+        if not findings and any(each["source"] == "huge-pages" for each in self.seen["evidence"]):
+            self.skipTest("this machine is too busy to look at the pages in time")
+        self.assertEqual([os.path.basename(finding["subject"]["name"]) for finding in findings], [name])
+        [finding] = findings
+        self.assertEqual(finding["subject"]["kind"], kind)
+        self.assertEqual(finding["where"][0]["line"], line_of(line))
+        self.assertTrue(finding["where"][0]["file"].endswith("page_patterns.c"))
+        self.assertEqual(finding["evidence"]["waits_for_itself"], dependent)
+        self.assertEqual(finding["evidence"]["huge_pages_setting"], setting())
+        self.assertLess(finding["evidence"]["huge_page_fraction"], 0.1)
+        self.assertAlmostEqual(finding["evidence"]["footprint_bytes"] / 2**20, MEBIBYTES, delta=MEBIBYTES / 8)
+        return finding
+
+    def test_a_list_on_the_heap_is_named_with_the_launch_line(self):
+        findings = self.patterns("chase")
+        finding = self.is_named(findings, "allocation", f"page_patterns.c:{line_of('// allocated')}", "// chase", True)
+        if setting() == "madvise":
+            self.assertIn("nobody asked", finding["evidence"]["why_small"])
+            self.assertTrue(finding["advice"][0]["command"].startswith("GLIBC_TUNABLES=glibc.malloc.hugetlb=1 plumb run"))
+
+    def test_the_cured_are_not_blamed(self):
+        if setting() not in ("always", "madvise"):
+            self.skipTest("transparent huge pages are not to be had here")
+        for cured in (("huge",), {}), ((), {"env": BY_MALLOC}):
+            findings = self.patterns("chase", *cured[0], **cured[1])
+            if findings and findings[0]["evidence"]["huge_page_fraction"] < 0.9:
+                self.skipTest("the kernel does not give the huge pages that were asked for, or glibc does not know how")
+            self.assertEqual(findings, [])
+
+    def test_the_innocent_are_not_blamed(self):
+        for pattern, mebibytes in ("sweep", MEBIBYTES), ("ordered", MEBIBYTES), ("heap", 16), ("chase", 1):
+            self.assertEqual(self.patterns(pattern, milliseconds=800, mebibytes=mebibytes), [], pattern)
+        for kernel in "triad", "chase", "histogram", "stencil", "column_walk":
+            self.assertEqual(self.look(PROGRAMS / "access_kernels", kernel, 500), [], kernel)
+
+    def test_gathers_name_variable_and_line(self):
+        """What a gather gains differs between machines, and may be too little to be told; what is told must be right."""
+        for pattern, kind, name in (("static", "variable", "field"),
+                                    ("heap", "allocation", f"page_patterns.c:{line_of('// allocated')}")):
+            for finding in self.patterns(pattern):
+                self.assertEqual(finding["subject"]["kind"], kind)
+                self.assertEqual(os.path.basename(finding["subject"]["name"]), name)
+                self.assertEqual(finding["where"][0]["line"], line_of("// gather " + pattern))
+                self.assertFalse(finding["evidence"]["waits_for_itself"])
+
+    def access_ns(self, *more):
+        return float(subprocess.run([PATTERNS, "chase", str(MEBIBYTES), "400", *more], check=True, capture_output=True,
+                                    text=True).stdout)
+
+    @unittest.skipUnless(platform.machine() == "x86_64", "steps of accesses are told on x86-64 only")
+    def test_the_gain_is_what_huge_pages_bring(self):
+        """Speed-ups of the accesses alone, told and measured in turn: medians of up to nine."""
+        told, measured = [], []
+        begin = time.monotonic()
+        while len(told) < MOST_PAIRS and (len(told) < 3 or time.monotonic() - begin < LONGEST_S):
+            findings = self.patterns("chase", milliseconds=800)
+            if not findings or "timed_huge_page_ns" not in findings[0]["evidence"]:
+                self.skipTest("huge pages gain nothing here, or are not to be had")
+            evidence = findings[0]["evidence"]
+            told.append(evidence["timed_small_page_ns"] / evidence["timed_huge_page_ns"])
+            measured.append(self.access_ns() / self.access_ns("huge"))
+            ratio = statistics.median(told) / statistics.median(measured)
+            if len(told) >= 3 and 1 / TOLERANCE <= ratio <= TOLERANCE:
+                return
+        for name, values in ("told", told), ("measured", measured):
+            if max(values) > TOLERANCE * min(values):
+                self.skipTest(f"the speed-ups {name} scatter by more than a quarter here: {sorted(values)}")
+        if self.patterns("chase", "huge"):
+            self.skipTest("the kernel does not give the huge pages that were asked for")
+        # The accesses that are timed are not the program: what else this machine does to either is not known here.
+        self.assertTrue(0.5 <= ratio <= 2, f"told {told}, measured {measured}")
+        self.skipTest(f"the speed-ups differ by more than a quarter here: told {told}, measured {measured}")
+
+
+if __name__ == "__main__":
+    unittest.main(verbosity=2)

@@ -1,0 +1,58 @@
+"""The emulated machine: memory nodes, their CPUs and distances, as qemu is told of them."""
+
+import dataclasses
+import shutil
+
+from missing import Missing
+
+QEMU = "qemu-system-x86_64"
+DEFAULT_DISTANCE = 20  # ACPI: 10 is the node's own memory
+
+
+@dataclasses.dataclass(frozen=True)
+class Node:
+    """One memory node. CPUs are numbered node by node; a node without CPUs is memory alone."""
+    cpus: int
+    memory_mib: int
+
+
+@dataclasses.dataclass(frozen=True)
+class Machine:
+    """nodes: at least one, the first of them with a CPU. distances: {(from, to): distance}; what is not named is 20."""
+    nodes: tuple
+    distances: dict = dataclasses.field(default_factory=dict)
+
+    @property
+    def memory_mib(self):
+        return sum(node.memory_mib for node in self.nodes)
+
+    def cpus_of(self, node):
+        """The CPU numbers of a node."""
+        first = sum(other.cpus for other in self.nodes[:node])
+        return list(range(first, first + self.nodes[node].cpus))
+
+    def distance(self, source, target):
+        return 10 if source == target else self.distances.get((source, target), DEFAULT_DISTANCE)
+
+    def qemu_command(self, kernel, initramfs, disks, console):
+        """The command that boots it, with `disks` as /dev/nvme0n1, /dev/nvme1n1, ... and the serial console in a
+        file. Every CPU is a thread of its own; nothing leads out of the guest."""
+        if not shutil.which(QEMU):
+            raise Missing(f"{QEMU} is not installed (package qemu-system-x86)")
+        command = [QEMU, "-accel", "tcg,thread=multi", "-cpu", "max,-erms,-fsrm", "-smp", str(sum(n.cpus for n in self.nodes)),
+                   "-m", f"{self.memory_mib}M", "-kernel", str(kernel), "-initrd", str(initramfs),
+                   "-append", "console=ttyS0 quiet panic=-1 nokaslr mitigations=off", "-display", "none",
+                   "-serial", f"file:{console}", "-monitor", "none", "-no-reboot", "-nic", "none"]
+        for number, node in enumerate(self.nodes):
+            command += ["-object", f"memory-backend-ram,id=memory{number},size={node.memory_mib}M"]
+            cpus = self.cpus_of(number)
+            range_of_cpus = f",cpus={cpus[0]}-{cpus[-1]}" if cpus else ""
+            command += ["-numa", f"node,nodeid={number},memdev=memory{number}{range_of_cpus}"]
+        for source in range(len(self.nodes)):
+            for target in range(len(self.nodes)):
+                if source != target:
+                    command += ["-numa", f"dist,src={source},dst={target},val={self.distance(source, target)}"]
+        for number, disk in enumerate(disks):
+            command += ["-drive", f"file={disk},if=none,id=disk{number},format=raw",
+                        "-device", f"nvme,drive=disk{number},serial=disk{number}"]
+        return command

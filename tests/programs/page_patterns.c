@@ -1,0 +1,135 @@
+// page_patterns PATTERN MEBIBYTES CPU_MILLISECONDS [huge]: one way of going through so much memory for that much CPU time, the
+// filling of the memory not counted. huge: asks for huge pages before the memory is touched. Prints the nanoseconds of CPU time of
+// one access. Patterns: heap, static (independent accesses to random places of either), chase (a list whose nodes lie at
+// random), lookup (the same through a function that is called for each), update (a histogram), sweep (through all of it in order),
+// ordered (as heap, but the places come in order).
+#define _GNU_SOURCE
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <time.h>
+
+#define KERNEL __attribute__((noinline))
+enum { kIndexes = 1 << 18, kStaticBytes = 512 << 20 };
+
+struct node {
+    struct node* next;
+    long filling[7];
+};
+
+static double field[kStaticBytes / sizeof(double)] __attribute__((aligned(2 << 20)));
+static uint32_t indexes[kIndexes];
+
+KERNEL double gather(const double* table, uint32_t moved) {
+    double sum = 0;
+    for (size_t i = 0; i < kIndexes; ++i)
+        sum += table[indexes[i] ^ moved]; // gather heap
+    return sum;
+}
+
+KERNEL double gather_field(uint32_t moved) {
+    double sum = 0;
+    for (size_t i = 0; i < kIndexes; ++i)
+        sum += field[indexes[i] ^ moved]; // gather static
+    return sum;
+}
+
+KERNEL void update(uint64_t* counts, uint32_t moved) {
+    for (size_t i = 0; i < kIndexes; ++i)
+        counts[indexes[i] ^ moved]++; // update
+}
+
+KERNEL struct node* chase(struct node* at, size_t steps) {
+    for (size_t i = 0; i < steps; ++i)
+        at = at->next; // chase
+    return at;
+}
+
+KERNEL double look_up(const double* table, size_t place) {
+    return table[place]; // lookup
+}
+
+KERNEL double sweep(const double* table, size_t count) {
+    double sum = 0;
+    for (size_t i = 0; i < count; ++i)
+        sum += table[i]; // sweep
+    return sum;
+}
+
+static uint64_t random_number(void) {
+    static uint64_t state = 88172645463325252;
+    state ^= state << 13;
+    state ^= state >> 7;
+    return state ^= state << 17;
+}
+
+static double cpu_ms(void) {
+    struct timespec now;
+    clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &now);
+    return (double)now.tv_sec * 1e3 + (double)now.tv_nsec / 1e6;
+}
+
+// Sattolo: one ring through all nodes.
+static struct node* ring_of(struct node* nodes, size_t count) {
+    for (size_t i = 0; i < count; ++i)
+        nodes[i].next = &nodes[i];
+    for (size_t i = count - 1; i > 0; --i) {
+        const size_t other = random_number() % i;
+        struct node* const mine = nodes[i].next;
+        nodes[i].next = nodes[other].next;
+        nodes[other].next = mine;
+    }
+    return nodes;
+}
+
+int main(int count, char** arguments) {
+    if (count < 4)
+        return 2;
+    const char* pattern = arguments[1];
+    const size_t bytes = strtoul(arguments[2], NULL, 10) << 20, doubles = bytes / sizeof(double);
+    const int huge = count > 4 && !strcmp(arguments[4], "huge"), is_static = !strcmp(pattern, "static");
+    double* const memory = is_static ? field : malloc(bytes); // allocated
+    if (!memory || (doubles & (doubles - 1)) || (is_static && bytes > kStaticBytes))
+        return 2;
+    if (huge) {
+        const uintptr_t start = ((uintptr_t)memory + 4095) & ~(uintptr_t)4095;
+        if (madvise((void*)start, ((uintptr_t)memory + bytes - start) & ~(size_t)4095, MADV_HUGEPAGE) != 0)
+            return 77;
+    }
+    memset(memory, 0, bytes);
+    for (size_t i = 0; i < kIndexes; ++i)
+        indexes[i] = (uint32_t)(!strcmp(pattern, "ordered") ? i : random_number() % doubles);
+    struct node* at = !strcmp(pattern, "chase") ? ring_of((struct node*)memory, bytes / sizeof(struct node)) : NULL;
+
+    volatile double sink = 0;
+    uint64_t accesses = 0;
+    const double begin = cpu_ms();
+    double now = begin;
+    for (uint32_t turn = 0; now < begin + strtod(arguments[3], NULL); ++turn, now = cpu_ms()) {
+        // Each turn goes to other places: a turn's alone would stay in the caches. In order, the next ones.
+        uint32_t moved = (uint32_t)(random_number() % doubles);
+        if (!strcmp(pattern, "ordered"))
+            moved = (uint32_t)(turn * (size_t)kIndexes % doubles);
+        accesses += kIndexes;
+        if (!strcmp(pattern, "heap") || !strcmp(pattern, "ordered"))
+            sink = sink + gather(memory, moved);
+        else if (is_static)
+            sink = sink + gather_field(moved);
+        else if (!strcmp(pattern, "update"))
+            update((uint64_t*)memory, moved);
+        else if (at)
+            at = chase(at, kIndexes);
+        else if (!strcmp(pattern, "lookup"))
+            for (size_t i = 0; i < kIndexes; ++i)
+                sink = sink + look_up(memory, indexes[i] ^ moved);
+        else if (!strcmp(pattern, "sweep")) {
+            sink = sink + sweep(memory, doubles);
+            accesses += doubles - kIndexes;
+        } else
+            return 2;
+    }
+    printf("%.3f\n", (now - begin) * 1e6 / (double)accesses);
+    return 0;
+}

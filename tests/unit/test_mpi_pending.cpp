@@ -1,0 +1,120 @@
+// Who waits for whom among ranks that did not end MPI, by models that were made up.
+#include "replay/pending.h"
+#include "support/error.h"
+
+#include <catch2/catch.hpp>
+#include <plumb/trace_format.h>
+
+using namespace plumb;
+using State = model::MpiPendingRank::State;
+
+namespace {
+
+struct MadeUp {
+    explicit MadeUp(int size) {
+        run.hosts.emplace_back();
+        run.end_ns = 10'000'000'000;
+        for (int rank = 0; rank < size; ++rank) {
+            model::Process& process = run.processes.emplace_back();
+            process.rank = rank;
+            process.end_ns = run.end_ns;
+            process.paths.resize(1);
+            process.threads.emplace_back().tid = static_cast<uint32_t>(rank + 1);
+            model::MpiProcess& mpi = process.mpi.emplace();
+            mpi.rank = rank;
+            mpi.size = size;
+            mpi.shows_calls = true;
+            model::MpiComm& world = mpi.comms.emplace_back();
+            world.id = world.group_hash = 1;
+            world.size = static_cast<uint32_t>(size);
+            world.rank = rank;
+            world.first = 0;
+            world.world = true;
+        }
+    }
+
+    model::MpiProcess& mpi(int rank) { return *run.processes[static_cast<size_t>(rank)].mpi; }
+    void inside(int rank, const char* call, uint32_t kind, int source, int source_tag, int target, int target_tag, uint64_t begin_s) {
+        mpi(rank).inside.push_back({.call = call, .kind = kind, .comm = 1, .source = source, .source_tag = source_tag,
+                                    .target = target, .target_tag = target_tag, .begin_ns = begin_s * 1'000'000'000});
+    }
+    void receives(int rank, int from, int tag, uint64_t begin_s = 1) {
+        inside(rank, "MPI_Recv", trace::kMpiReceive, from, tag, -1, -1, begin_s);
+    }
+    void sends(int rank, int to, int tag) { inside(rank, "MPI_Send", trace::kMpiSend, -1, -1, to, tag, 1); }
+    void reduces(int rank) {
+        inside(rank, "MPI_Allreduce", trace::kMpiCollectiveCall | trace::kMpiSynchronising, -1, -1, -1, -1, 2);
+    }
+    void sent(int from, int to, uint64_t messages) {
+        mpi(from).peers.push_back({.peer = to, .direction = model::MpiPeer::Direction::sent, .messages = messages});
+    }
+
+    model::MpiPending find() {
+        const auto jobs = replay::find_jobs(run);
+        REQUIRE(jobs.size() == 1);
+        return replay::find_pending(run, jobs[0], [](const std::string&) -> trace::TraceFile { throw Error("there are no files"); });
+    }
+
+    model::Run run;
+};
+
+} // namespace
+
+TEST_CASE("ranks that receive from one another in a ring are deadlocked") {
+    MadeUp job(4);
+    job.receives(0, 1, 7);
+    job.receives(1, 2, 7, 3);
+    job.receives(2, 0, 7);
+    job.receives(3, 0, 7); // waits for the ring, is none of it
+    const auto pending = job.find();
+    CHECK(pending.ring == std::vector<uint32_t>{0, 1, 2});
+    CHECK(pending.ring_proven);
+    CHECK(pending.ranks[1].for_s == Approx(7));
+}
+
+TEST_CASE("a message on its way is no deadlock") {
+    MadeUp job(2);
+    job.receives(0, 1, 7, 10);
+    job.receives(1, 0, 7, 10);
+    SECTION("sent and not received yet") { job.sent(0, 1, 1); }
+    SECTION("a request of the sender's") {
+        job.mpi(0).requests.push_back({.site = 1, .sent = true, .peer = 1, .tag = 7, .comm = 1});
+    }
+    CHECK(job.find().ring.empty());
+}
+
+TEST_CASE("sends that wait for one another's receives are a ring, unless a receive is under way") {
+    MadeUp job(2);
+    job.sends(0, 1, 3);
+    job.sends(1, 0, 3);
+    CHECK(job.find().ring_proven);
+    job.mpi(1).requests.push_back({.site = 1, .peer = 0, .tag = 3, .comm = 1});
+    CHECK(job.find().ring.empty());
+}
+
+TEST_CASE("the members that did not come to a collective are missing, those that passed it are not") {
+    MadeUp job(4);
+    job.reduces(0);
+    job.reduces(1);
+    job.mpi(3).sites.push_back({.id = 1, .call = "MPI_Allreduce", .kind = trace::kMpiCollectiveCall, .comm = 1, .calls = 1, .last_ns = 5});
+    const auto pending = job.find();
+    REQUIRE(pending.collectives.size() == 1);
+    CHECK(pending.collectives[0].inside == std::vector<uint32_t>{0, 1});
+    CHECK(pending.collectives[0].missing == std::vector<uint32_t>{2});
+    CHECK(pending.ranks[2].state == State::outside);
+    CHECK(pending.ring.empty());
+}
+
+TEST_CASE("a job whose ranks ended MPI, or that ended by itself, is not pending") {
+    MadeUp job(2);
+    job.mpi(0).finalize_end_ns = job.mpi(1).finalize_end_ns = 9;
+    CHECK(job.find().ranks.empty());
+    job.mpi(1).finalize_end_ns = 0;
+    job.run.processes[1].shim_closed = true;
+    CHECK(job.find().ranks.empty());
+    job.mpi(1).aborted = true;
+    const auto pending = job.find();
+    REQUIRE(pending.ranks.size() == 1);
+    CHECK(pending.finished == 1);
+    CHECK(pending.ranks[0].state == State::ended);
+}
