@@ -32,7 +32,7 @@ contains
     allowed = min(0.01_real_kind, 0.01_real_kind / fastest)
   end subroutine
 
-  ! What the probe in the middle sees of the cells' radiation.
+  ! What the probe in the middle sees of the cells' radiation, through the gas between.
   function seen_by_probe(temperature) result(seen)
     real(real_kind), intent(in) :: temperature(cell_count)
     real(real_kind) :: seen, distance
@@ -40,7 +40,7 @@ contains
     seen = 0
     do i = 1, cell_count
       distance = 1e-3_real_kind * (i - cell_count / 2)
-      seen = seen + temperature(i)**4 / (1 + distance**2)
+      seen = seen + temperature(i)**4 * exp(-0.1_real_kind * abs(distance)) / (1 + distance**2)
     end do
   end function
 end module

@@ -37,12 +37,12 @@ static double advance(struct gas gas, double step) {
     return fastest > 1.0 ? 0.01 / fastest : 0.01;
 }
 
-/* What the probe in the middle sees of the cells' radiation. */
+/* What the probe in the middle sees of the cells' radiation, through the gas between. */
 static double seen_by_probe(struct gas gas) {
     double seen = 0;
     for (int i = 0; i < cell_count; ++i) {
         const double distance = 1e-3 * (i - cell_count / 2), squared = gas.temperature[i] * gas.temperature[i];
-        seen += squared * squared / (1 + distance * distance);
+        seen += squared * squared * exp(-0.1 * fabs(distance)) / (1 + distance * distance);
     }
     return seen;
 }
