@@ -37,7 +37,18 @@ inline uint32_t CallPathCache::first_change(uint32_t frame) const {
     return suspects;
 }
 
+// The usual case: the last event came from the same call. Its own function, because the walk needs a large frame.
 CallPath CallPathCache::find(const Guard& guard, const Frame& caller) {
+    if (__builtin_expect(count_ != 0 && unwind_generation() == generation_ && !forget_next_, 1)) {
+        const uint32_t top = count_ - 1;
+        if (pc_[top] == caller.pc && sp_[top] == caller.sp && (!needs_bp_[top] || bp_[top] == caller.bp) &&
+            first_change(top) == 0)
+            return {key_[top], &mark_[top]};
+    }
+    return find_anew(guard, caller);
+}
+
+__attribute__((noinline)) CallPath CallPathCache::find_anew(const Guard& guard, const Frame& caller) {
     if (bounds_.high == 0) {
         bounds_ = find_stack_bounds();
         if (bounds_.high == 0)
@@ -49,15 +60,6 @@ CallPath CallPathCache::find(const Guard& guard, const Frame& caller) {
         forget_next_ = false;
         count_ = 0;
     }
-
-    // The usual case: the last event came from the same call.
-    if (count_) {
-        const uint32_t top = count_ - 1;
-        if (pc_[top] == caller.pc && sp_[top] == caller.sp && (!needs_bp_[top] || bp_[top] == caller.bp) &&
-            first_change(top) == 0)
-            return {key_[top], &mark_[top]};
-    }
-
     StackReader stack(bounds_, caller.sp);
     if (!stack.on_own_stack())
         return walk_uncached(guard, caller, &stack, 0);

@@ -58,6 +58,7 @@ class CallPathCache {
         uint64_t address, value;
     };
 
+    CallPath find_anew(const Guard&, const Frame& caller); // not the same as last time
     uint32_t first_change(uint32_t frame) const;
     uint32_t find_on_path(uint32_t frame, uint64_t pc) const;
     void extend_path(uint32_t at);

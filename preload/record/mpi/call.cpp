@@ -17,7 +17,9 @@ const Comm* comm_of_window(Rank& rank, Handle window) {
 
 } // namespace
 
-Call::Call(const Function& function, const Frame& caller) : function_(function), caller_(caller) {
+void Call::begin() {
+    const Function& function = function_;
+    const Frame& caller = caller_;
     Rank* const rank = rank_of_process;
     if (!rank)
         return;

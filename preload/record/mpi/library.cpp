@@ -1,17 +1,17 @@
 #include "record/mpi/library.h"
 
-#include "platform/hidden.h"
 #include "platform/system_call.h"
 #include "record/mpi/library_symbols.h"
 
-#include <atomic>
 #include <string.h>
 
 namespace plumb::shim::mpi {
+
+constinit std::atomic<const Library*> known_library{nullptr};
+
 namespace {
 
 Library known{};
-std::atomic<const Library*> published{nullptr};
 std::atomic<uint32_t> filling{0};
 constinit const Library kNoLibrary{};
 
@@ -101,8 +101,8 @@ void describe(Library& library) {
 
 bool library_is_loaded() { return find_own_function("PMPI_Init") != nullptr; }
 
-const Library& library() {
-    if (const Library* const ready = published.load(std::memory_order_acquire))
+const Library& find_library() {
+    if (const Library* const ready = known_library.load(std::memory_order_acquire))
         return *ready;
     if (!library_is_loaded())
         return kNoLibrary;
@@ -111,9 +111,9 @@ const Library& library() {
         system_call(SYS_sched_yield);
         free = 0;
     }
-    if (!published.load(std::memory_order_relaxed)) {
+    if (!known_library.load(std::memory_order_relaxed)) {
         describe(known);
-        published.store(&known, std::memory_order_release);
+        known_library.store(&known, std::memory_order_release);
     }
     filling.store(0, std::memory_order_release);
     return known;

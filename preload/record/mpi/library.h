@@ -6,7 +6,10 @@
 // else is passed through and said to be unknown.
 #pragma once
 
+#include "platform/hidden.h"
 #include "record/mpi/mpi_call.h"
+
+#include <atomic>
 
 namespace plumb::shim::mpi {
 
@@ -24,8 +27,14 @@ struct Library {
     Handle no_process_message;   // MPI_MESSAGE_NO_PROC
 };
 
-// Found at the first MPI call, by symbols of the libraries that are loaded; the same from then on. Never null; thread-safe.
-const Library& library();
+extern std::atomic<const Library*> known_library PLUMB_HIDDEN; // null: not looked for yet
+const Library& find_library();
+
+// Found at the first MPI call, by symbols of the libraries that are loaded; the same from then on. Thread-safe.
+inline const Library& library() {
+    const Library* const known = known_library.load(std::memory_order_acquire);
+    return __builtin_expect(known != nullptr, 1) ? *known : find_library();
+}
 
 // Whether any MPI library is loaded, known or not.
 bool library_is_loaded();

@@ -65,7 +65,11 @@ class Call {
   public:
     // Before the library's function. `caller`: the frame of the program's call. Reads the clock unless the function
     // is a poll that is not to be timed this time.
-    Call(const Function&, const Frame& caller);
+    // Inline, so that the frame's words go from registers to their places: copied in pairs behind the single stores of its
+    // making, they would wait for these to reach the cache.
+    __attribute__((always_inline)) Call(const Function& function, const Frame& caller) : function_(function), caller_(caller) {
+        begin();
+    }
     ~Call();
     Call(const Call&) = delete;
     Call& operator=(const Call&) = delete;
@@ -124,6 +128,7 @@ class Call {
     bool wants_statuses() const;
 
   private:
+    void begin();
     Site* find_site(const Guard&, const Comm*); // of this call, at most one
     uint64_t end_ticks();                       // also of a poll that was not timed
     void start(const Guard&, Operation&);       // the operation begins with this call

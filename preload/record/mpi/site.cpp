@@ -60,23 +60,25 @@ void ThreadSites::begin(const StackBounds& stack) {
     lost_site_ = {&lost_, nullptr, 0, 0, nullptr, 0};
 }
 
-uint32_t ThreadSites::way_of(uint64_t pc, uint32_t first) {
-    for (uint32_t i = 0; i < kWays; ++i)
-        if (const uint32_t way = (first + i) % kWays; way_pc_[way] == pc)
-            return way;
-    uint32_t way = first;
-    for (uint32_t i = 1; i < kWays && way_pc_[way]; ++i)
-        way = (first + i) % kWays;
-    if (way_pc_[way])
-        way = next_way_++ % kWays;
-    way_pc_[way] = pc;
-    if (!paths_[way] && (paths_[way] = static_cast<CallPathCache*>(allocate_pages(sizeof(CallPathCache), true))))
-        paths_[way]->begin_thread(stack_);
+uint32_t ThreadSites::way_of(uint64_t pc) {
+    uint32_t way = 0;
+    while (way < kWays && way_pc_[way] != pc)
+        ++way;
+    if (way == kWays) {
+        for (way = 0; way < kWays && way_pc_[way];)
+            ++way;
+        if (way == kWays)
+            way = next_way_++ % kWays;
+        way_pc_[way] = pc;
+        if (!paths_[way] && (paths_[way] = static_cast<CallPathCache*>(allocate_pages(sizeof(CallPathCache), true))))
+            paths_[way]->begin_thread(stack_);
+    }
+    way_at_[way_index(pc)] = static_cast<uint8_t>(way);
     return way;
 }
 
 trace::NodeId ThreadSites::path_at(const Guard& guard, const Frame& caller) {
-    CallPathCache* const paths = paths_[way_of(caller.pc, 0)];
+    CallPathCache* const paths = paths_[way_of(caller.pc)];
     if (!paths)
         return 0;
     paths->find(guard, caller);

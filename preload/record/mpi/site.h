@@ -61,9 +61,9 @@ class ThreadSites {
 
     Site* find(const Guard& guard, Sites& all, const Function& function, const Frame& caller, uint32_t comm,
                uint64_t begin_ticks) {
-        uint32_t way = first_way(caller.pc);
+        uint32_t way = way_at_[way_index(caller.pc)];
         if (__builtin_expect(way_pc_[way] != caller.pc, 0))
-            way = way_of(caller.pc, way);
+            way = way_of(caller.pc);
         CallPathCache* const paths = paths_[way];
         if (__builtin_expect(!paths, 0))
             return &lost_site_;
@@ -78,7 +78,7 @@ class ThreadSites {
 
     // Whether a call from there was looked up lately.
     bool knows(uint64_t pc) const {
-        if (__builtin_expect(way_pc_[first_way(pc)] == pc, 1))
+        if (__builtin_expect(way_pc_[way_at_[way_index(pc)]] == pc, 1))
             return true;
         for (const uint64_t known : way_pc_)
             if (known == pc)
@@ -88,16 +88,18 @@ class ThreadSites {
 
   private:
     static constexpr uint32_t kWays = 8; // call sites of one function take turns: each keeps its own path
-    static uint32_t first_way(uint64_t pc) { return pc * 0x9e3779b97f4a7c15u >> 61; }
+    static constexpr uint32_t kIndexBits = 6;
+    static uint32_t way_index(uint64_t pc) { return static_cast<uint32_t>(pc * 0x9e3779b97f4a7c15u >> (64 - kIndexBits)); }
     static constexpr uint32_t kNear = 4; // a path leads to its latest sites; the others are looked up
 
-    // Of the call at `pc`: the one it had last, else `first` if that is free, else anyone's.
-    uint32_t way_of(uint64_t pc, uint32_t first);
+    // Of the call at `pc`: the one it had last, else a free one, else anyone's. The index leads there from then on.
+    uint32_t way_of(uint64_t pc);
     Site* look_up(const Guard&, Sites&, const Function&, const CallPath&, CallPathCache*, uint32_t comm,
                   uint64_t begin_ticks);
 
     CallPathCache* paths_[kWays];
     uint64_t way_pc_[kWays]; // whose it is, 0: nobody's
+    uint8_t way_at_[1u << kIndexBits]; // by way_index(): where to look first
     uint32_t next_way_;      // to be taken over when all are somebody's
     KeyTable by_key_; // of path, function and communicator: the site's id
     StackBounds stack_;

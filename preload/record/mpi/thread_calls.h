@@ -21,7 +21,8 @@ class ThreadCalls {
     bool enter(const Frame& caller, const Function& function) {
         if (__builtin_expect(caller.sp < outer_.sp, 0) && has_outer_caller(caller))
             return false;
-        outer_ = caller;
+        outer_.pc = caller.pc;
+        outer_.sp = caller.sp;
         function_ = &function;
         return true;
     }
@@ -96,7 +97,9 @@ class ThreadCalls {
 
     bool has_outer_caller(const Frame&) const;
 
-    Frame outer_;      // that called into MPI, sp 0: nobody did
+    struct {
+        uint64_t pc, sp;
+    } outer_; // the frame that called into MPI, as in Frame; sp 0: nobody did
     StackBounds stack_; // the thread's own
     const Function* function_;     // of the outer call
     Inside inside_;

@@ -102,7 +102,9 @@ FakeMpi& FakeMpi::start(int32_t rank, int32_t size) {
 
 namespace plumb::shim::mpi {
 
-const Library& library() {
+std::atomic<const Library*> known_library{nullptr};
+
+const Library& find_library() {
     static const Library library = [] {
         Library made{};
         made.kind = trace::MpiLibrary::mpich;
