@@ -9,8 +9,11 @@ namespace plumb::record {
 
 namespace {
 
-// The work is much shorter than a time slice, so that on a busy machine most repetitions are undisturbed.
-constexpr uint64_t kPeriod_ns = 20'000, kWork_ns = 200'000;
+// The work is much shorter than a time slice, so that on a busy machine most repetitions are undisturbed. Samples that come
+// faster than they can be taken cost more than they otherwise would (virtual machines: 25 to 100 us), so the period must
+// be some times the cost.
+constexpr uint64_t kShortestPeriod_ns = 50'000, kLongestPeriod_ns = 400'000;
+constexpr uint64_t kPeriodsOfWork = 10, kCostsInPeriod = 2;
 constexpr int kPairs = 20;
 
 uint64_t time_of_work(uint64_t rounds) {
@@ -20,19 +23,14 @@ uint64_t time_of_work(uint64_t rounds) {
     return monotonic_ns() - begin;
 }
 
-} // namespace
-
-uint64_t measure_sample_cost_ns(const perf_event_attr& attributes) {
-    perf_event_attr event = attributes;
-    event.sample_period = kPeriod_ns;
-    event.inherit = event.enable_on_exec = 0;
-    event.disabled = 1;
-    event.mmap = event.mmap2 = event.build_id = event.comm = event.comm_exec = event.task = 0;
+// With samples at this period; 0: could not be measured.
+uint64_t cost_at(perf_event_attr event, uint64_t period_ns) {
+    event.sample_period = period_ns;
     PerfRing ring;
     if (ring.open(event, 0, -1, 64) != 0)
         return 0;
     uint64_t rounds = 10'000;
-    while (rounds < (uint64_t{1} << 40) && time_of_work(rounds) < kWork_ns)
+    while (rounds < (uint64_t{1} << 40) && time_of_work(rounds) < kPeriodsOfWork * period_ns)
         rounds *= 2;
     uint64_t without = UINT64_MAX, with = UINT64_MAX, samples = 0;
     for (int pair = 0; pair < kPairs; ++pair) {
@@ -48,6 +46,22 @@ uint64_t measure_sample_cost_ns(const perf_event_attr& attributes) {
         }
     }
     return samples > 0 && with > without ? (with - without) / samples : 0;
+}
+
+} // namespace
+
+uint64_t measure_sample_cost_ns(const perf_event_attr& attributes) {
+    perf_event_attr event = attributes;
+    event.inherit = event.enable_on_exec = 0;
+    event.disabled = 1;
+    event.mmap = event.mmap2 = event.build_id = event.comm = event.comm_exec = event.task = 0;
+    uint64_t cost_ns = 0;
+    for (uint64_t period_ns = kShortestPeriod_ns; period_ns <= kLongestPeriod_ns; period_ns *= 2) {
+        cost_ns = cost_at(event, period_ns);
+        if (cost_ns * kCostsInPeriod <= period_ns)
+            break;
+    }
+    return cost_ns;
 }
 
 } // namespace plumb::record

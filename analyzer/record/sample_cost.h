@@ -8,8 +8,8 @@
 namespace plumb::record {
 
 // Measured on the calling thread, with an event like `attributes` at a high rate: the same work with and without it,
-// the least of several times each, so that a busy machine matters little. Takes about 10 ms of CPU time. 0: could
-// not be measured.
+// the least of several times each, so that a busy machine matters little. Takes about 25 ms of CPU time, more where a
+// sample costs more than 25 us. 0: could not be measured.
 uint64_t measure_sample_cost_ns(const perf_event_attr& attributes);
 
 } // namespace plumb::record
