@@ -1,8 +1,8 @@
 #include "platform/function_redirect.h"
 
+#include "platform/dynamic_section.h"
 #include "platform/system_call.h"
 
-#include <stddef.h>
 #include <stdint.h>
 #include <string.h>
 #include <sys/auxv.h>
@@ -10,35 +10,6 @@
 
 namespace plumb::shim {
 namespace {
-
-struct SymbolTable {
-    ElfW(Sym) * symbols = nullptr;
-    const char* names = nullptr;
-    const uint32_t* hash = nullptr; // DT_GNU_HASH
-};
-
-// The loader adds the image's base to the addresses in the dynamic section, but not in images that it cannot write.
-template <class Pointer> void set_address(const dl_phdr_info& image, ElfW(Addr) value, Pointer& pointer) {
-    pointer = reinterpret_cast<Pointer>(value < image.dlpi_addr ? value + image.dlpi_addr : value);
-}
-
-SymbolTable read_symbol_table(const dl_phdr_info& image) {
-    SymbolTable table;
-    const ElfW(Dyn)* entry = nullptr;
-    for (int i = 0; i < image.dlpi_phnum; ++i)
-        if (image.dlpi_phdr[i].p_type == PT_DYNAMIC)
-            entry = reinterpret_cast<const ElfW(Dyn)*>(image.dlpi_addr + image.dlpi_phdr[i].p_vaddr);
-    for (; entry && entry->d_tag != DT_NULL; ++entry) {
-        const ElfW(Addr) value = entry->d_un.d_ptr;
-        switch (entry->d_tag) {
-        case DT_SYMTAB: set_address(image, value, table.symbols); break;
-        case DT_STRTAB: set_address(image, value, table.names); break;
-        case DT_GNU_HASH: set_address(image, value, table.hash); break;
-        default: break;
-        }
-    }
-    return table;
-}
 
 uint32_t hash_of(const char* name) {
     uint32_t hash = 5381;
@@ -48,16 +19,14 @@ uint32_t hash_of(const char* name) {
 }
 
 // The image's functions of this name, one for each version.
-template <class Action> void for_each_version(const SymbolTable& table, const char* name, Action action) {
-    const uint32_t buckets = table.hash[0], first = table.hash[1], bloom_words = table.hash[2];
-    const uint32_t* const bucket = table.hash + 4 + bloom_words * (sizeof(ElfW(Addr)) / 4);
-    const uint32_t* const chain = bucket + buckets;
+template <class Action> void for_each_version(const DynamicSection& table, const char* name, Action action) {
+    const GnuHash known = read_gnu_hash(table.gnu_hash);
     const uint32_t wanted = hash_of(name);
-    uint32_t at = buckets ? bucket[wanted % buckets] : 0;
-    if (at < first)
+    uint32_t at = known.bucket_count ? known.buckets[wanted % known.bucket_count] : 0;
+    if (at < known.first)
         return;
     for (;; ++at) {
-        const uint32_t hash = chain[at - first];
+        const uint32_t hash = known.hashes[at - known.first];
         ElfW(Sym)& symbol = table.symbols[at];
         if ((hash | 1) == (wanted | 1) && symbol.st_shndx != SHN_UNDEF && symbol.st_value != 0 &&
             ELF64_ST_TYPE(symbol.st_info) == STT_FUNC && strcmp(table.names + symbol.st_name, name) == 0)
@@ -98,8 +67,8 @@ bool write_value(const dl_phdr_info& image, ElfW(Addr) & value, ElfW(Addr) now) 
 } // namespace
 
 bool redirect_function(const dl_phdr_info& image, const char* name, void* to, void** former) {
-    const SymbolTable table = read_symbol_table(image);
-    if (!table.symbols || !table.names || !table.hash)
+    const DynamicSection table = read_dynamic_section(image);
+    if (!table.symbols || !table.names || !table.gnu_hash)
         return false;
     ElfW(Addr) value = 0;
     bool is_one = true;

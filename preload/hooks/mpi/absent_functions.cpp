@@ -5,6 +5,7 @@
 // together with its MPI library would go by unseen otherwise. Only weak references are made null then.
 #include "hooks/mpi/absent_functions.h"
 
+#include "platform/dynamic_section.h"
 #include "platform/system_call.h"
 #include "record/mpi/library.h"
 
@@ -22,45 +23,16 @@ namespace {
 std::atomic<bool> is_done{false};
 std::atomic<unsigned long long> seen_loads{0};
 
-struct Image {
-    ElfW(Addr) base = 0;
-    ElfW(Sym) * symbols = nullptr;
-    const char* names = nullptr;
-    const uint32_t* hash = nullptr; // DT_GNU_HASH
-    const ElfW(Rela) * relocations = nullptr;
-    size_t relocation_bytes = 0;
-    ElfW(Addr) read_only_start = 0, read_only_end = 0; // after relocation
+// What is read-only once the loader has relocated the image.
+struct ReadOnly {
+    ElfW(Addr) start = 0, end = 0;
 };
 
-template <class Pointer> void set_address(const Image& image, ElfW(Addr) value, Pointer& pointer) {
-    pointer = reinterpret_cast<Pointer>(value < image.base ? value + image.base : value);
-}
-
-Image read_image(const dl_phdr_info& object) {
-    Image image;
-    image.base = object.dlpi_addr;
-    const ElfW(Dyn)* entry = nullptr;
-    for (int i = 0; i < object.dlpi_phnum; ++i) {
-        const ElfW(Phdr)& header = object.dlpi_phdr[i];
-        if (header.p_type == PT_DYNAMIC)
-            entry = reinterpret_cast<const ElfW(Dyn)*>(image.base + header.p_vaddr);
-        if (header.p_type == PT_GNU_RELRO) {
-            image.read_only_start = image.base + header.p_vaddr;
-            image.read_only_end = image.read_only_start + header.p_memsz;
-        }
-    }
-    for (; entry && entry->d_tag != DT_NULL; ++entry) {
-        const ElfW(Addr) value = entry->d_un.d_ptr;
-        switch (entry->d_tag) {
-        case DT_SYMTAB: set_address(image, value, image.symbols); break;
-        case DT_STRTAB: set_address(image, value, image.names); break;
-        case DT_GNU_HASH: set_address(image, value, image.hash); break;
-        case DT_RELA: set_address(image, value, image.relocations); break;
-        case DT_RELASZ: image.relocation_bytes = value; break;
-        default: break;
-        }
-    }
-    return image;
+ReadOnly read_only_part(const dl_phdr_info& object) {
+    for (int i = 0; i < object.dlpi_phnum; ++i)
+        if (const ElfW(Phdr)& header = object.dlpi_phdr[i]; header.p_type == PT_GNU_RELRO)
+            return {object.dlpi_addr + header.p_vaddr, object.dlpi_addr + header.p_vaddr + header.p_memsz};
+    return {};
 }
 
 // C's names: MPI_Send, not MPI_SEND. Fortran has no weak references.
@@ -89,29 +61,27 @@ const char here = 0; // in this library
 int find_own_image(dl_phdr_info* object, size_t, void* found) {
     if (!contains(*object, &here))
         return 0;
-    *static_cast<Image*>(found) = read_image(*object);
+    *static_cast<DynamicSection*>(found) = read_dynamic_section(*object);
     return 1;
 }
 
 // The number of entries of the symbol table, which only the hash table knows: its last chain ends with the last one.
-uint32_t symbol_count(const Image& image) {
-    const uint32_t buckets = image.hash[0], first = image.hash[1], bloom_words = image.hash[2];
-    const uint32_t* const bucket = image.hash + 4 + bloom_words * (sizeof(ElfW(Addr)) / 4);
-    const uint32_t* const chain = bucket + buckets;
+uint32_t symbol_count(const DynamicSection& image) {
+    const GnuHash known = read_gnu_hash(image.gnu_hash);
     uint32_t last = 0;
-    for (uint32_t i = 0; i < buckets; ++i)
-        last = bucket[i] > last ? bucket[i] : last;
-    if (last < first)
-        return first;
-    while ((chain[last - first] & 1) == 0)
+    for (uint32_t i = 0; i < known.bucket_count; ++i)
+        last = known.buckets[i] > last ? known.buckets[i] : last;
+    if (last < known.first)
+        return known.first;
+    while ((known.hashes[last - known.first] & 1) == 0)
         ++last;
     return last + 1;
 }
 
 void hide_names() {
-    Image own;
+    DynamicSection own;
     dl_iterate_phdr(find_own_image, &own);
-    if (!own.symbols || !own.names || !own.hash)
+    if (!own.symbols || !own.names || !own.gnu_hash)
         return;
     const uint32_t count = symbol_count(own);
     const auto start = reinterpret_cast<uintptr_t>(own.symbols), end = reinterpret_cast<uintptr_t>(own.symbols + count);
@@ -159,12 +129,12 @@ bool is_address_of_symbol(uint64_t info) {
 // Weak references of one object that lead to a hook without anything behind it.
 int clear_weak_references(dl_phdr_info* object, size_t, void* data) {
     const OwnRange& own = *static_cast<const OwnRange*>(data);
-    const Image image = read_image(*object);
-    if (!image.symbols || !image.names || !image.relocations || contains(*object, &here))
+    const DynamicSection image = read_dynamic_section(*object);
+    if (!image.symbols || !image.names || !image.data.first || contains(*object, &here))
         return 0;
-    const size_t count = image.relocation_bytes / sizeof(ElfW(Rela));
-    for (size_t i = 0; i < count; ++i) {
-        const ElfW(Rela)& relocation = image.relocations[i];
+    const ReadOnly read_only = read_only_part(*object);
+    for (size_t i = 0; i < image.data.count; ++i) {
+        const ElfW(Rela)& relocation = image.data.first[i];
         const uint64_t number = ELF64_R_SYM(relocation.r_info);
         if (number == 0 || !is_address_of_symbol(relocation.r_info))
             continue;
@@ -172,11 +142,11 @@ int clear_weak_references(dl_phdr_info* object, size_t, void* data) {
         const char* const name = image.names + symbol.st_name;
         if (symbol.st_shndx != SHN_UNDEF || ELF64_ST_BIND(symbol.st_info) != STB_WEAK || !is_mpi_name(name))
             continue;
-        auto* const place = reinterpret_cast<uintptr_t*>(image.base + relocation.r_offset);
+        auto* const place = reinterpret_cast<uintptr_t*>(object->dlpi_addr + relocation.r_offset);
         if (*place < own.start || *place >= own.end || find_function(name))
             continue;
         const auto at = reinterpret_cast<uintptr_t>(place);
-        const bool is_read_only = at >= image.read_only_start && at < image.read_only_end;
+        const bool is_read_only = at >= read_only.start && at < read_only.end;
         if (is_read_only && !protect(at, at + sizeof *place, PROT_READ | PROT_WRITE))
             continue;
         *place = 0;
