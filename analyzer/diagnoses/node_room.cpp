@@ -46,7 +46,7 @@ class Need {
                 if (area.shared || (area.file && !area.writable))
                     continue; // not its own
             }
-            faults[touch.thread][touch.cpu_node] += touch.faults;
+            faults[same_thread(touch.thread)][touch.cpu_node] += touch.faults;
             all += touch.faults;
             samples += touch.samples;
         }
@@ -71,9 +71,10 @@ class Need {
                 continue;
             for (const model::ThreadInterval& interval : process_.threads[thread].intervals)
                 if (const auto node = node_of_cpu.find(interval.cpu); node != node_of_cpu.end())
-                    run_ns[thread][node->second] += interval.run_ns;
-            working += !run_ns[thread].empty();
+                    run_ns[same_thread(thread)][node->second] += interval.run_ns;
         }
+        for (const auto& nodes : run_ns)
+            working += !nodes.empty();
         for (size_t thread = 0; thread < run_ns.size(); ++thread) {
             uint64_t all_ns = 0;
             for (const auto& [node, time] : run_ns[thread])
@@ -88,10 +89,19 @@ class Need {
         }
     }
 
+    // A thread that executed another program is there twice: the latest one stands for both.
+    uint32_t same_thread(size_t thread) const {
+        size_t latest = thread;
+        for (size_t other = thread + 1; other < process_.threads.size(); ++other)
+            if (process_.threads[other].tid == process_.threads[thread].tid)
+                latest = other;
+        return static_cast<uint32_t>(latest);
+    }
+
     // They take positions as well.
     void add_idle_threads() {
         for (size_t thread = 0; thread < process_.threads.size(); ++thread) {
-            const model::Thread& one = process_.threads[thread]; // a thread that executed another program is there twice
+            const model::Thread& one = process_.threads[thread];
             const bool listed = std::ranges::any_of(tenants_, [&](const Tenant& tenant) {
                 return process_.threads[tenant.thread].tid == one.tid;
             });

@@ -180,6 +180,25 @@ TEST_CASE("two processes on one node that has memory for one and a half") {
     CHECK(untold.only().cost.how == "bound");
 }
 
+TEST_CASE("a process that a shell's child became is one thread, whichever of the two its page faults are told of") {
+    Scene scene;
+    for (const int cpu : {0, 1}) {
+        model::Process& process = scene.add_needy({cpu}, 600, 160);
+        process.threads.push_back(process.threads[0]); // what the child was before it executed the program
+        model::FirstTouch early = process.memory.touches[0];
+        early.samples = early.faults = process.memory.touches[0].faults / 5;
+        process.memory.touches[0].faults -= early.faults;
+        early.thread = 1;
+        process.memory.touches.push_back(early);
+    }
+    scene.driven_away(0, 310);
+    scene.finish();
+    const Finding finding = scene.only();
+    CHECK(number(finding, "needed_bytes") == Approx(1200.0 * kMegabyte));
+    CHECK(number(finding, "spacing_cpu_count") == 2);
+    CHECK(finding.advice[0].command == "plumb run --pin=spread:2 --bind-memory -- ./app 'big file'");
+}
+
 TEST_CASE("spacing is silent where there is room, and where something else is the cause") {
     Scene apart; // as the advice places them
     apart.add_needy({0}, 600, 0);
