@@ -79,7 +79,7 @@ CommandAction declare_run(CLI::App& subcommand) {
         ->check(CLI::Range(0.01, 100.0))
         ->capture_default_str();
     subcommand.add_option("--with", options->with, "Collect also: align, ...")->delimiter(',');
-    subcommand.add_option("--without", options->without, "Do not collect: sample, heap, memory, mpi, threads, modules, align, ...")
+    subcommand.add_option("--without", options->without, "Do not collect: sample, heap, memory, mpi, threads, modules, align, bandwidth, ...")
         ->delimiter(',');
     const CLI::Option* heap =
         subcommand.add_option("--heap", options->heap, "Record allocations: sample, full (every one) or off")

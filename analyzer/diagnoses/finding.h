@@ -65,7 +65,7 @@ struct Finding {
 struct Metric {
     std::string name;  // "parallel efficiency"
     double value = 0;
-    std::string unit;  // "fraction", "seconds", "bytes", "count"
+    std::string unit;  // "fraction", "seconds", "bytes", "bytes per second", "count"
     std::string how;   // the formula in words, and its caveat
 };
 

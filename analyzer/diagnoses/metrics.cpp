@@ -1,4 +1,5 @@
 #include "diagnoses/metrics.h"
+#include "diagnoses/bandwidth_use.h"
 #include "diagnoses/mpi_metrics.h"
 #include "diagnoses/node_matrix.h"
 #include "diagnoses/run_totals.h"
@@ -59,6 +60,39 @@ void add_rates(std::vector<Metric>& metrics, const RunTotals& totals) {
     rate("major faults", totals.major_faults, "pages read from a disk or from swap, a second of wall time");
 }
 
+// Of the host that moved most; means over the bursts, by the time that they stand for.
+void add_memory_bandwidth(std::vector<Metric>& metrics, const model::Run& run) {
+    double most = 0, most_of_roof = 0, most_threads = 0;
+    size_t bursts = 0;
+    for (const BandwidthUse& use : bandwidth_use_of(run)) {
+        double weight = 0, bytes = 0, threads = 0, timed = 0, of_roof = 0;
+        for (const HostBurst& burst : use.bursts) {
+            weight += burst.weight_ns;
+            bytes += burst.weight_ns * burst.bytes_per_s();
+            threads += burst.weight_ns * burst.threads;
+            if (burst.roof_bytes_per_s > 0) {
+                timed += burst.weight_ns;
+                of_roof += burst.weight_ns * burst.bytes_per_s() / burst.roof_bytes_per_s;
+            }
+        }
+        if (bytes / weight <= most)
+            continue;
+        most = bytes / weight;
+        most_threads = threads / weight;
+        most_of_roof = timed > 0 ? of_roof / timed : 0;
+        bursts = use.bursts.size();
+    }
+    if (most <= 0)
+        return;
+    metrics.push_back({"memory bandwidth", most, "bytes per second",
+                       fmt::format("read from and written to memory by {:.1f} threads in loops over arrays that the caches "
+                                   "cannot hold, lines read before they are overwritten included; mean of {} moments when such "
+                                   "loops ran; other accesses do not count", most_threads, bursts)});
+    if (most_of_roof > 0)
+        metrics.push_back({"memory bandwidth share", most_of_roof, "fraction",
+                           "of what so many threads with such streams move on the same CPUs, timed after the run"});
+}
+
 } // namespace
 
 std::vector<Metric> metrics_of(const DiagnosisInput& input) {
@@ -97,6 +131,7 @@ std::vector<Metric> metrics_of(const DiagnosisInput& input) {
         metrics.push_back({"remote fraction", traffic.remote_fraction(), "fraction",
                            fmt::format("sampled time of accesses to memory of other nodes / of all {} sampled accesses whose "
                                        "nodes are known", traffic.samples)});
+    add_memory_bandwidth(metrics, input.run);
     add_rates(metrics, totals);
     if (totals.peak_rss_bytes)
         metrics.push_back({"peak resident memory", static_cast<double>(totals.peak_rss_bytes), "bytes",

@@ -3,6 +3,7 @@
 #include "diagnoses/memory_finding.h"
 #include "diagnoses/memory_spill.h"
 #include "diagnoses/registry.h"
+#include "diagnoses/second_witness.h"
 
 #include <algorithm>
 #include <fmt/format.h>
@@ -66,6 +67,7 @@ class PageCacheSpill : public Diagnosis {
         finding.evidence["node_bytes"] = static_cast<int64_t>(spill.total_bytes);
         finding.evidence["spilled_bytes"] = static_cast<int64_t>(spill.spilled_bytes);
         finding.evidence["spilled_fraction"] = share;
+        add_second_witness(&host, finding);
         finding.advice.push_back({"Make room before the program starts",
                                   "plumb allocates and touches the memory of the nodes, which drives cached files out, and "
                                   "gives it back; no privilege is needed",

@@ -21,6 +21,8 @@ const DiagnosisEntry kEntries[] = {
     {"unaligned-access", "unaligned accesses by data object, and the layout that cures them", make_unaligned_access},
     {"power-of-two-stride", "walks whose lines share few sets of a cache, and the padding that spreads them",
      make_power_of_two_stride},
+    {"bandwidth-saturated", "threads that move all that memory can, and how many of them would do as well",
+     make_bandwidth_saturated},
     {"page-size", "scattered accesses to much memory on small pages, and what huge pages would save", make_page_size},
     {"heap-bound", "time in the memory allocator, by allocating line", make_heap_bound},
     {"heap-contention", "threads wait for one another inside the allocator", make_heap_contention},

@@ -17,6 +17,7 @@ struct DiagnosisEntry {
 std::span<const DiagnosisEntry> diagnosis_registry();
 
 // One for each diagnosis, defined in the file named after it.
+std::unique_ptr<Diagnosis> make_bandwidth_saturated();
 std::unique_ptr<Diagnosis> make_cpu_oversubscribed();
 std::unique_ptr<Diagnosis> make_heap_bound();
 std::unique_ptr<Diagnosis> make_heap_contention();

@@ -5,6 +5,7 @@
 
 #include "model/alignment.h"
 #include "model/memory.h"
+#include "model/memory_bandwidth.h"
 #include "model/mpi.h"
 #include "model/mpi_job.h"
 #include "model/page_scatter.h"
@@ -127,6 +128,7 @@ struct Process {
     Memory memory;
     std::vector<StridedWalk> strided_walks; // by time, the most first
     std::vector<PageScatter> page_scatters; // by time on small pages, the most first
+    std::vector<StreamingLoop> streaming_loops;
     std::optional<MpiProcess> mpi; // it is a rank of an MPI job
     uint64_t own_cost_ns = 0; // time the shim knows it took from this process
 };
@@ -176,6 +178,7 @@ struct Host {
     std::vector<EventCount> event_counts;
     std::optional<AccessPenalties> access_penalties;
     HugePages huge_pages; // only where accesses scatter over pages
+    std::vector<BandwidthRoof> bandwidth_roofs; // only where loops stream through memory; the commonest mix first
     uint64_t recorder_cpu_ns = 0, lost_samples = 0, samples = 0, sample_cost_ns = 0, sample_period_ns = 0;
     uint64_t start_up_ns = 0, throttled_ns = 0;
 };

@@ -1,5 +1,6 @@
 #include "platform/cache_levels.h"
 
+#include "platform/cpu_list.h"
 #include "platform/read_file.h"
 
 #include <algorithm>
@@ -29,7 +30,9 @@ std::vector<CacheLevel> read_cache_levels(const std::string& root, int cpu) {
         if (level > 0 && level < 16 && sets > 0 && sets <= kMostSets && ways > 0 && ways <= 4096 && line > 0 &&
             line <= 4096)
             levels.push_back({static_cast<uint32_t>(level), static_cast<uint32_t>(sets), static_cast<uint32_t>(ways),
-                              static_cast<uint32_t>(line)});
+                              static_cast<uint32_t>(line),
+                              parse_cpu_list(read_file(folder + "shared_cpu_list").value_or("")).value_or(
+                                  std::vector<int>{})});
     }
     std::ranges::stable_sort(levels, {}, &CacheLevel::level);
     return levels;

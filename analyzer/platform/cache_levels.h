@@ -11,6 +11,7 @@ struct CacheLevel {
     uint32_t level = 0; // 1, 2, ...
     uint32_t sets = 0, ways = 0;
     uint32_t line_bytes = 0;
+    std::vector<int> cpus = {}; // that share it; empty: not known
     uint64_t bytes() const { return uint64_t{sets} * ways * line_bytes; }
 };
 

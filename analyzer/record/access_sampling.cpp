@@ -10,6 +10,7 @@ namespace {
 
 constexpr size_t kMostEntries = 1 << 14;         // sampled addresses remembered for one process
 constexpr size_t kMostPlans = 1 << 16;           // and for all files together
+constexpr size_t kMostLoops = 1 << 12;           // sampled addresses whose loops are remembered
 constexpr size_t kMostFunctionBytes = 16u << 20; // of decoded functions
 constexpr uint64_t kLongestFunction = 64 << 10;  // decoded whole; of longer ones only the surroundings of a sample
 constexpr uint64_t kBack = 512, kAhead = 2048;   // bytes around a sample where no beginning is known
@@ -45,8 +46,9 @@ AccessPlan AccessSampling::plan_of(const CodeRegion& code, uint64_t sampled) {
     return plan;
 }
 
-AccessPlan AccessSampling::plan_in_file(const Process& process, uint64_t start, const MappedModule& module,
-                                        uint64_t address, uint32_t file) {
+template <class Use>
+auto AccessSampling::with_code_in_file(const Process& process, uint64_t start, const MappedModule& module,
+                                       uint64_t address, uint32_t file, Use use) {
     const uint64_t shift = start - module.file_offset; // from an offset in the file to an address
     const uint64_t offset = address - shift;
     std::optional<unwind::FunctionRange> function;
@@ -55,7 +57,7 @@ AccessPlan AccessSampling::plan_in_file(const Process& process, uint64_t start, 
             if (const auto range = image->function_at(*in_image)) // as offsets in the file
                 function = {range->start - *in_image + offset, range->end - *in_image + offset};
     if (!function || function->start < module.file_offset || function->end - function->start > kLongestFunction)
-        return plan_of(window(process, start, module, address, shift), offset);
+        return use(window(process, start, module, address, shift), offset);
     auto known = functions_.find({file, function->start});
     if (known == functions_.end()) {
         std::vector<uint8_t> code(function->end - function->start);
@@ -69,8 +71,26 @@ AccessPlan AccessSampling::plan_in_file(const Process& process, uint64_t start, 
         function_bytes_ += known->second.memory();
     }
     if (known->second.begins_instruction(offset))
-        return plan_of(known->second, offset);
-    return plan_of(window(process, start, module, address, shift), offset); // data amid code: another beginning
+        return use(known->second, offset);
+    return use(window(process, start, module, address, shift), offset); // data amid code: another beginning
+}
+
+AccessPlan AccessSampling::plan_in_file(const Process& process, uint64_t start, const MappedModule& module,
+                                        uint64_t address, uint32_t file) {
+    return with_code_in_file(process, start, module, address, file, plan_of);
+}
+
+std::shared_ptr<const LoopStreams> AccessSampling::loop_for(const Process& process, uint64_t start,
+                                                            const MappedModule& module, uint64_t address) {
+    const uint32_t file = reader_.file_number(process, module);
+    if (file == 0)
+        return LoopStreams::follow(window(process, start, module, address, 0), address);
+    const FilePlace place{file, address - start + module.file_offset};
+    if (const auto known = loops_.find(place); known != loops_.end())
+        return known->second;
+    if (loops_.size() >= kMostLoops)
+        loops_.clear();
+    return loops_[place] = with_code_in_file(process, start, module, address, file, LoopStreams::follow);
 }
 
 AccessPlan AccessSampling::plan_for(const Process& process, uint64_t start, const MappedModule& module,
@@ -111,6 +131,49 @@ trace::AccessSite* AccessSampling::site_for(Code& code, uint32_t pid, uint64_t i
     return code.sites[key] = place;
 }
 
+AccessSampling::Code& AccessSampling::code_of(const Process& process) {
+    Code& code = codes_[process.pid];
+    if (code.generation != process.generation) {
+        const uint64_t bytes = code.bytes; // the share is the process's, over all its images
+        code = Code{};
+        code.generation = process.generation;
+        code.bytes = bytes;
+    }
+    return code;
+}
+
+std::optional<SampledLoop> AccessSampling::loop_at(const PerfRecord& sample) {
+    if (!works() || sample.in_kernel || sample.register_abi != PERF_SAMPLE_REGS_ABI_64 ||
+        sample.registers.size() != kDwarfNumbers.size())
+        return std::nullopt;
+    const Process* process = processes_.find_or_read(sample.pid);
+    if (!process)
+        return std::nullopt;
+    Code& code = code_of(*process);
+    auto known = code.loops.find(sample.address);
+    if (known == code.loops.end() || sample.time_ns > known->second.valid_until_ns) {
+        auto after = process->modules.upper_bound(sample.address);
+        if (after == process->modules.begin() || sample.address >= std::prev(after)->second.end)
+            return std::nullopt;
+        const auto& [start, module] = *std::prev(after);
+        LoopEntry entry;
+        entry.streams = loop_for(*process, start, module, sample.address);
+        if (module.flags & trace::kModuleAnonymous)
+            entry.valid_until_ns = sample.time_ns + kMadeCodeAge_ns;
+        if (code.loops.size() >= kMostLoops)
+            code.loops.clear();
+        known = code.loops.insert_or_assign(sample.address, std::move(entry)).first;
+    }
+    const LoopStreams* streams = known->second.streams.get();
+    if (!streams)
+        return std::nullopt;
+    shim::Registers registers;
+    for (size_t i = 0; i < kDwarfNumbers.size(); ++i)
+        registers[kDwarfNumbers[i]] = sample.registers[i];
+    return SampledLoop{streams->begin(sample.address), streams->end(sample.address), process->generation,
+                       streams->at(sample.address, registers)};
+}
+
 std::optional<SampledAccess> AccessSampling::take(const PerfRecord& sample, uint64_t weight_ns) {
     if (!works() || sample.in_kernel)
         return std::nullopt;
@@ -122,13 +185,7 @@ std::optional<SampledAccess> AccessSampling::take(const PerfRecord& sample, uint
     Process* process = processes_.find_or_read(sample.pid);
     if (!process)
         return std::nullopt;
-    Code& code = codes_[sample.pid];
-    if (code.generation != process->generation) {
-        const uint64_t bytes = code.bytes; // the share is the process's, over all its images
-        code = Code{};
-        code.generation = process->generation;
-        code.bytes = bytes;
-    }
+    Code& code = code_of(*process);
     auto known = code.entries.find(sample.address);
     if (known == code.entries.end() || sample.time_ns > known->second.valid_until_ns) {
         auto after = process->modules.upper_bound(sample.address);

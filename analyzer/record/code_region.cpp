@@ -47,6 +47,15 @@ Jump jump_at(uint64_t address, std::span<const uint8_t> instruction) {
     return {address + at + 2 + static_cast<uint64_t>(int64_t{static_cast<int8_t>(second)}), is_condition};
 }
 
+bool is_call(std::span<const uint8_t> instruction) {
+    size_t at = 0;
+    while (at + 1 < instruction.size() && ((instruction[at] & 0xf0) == 0x40 || instruction[at] == 0xf2))
+        ++at; // REX, bnd
+    if (at + 1 >= instruction.size())
+        return false;
+    return instruction[at] == 0xe8 || (instruction[at] == 0xff && (instruction[at + 1] & 0x38) == 0x10);
+}
+
 CodeRegion CodeRegion::from_boundary(uint64_t address, std::vector<uint8_t> code) {
     CodeRegion region(address, std::move(code));
     region.cut_from(0);

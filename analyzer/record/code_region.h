@@ -14,6 +14,7 @@ struct Jump {
     bool conditional = false;
 };
 Jump jump_at(uint64_t address, std::span<const uint8_t> instruction);
+bool is_call(std::span<const uint8_t> instruction);
 
 class CodeRegion {
   public:

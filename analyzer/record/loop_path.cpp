@@ -21,15 +21,6 @@ uint32_t registers_of(const shim::MemoryOperand& operand) { return bit(operand.b
 
 uint64_t magnitude(int64_t value) { return value < 0 ? uint64_t{0} - static_cast<uint64_t>(value) : static_cast<uint64_t>(value); }
 
-bool is_call(std::span<const uint8_t> instruction) {
-    size_t at = 0;
-    while (at + 1 < instruction.size() && ((instruction[at] & 0xf0) == 0x40 || instruction[at] == 0xf2))
-        ++at; // REX, bnd
-    if (at + 1 >= instruction.size())
-        return false;
-    return instruction[at] == 0xe8 || (instruction[at] == 0xff && (instruction[at + 1] & 0x38) == 0x10);
-}
-
 uint32_t loaded_by(const shim::MemoryInstruction& instruction) {
     uint32_t registers = 0;
     for (int i = 0; i < instruction.operand_count; ++i)
@@ -373,7 +364,8 @@ std::optional<LoopMove> LoopPath::move(const shim::Registers& registers) const {
     const int64_t round = static_cast<int64_t>(*met[1] - *met[0]);
     if (round == 0 || static_cast<int64_t>(*met[2] - *met[1]) != round)
         return std::nullopt;
-    move.stride = round;
+    move.stride = move.round = round;
+    move.address = *met[0];
 
     // Copies of the access that stand between it and itself, at even distances: an unrolled loop.
     std::vector<uint64_t> between;

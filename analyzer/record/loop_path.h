@@ -18,6 +18,8 @@ struct LoopMove {
     int64_t stride = 0;  // bytes from one access of the walk to the next; of an unrolled loop, to that of its next copy
     uint64_t to_come = 0; // accesses of the walk from this one on to the end of the innermost loop; 0: not known
     bool stored = false; // the loop writes what it reads there
+    int64_t round = 0;    // bytes from this access to itself in the next round of the loop
+    uint64_t address = 0; // of the access that is met next
 };
 
 // The innermost loop around one access, from one sampled instruction on: what matters of it, and nothing else. Kept free

@@ -5,7 +5,7 @@
 namespace plumb::record {
 
 namespace {
-const char* const kDefaultCollectors[] = {"sample", "place", "threads", "heap", "memory", "modules", "mpi"};
+const char* const kDefaultCollectors[] = {"sample", "place", "threads", "heap", "memory", "modules", "mpi", "bandwidth"};
 }
 
 bool Options::collects(const std::string& collector) const {

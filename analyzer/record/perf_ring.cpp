@@ -85,6 +85,8 @@ void PerfRing::drain(const std::function<void(const perf_event_header&)>& take) 
     __atomic_store_n(&control->data_tail, head, __ATOMIC_RELEASE);
 }
 
+void PerfRing::enable_for(int samples) { ioctl(fd_, PERF_EVENT_IOC_REFRESH, samples); }
+
 void PerfRing::enable(bool on) { ioctl(fd_, on ? PERF_EVENT_IOC_ENABLE : PERF_EVENT_IOC_DISABLE, 0); }
 
 } // namespace plumb::record

@@ -31,6 +31,7 @@ class PerfRing {
     void drain(const std::function<void(const perf_event_header&)>& take);
 
     void enable(bool on); // of the event and all its inherited copies
+    void enable_for(int samples); // it stops by itself behind the last one; of an event that is not inherited
 
   private:
     int fd_ = -1, cpu_ = -1;

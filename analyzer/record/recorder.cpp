@@ -2,6 +2,7 @@
 
 #include "platform/cache_levels.h"
 #include "platform/cpu_list.h"
+#include "platform/memory_counters.h"
 #include "platform/split_lock_setting.h"
 #include "platform/task_stat.h"
 #include "platform/topology.h"
@@ -26,6 +27,7 @@
 #include "record/target_environment.h"
 #include "record/thread_monitor.h"
 #include "record/trace_file.h"
+#include "record/traffic_sampling.h"
 #include "support/error.h"
 
 #include <algorithm>
@@ -82,6 +84,7 @@ class Recorder {
     bool is_withheld();
     void keep_budget(uint64_t now_ns);
     void count_events();
+    void write_memory_counters();
     void calibrate();
     void finish();
     void say_what_is_left();
@@ -99,8 +102,10 @@ class Recorder {
     std::optional<Footprints> footprints_;
     std::vector<platform::NodeMemoryStat> memory_before_; // of the nodes, before the program ran; empty: there is one
     uint64_t memory_before_ns_ = 0;
+    platform::MemoryCounters memory_counters_; // before the program ran
     std::optional<AccessStrides> strides_;
     std::optional<PageScatter> scatter_;
+    std::optional<TrafficSampling> traffic_;
     std::optional<EventCounts> events_;
     std::optional<ThreadMonitor> threads_;
     std::optional<NodeMonitor> node_;
@@ -151,6 +156,7 @@ void Recorder::launch() {
                         : sampler_->why().empty()   ? trace::EvidenceState::ok
                                                     : trace::EvidenceState::limited,
                         sampler_->why(), sampler_->enable());
+    memory_counters_ = platform::read_memory_counters("");
     begin_ns_ = monotonic_ns();
     directory_.begin(options_, begin_ns_, realtime_ns());
 
@@ -166,6 +172,8 @@ void Recorder::launch() {
         accesses_.emplace(*file_, *processes_, profile_->images(), kMostAccessBytesEach);
         strides_.emplace(platform::read_cache_levels("", std::max(sched_getcpu(), 0)));
         scatter_.emplace("/proc");
+        if (options_.collects("bandwidth"))
+            traffic_.emplace(*accesses_, begin_ns_);
     }
     if (memory_ && !accesses_->works()) {
         memory_.reset();
@@ -241,6 +249,8 @@ void Recorder::drain(bool final) {
                 if (access) {
                     strides_->take(*access);
                     scatter_->take(*access);
+                    if (traffic_)
+                        traffic_->take(*access);
                 }
                 if (access && memory_)
                     memory_->take(*access, path);
@@ -254,6 +264,8 @@ void Recorder::drain(bool final) {
             accesses_->forget(pid);
             strides_->forget(pid);
             scatter_->forget(pid);
+            if (traffic_)
+                traffic_->forget(pid);
         }
         if (memory_)
             memory_->forget(pid);
@@ -272,7 +284,7 @@ void Recorder::keep_budget(uint64_t now_ns) {
     if (!sampler_->can_pause())
         return;
     const bool was_throttling = budget_.is_throttling();
-    budget_.look(now_ns, own_cpu_ns() + profile_->samples() * sample_cost_ns_, threads_->total_run_ns());
+    budget_.look(now_ns, own_cpu_ns() + (profile_->samples() + (traffic_ ? traffic_->samples() : 0)) * sample_cost_ns_, threads_->total_run_ns());
     if (was_throttling && !budget_.is_throttling())
         sampler_->enable(true);
 }
@@ -359,7 +371,9 @@ void Recorder::watch() {
     uint64_t next_tick = begin_ns_ + kShortestTick / 4;
     while (true) {
         const uint64_t now = monotonic_ns();
-        const uint64_t next = footprints_ ? std::min(next_tick, footprints_->next_ns()) : next_tick;
+        uint64_t next = footprints_ ? std::min(next_tick, footprints_->next_ns()) : next_tick;
+        if (traffic_)
+            next = std::min(next, traffic_->next_ns());
         uint64_t left = next > now ? next - now : 0;
         if (budget_.is_throttling() && sampler_->enable(budget_.wants_slice()))
             left = std::min(left, Budget::kSlice_ns);
@@ -372,8 +386,11 @@ void Recorder::watch() {
             if (polled[i].revents & (POLLHUP | POLLERR))
                 polled[i].fd = -1;
         const bool is_due = monotonic_ns() >= next_tick;
-        if (ready > 0 || is_due)
+        const bool looks_at_traffic = traffic_ && monotonic_ns() >= traffic_->next_ns();
+        if (ready > 0 || is_due || looks_at_traffic)
             drain(false);
+        if (looks_at_traffic)
+            traffic_->look(monotonic_ns());
         if (footprints_)
             footprints_->look(*processes_, monotonic_ns());
         if (is_due)
@@ -389,6 +406,18 @@ void Recorder::count_events() {
             wanted.push_back(std::move(event));
     if (!wanted.empty() || options_.collects("counters"))
         events_.emplace(child_->pid(), wanted);
+}
+
+// What the kernel counted on the whole machine. Names are those of platform/memory_counters.h, marked, and the process is 0.
+void Recorder::write_memory_counters() {
+    if (!node_) // another recorder of this node does it
+        return;
+    for (const auto& [name, count] : platform::difference(memory_counters_, platform::read_memory_counters(""))) {
+        trace::EventCount record{};
+        record.name = file_->string("memory:" + name);
+        record.count = count;
+        file_->append(trace::RecordType::EventCount, 0, record);
+    }
 }
 
 // What unaligned accesses cost here, for runs that have made some. The program has ended: nobody waits but the report.
@@ -424,6 +453,7 @@ void Recorder::finish() {
     const uint64_t end_ns = monotonic_ns();
     drain(true);
     tick(true);
+    write_memory_counters();
     if (accesses_)
         accesses_->write_evidence(*file_);
     if (memory_)
@@ -435,6 +465,8 @@ void Recorder::finish() {
         strides_->write(*file_);
     if (scatter_)
         scatter_->write(*file_, directory_.recorders().size());
+    if (traffic_)
+        traffic_->write(*file_, directory_.recorders().size());
     say_what_is_left();
     processes_->gone(child_->pid(), end_ns, wait_status_, to_ns(usage_.ru_utime), to_ns(usage_.ru_stime),
                      static_cast<uint64_t>(usage_.ru_maxrss) * 1024);

@@ -1,4 +1,5 @@
 #include "reports/json_report.h"
+#include "diagnoses/second_witness.h"
 #include "reports/json_accesses.h"
 #include "reports/json_memory.h"
 #include "reports/json_document.h"
@@ -75,8 +76,11 @@ Json run_object(const Report& report) {
         ranks += process.rank >= 0 || (process.mpi && process.mpi->rank >= 0);
     }
     Json hosts = Json::array();
-    for (const model::Host& host : run.hosts)
+    for (const model::Host& host : run.hosts) {
         hosts.push_back({{"name", host.name}, {"cpus", host.cpu_count}, {"allowed_cpus", host.allowed_cpus}});
+        if (const auto counts = memory_counts_of(host); !counts.empty())
+            hosts.back()["memory_counts"] = counts;
+    }
     return {{"command", run.command},
             {"start", utc_time(run.start_unix_ns)},
             {"seconds", number(static_cast<double>(run.wall_ns()) * 1e-9)},

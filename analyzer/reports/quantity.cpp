@@ -161,6 +161,8 @@ std::string format_metric(double value, std::string_view unit) {
         return format_seconds(value);
     if (unit == "bytes")
         return format_bytes(value);
+    if (unit == "bytes per second")
+        return format_bytes(value) + "/s";
     if (unit == "count" || unit.empty())
         return format_count(value);
     if (unit.starts_with("per second"))

@@ -603,3 +603,46 @@
     F(seen_ps, number, "of one access as timed, 0: not measured")                                            \
     F(padded_ps, number, "")                                                                                 \
     F(first_ns, number, "of the first sample: tells the image of a pid that executed another program")
+
+#define PLUMB_FIELDS_MemoryStream(F)                                                                         \
+    F(pid, number, "")                                                                                       \
+    F(loop, number, "the same for all streams of one loop; private to the file")                             \
+    F(loop_begin, address, "address of the loop's first instruction")                                        \
+    F(loop_end, address, "of its last one")                                                                  \
+    F(instruction, address, "address, of the access in front")                                               \
+    F(flags, flags, "AlignFlags, of all accesses of the stream together")                                    \
+    F(width, number, "bytes")                                                                                \
+    F(past_caches, number, "1: non-temporal stores, which need not read what they overwrite")                \
+    F(round_bytes, number, "from one round of the loop to the next")                                         \
+    F(read_bytes, number, "from memory, of one round: lines that are stored to are read first")              \
+    F(written_bytes, number, "to memory, of one round")                                                      \
+    F(footprint_bytes, number, "of all threads, in blocks of 256 KiB")                                       \
+    F(lowest_address, address, "")                                                                           \
+    F(highest_address, address, "")                                                                          \
+    F(last_address, address, "")                                                                             \
+    F(samples, number, "of the loop, in bursts")                                                             \
+    F(first_ns, number, "of these: tells the image of a pid that executed another program")                  \
+    F(last_ns, number, "")
+
+#define PLUMB_FIELDS_TrafficBurst(F)                                                                         \
+    F(pid, number, "")                                                                                       \
+    F(loop, number, "MemoryStream::loop")                                                                    \
+    F(begin_ns, number, "")                                                                                  \
+    F(end_ns, number, "")                                                                                    \
+    F(threads_milli, number, "thousandths of a thread that were in the loop at once, on average")            \
+    F(read_bytes_per_s, number, "from memory, all these threads together")                                   \
+    F(written_bytes_per_s, number, "to memory")
+
+#define PLUMB_FIELDS_BandwidthRoof(F)                                                                        \
+    F(threads, number, "0: nothing could be measured")                                                       \
+    F(loads, number, "arrays that are read")                                                                 \
+    F(stores, number, "overwritten, each line of which is read first")                                       \
+    F(updates, number, "read and written")                                                                   \
+    F(past_caches, number, "overwritten with non-temporal stores")                                           \
+    F(cpus, string, "of the threads, list format")                                                           \
+    F(nodes, number, "memory nodes of these CPUs")                                                           \
+    F(why_not, string, "measured, 0: it was")                                                                \
+    F(bytes, number, "of all arrays")                                                                        \
+    F(bytes_per_s, number, "median of several repetitions")                                                  \
+    F(low_bytes_per_s, number, "lower quartile")                                                             \
+    F(high_bytes_per_s, number, "upper quartile")

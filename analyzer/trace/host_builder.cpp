@@ -123,6 +123,28 @@ void HostBuilder::take(const HugePages& record, FileContext& context) {
                         .scan_sleep_ms = record.scan_sleep_ms};
 }
 
+void HostBuilder::take(const BandwidthRoof& record, FileContext& context) {
+    const model::StreamMix mix{record.loads, record.stores, record.updates, record.past_caches};
+    auto roof = std::ranges::find(host_.bandwidth_roofs, mix, &model::BandwidthRoof::mix);
+    if (roof == host_.bandwidth_roofs.end()) {
+        constexpr size_t kMostMixes = 64; // a recorder times one or two
+        if (host_.bandwidth_roofs.size() >= kMostMixes || !context.allowance().take(sizeof(model::BandwidthRoof)))
+            return;
+        roof = host_.bandwidth_roofs.insert(roof, {.mix = mix, .bytes = 0, .points = {}, .why_not = ""});
+    }
+    roof->bytes = std::max(roof->bytes, record.bytes);
+    if (const std::string why_not = context.text(record.why_not); !why_not.empty())
+        roof->why_not = why_not;
+    if (record.threads == 0 || record.bytes_per_s == 0 || !context.allowance().take(sizeof(model::BandwidthPoint)))
+        return;
+    roof->points.push_back({.threads = record.threads,
+                            .cpus = context.cpus(record.cpus),
+                            .nodes = record.nodes,
+                            .bytes_per_s = static_cast<double>(record.bytes_per_s),
+                            .low = static_cast<double>(record.low_bytes_per_s),
+                            .high = static_cast<double>(record.high_bytes_per_s)});
+}
+
 // Several recorders of a node time the same machine: disturbances only make a figure larger, so the smallest one counts.
 void HostBuilder::take(const AccessPenalty& record, FileContext& context) {
     if (!host_.access_penalties)
@@ -161,6 +183,8 @@ void HostBuilder::take(const NumaNode& record, FileContext& context) {
 
 void HostBuilder::finish() {
     std::ranges::sort(host_.nodes, {}, &model::NumaNode::node);
+    for (model::BandwidthRoof& roof : host_.bandwidth_roofs)
+        std::ranges::stable_sort(roof.points, {}, &model::BandwidthPoint::threads);
     for (model::CpuInterval& interval : host_.cpu_intervals)
         interval.allowed |= std::ranges::binary_search(host_.allowed_cpus, interval.cpu);
     std::stable_sort(host_.cpu_intervals.begin(), host_.cpu_intervals.end(), [](const auto& a, const auto& b) {

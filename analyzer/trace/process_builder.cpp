@@ -275,6 +275,14 @@ void ProcessBuilder::take(const PageScatter& record, FileContext& context) {
                  context.time(record.last_ns), context.allowance());
 }
 
+void ProcessBuilder::take(const MemoryStream& record, FileContext& context) {
+    traffic_.take(record, context.time(record.first_ns), alive(context.time(record.last_ns)), context.allowance());
+}
+
+void ProcessBuilder::take(const TrafficBurst& record, FileContext& context) {
+    traffic_.take(record, context.time(record.begin_ns), context.time(record.end_ns), context.allowance());
+}
+
 void ProcessBuilder::take(const ProcessMemory& record, FileContext& context) {
     model::Footprint& footprint = process_.memory.footprint;
     footprint.peak_bytes = std::max(footprint.peak_bytes, record.peak_bytes);
@@ -353,6 +361,7 @@ void ProcessBuilder::finish() {
         process_.paths.emplace_back();
     alignment_.finish();
     memory_.finish();
+    traffic_.finish();
     mpi_.finish();
     if (process_.end_ns == 0) // nobody saw it end
         process_.end_ns = std::max(last_ns_, process_.start_ns);

@@ -130,7 +130,10 @@ static_assert(sizeof(RecordHeader) == 8);
     X(51, PageScatter, "1.3: accesses of one instruction that scatter over the pages of one mapping")        \
     X(52, ProcessMemory, "1.3, updated: how much memory a process needs, and by which policy it gets it")    \
     X(53, AccessStride, "1.3: a strided walk of one instruction that crowds into few sets of a cache")       \
-    X(54, HugePages, "1.3, recorder: what the kernel is told about huge pages")
+    X(54, HugePages, "1.3, recorder: what the kernel is told about huge pages")                              \
+    X(58, MemoryStream, "1.3: an access of a loop that streams through more memory than the caches hold")    \
+    X(59, TrafficBurst, "1.3: what the threads in such a loop moved while they were looked at closely")      \
+    X(60, BandwidthRoof, "1.3, recorder: what so many threads move through memory here, measured")
 
 enum class RecordType : uint16_t {
 #define PLUMB_X(number, name, what) name = number,
@@ -1010,5 +1013,63 @@ struct HugePages {
     uint64_t scan_sleep_ms;  // 40
 };
 static_assert(sizeof(HugePages) == 48);
+
+// Accesses of one loop that walk through one piece of memory side by side are one stream: that of the access in front.
+// Only streams whose data are gone from the caches before they are needed again, or are never needed again.
+struct MemoryStream {
+    RecordHeader header;
+    uint32_t pid;             //  8
+    uint32_t loop;            // 12  the same for all streams of one loop; private to the file
+    uint64_t loop_begin;      // 16  address of the loop's first instruction
+    uint64_t loop_end;        // 24  of its last one
+    uint64_t instruction;     // 32  address, of the access in front
+    uint32_t flags;           // 40  AlignFlags, of all accesses of the stream together
+    uint16_t width;           // 44  bytes
+    uint16_t past_caches;     // 46  1: non-temporal stores, which need not read what they overwrite
+    int64_t round_bytes;      // 48  from one round of the loop to the next
+    uint64_t read_bytes;      // 56  from memory, of one round: lines that are stored to are read first
+    uint64_t written_bytes;   // 64  to memory, of one round
+    uint64_t footprint_bytes; // 72  of all threads, in blocks of 256 KiB
+    uint64_t lowest_address;  // 80
+    uint64_t highest_address; // 88
+    uint64_t last_address;    // 96
+    uint64_t samples;         // 104 of the loop, in bursts
+    uint64_t first_ns;        // 112 of these: tells the image of a pid that executed another program
+    uint64_t last_ns;         // 120
+};
+static_assert(sizeof(MemoryStream) == 128);
+
+// For some milliseconds, threads that stream were sampled so densely that the distance of two samples is what the stream
+// came forward. One record for each loop that was met; those of one look have the same begin_ns.
+struct TrafficBurst {
+    RecordHeader header;
+    uint32_t pid;                 //  8
+    uint32_t loop;                // 12  MemoryStream::loop
+    uint64_t begin_ns;            // 16
+    uint64_t end_ns;              // 24
+    uint64_t threads_milli;       // 32  thousandths of a thread that were in the loop at once, on average
+    uint64_t read_bytes_per_s;    // 40  from memory, all these threads together
+    uint64_t written_bytes_per_s; // 48  to memory
+};
+static_assert(sizeof(TrafficBurst) == 56);
+
+// After the program had ended: threads on CPUs that it used walked through arrays of their own, beyond the caches, with as
+// many streams of each kind as its loops have. Bytes are counted as in TrafficBurst.
+struct BandwidthRoof {
+    RecordHeader header;
+    uint32_t threads;          //  8  0: nothing could be measured
+    uint16_t loads;            // 12  arrays that are read
+    uint16_t stores;           // 14  overwritten, each line of which is read first
+    uint16_t updates;          // 16  read and written
+    uint16_t past_caches;      // 18  overwritten with non-temporal stores
+    StringId cpus;             // 20  of the threads, list format
+    uint32_t nodes;            // 24  memory nodes of these CPUs
+    StringId why_not;          // 28  measured, 0: it was
+    uint64_t bytes;            // 32  of all arrays
+    uint64_t bytes_per_s;      // 40  median of several repetitions
+    uint64_t low_bytes_per_s;  // 48  lower quartile
+    uint64_t high_bytes_per_s; // 56  upper quartile
+};
+static_assert(sizeof(BandwidthRoof) == 64);
 
 } // namespace plumb::trace

@@ -252,6 +252,7 @@ TEST_CASE("a block that was given back is not what is there later") {
     scene.access(0, 0, 1, kBlock, kBlockBytes, 4000);
     scene.memory().traffic[0].area = 0;
     const std::vector<Finding> findings = scene.diagnose("memory-remote");
+    CHECK_FALSE(findings.at(0).evidence.contains("second_witness")); // nothing was counted
     REQUIRE(findings.size() == 1);
     CHECK(findings[0].subject.name.find("anonymous memory") == 0);
 }
@@ -267,7 +268,12 @@ TEST_CASE("memory that a node full of cached files had no room for") {
     scene.access(0, 0, 1, kBlock, kBlockBytes * 3 / 4, 6000);
     scene.access(0, 0, 0, kBlock + kBlockBytes * 3 / 4, kBlockBytes / 4, 2000);
     CHECK(scene.fired() == std::vector<std::string>{"page-cache-spill"});
+    scene.run.hosts[0].event_counts = {{"memory:node1:numa_miss", 0, 500}, {"memory:node0:local_node", 0, 9000},
+                                       {"memory:pgmigrate_success", 0, 7}, {"alignment-faults", 100, 3}};
     const Finding finding = scene.diagnose("page-cache-spill").at(0);
+    CHECK(std::get<int64_t>(finding.evidence.at("allocated_elsewhere_page_count")) == 500);
+    CHECK(std::get<int64_t>(finding.evidence.at("migrated_page_count")) == 7);
+    CHECK(text(finding, "second_witness").starts_with("500 pages allocated on another node than wanted"));
     CHECK(finding.subject.kind == "node");
     CHECK(finding.subject.name == "0");
     CHECK(std::get<double>(finding.evidence.at("spilled_fraction")) == Approx(0.75));

@@ -3,6 +3,7 @@
 #include "platform/cpu_list.h"
 #include "platform/elf_image.h"
 #include "platform/maps.h"
+#include "platform/memory_counters.h"
 #include "platform/node_stat.h"
 #include "platform/read_file.h"
 #include "platform/task_stat.h"
@@ -168,6 +169,27 @@ TEST_CASE("memory of two nodes, and of a kernel without nodes") {
     REQUIRE(plain.size() == 1);
     CHECK(plain[0].total_bytes == 77 * 1024);
     CHECK(plain[0].file_bytes == 5 * 1024);
+}
+
+TEST_CASE("counters of memory that went elsewhere, or moved") {
+    const MemoryCounters counted = parse_vmstat("nr_free_pages 5\nnuma_hit 10\npgmigrate_success 3\nthp_fault_alloc 7\n"
+                                                "numa_broken x\npgfault 9\nthp_migration_success\n");
+    CHECK(counted == MemoryCounters{{"numa_hit", 10}, {"pgmigrate_success", 3}, {"thp_fault_alloc", 7}});
+    CHECK(parse_vmstat("").empty());
+    FakeTree tree;
+    CHECK(read_memory_counters(tree.root()).empty());
+    tree.write("proc/vmstat", "pgmigrate_success 3\nnuma_hint_faults 4\n");
+    tree.write("sys/devices/system/node/online", "0,2\n");
+    tree.write("sys/devices/system/node/node0/numastat", "numa_hit 5\nnuma_miss 6\n");
+    tree.write("sys/devices/system/node/node2/numastat", "numa_hit 1\nother_node 2\n");
+    const MemoryCounters before = read_memory_counters(tree.root());
+    CHECK(before == MemoryCounters{{"node0:numa_hit", 5}, {"node0:numa_miss", 6}, {"node2:numa_hit", 1},
+                                   {"node2:other_node", 2}, {"numa_hint_faults", 4}, {"pgmigrate_success", 3}});
+    tree.write("sys/devices/system/node/node0/numastat", "numa_hit 5\nnuma_miss 16\n");
+    tree.write("proc/vmstat", "pgmigrate_success 2\nnuma_hint_faults 9\nthp_fault_alloc 1\n");
+    // What fell (a counter that began anew) and what was not there before tell nothing.
+    CHECK(difference(before, read_memory_counters(tree.root())) ==
+          MemoryCounters{{"node0:numa_miss", 10}, {"numa_hint_faults", 5}});
 }
 
 TEST_CASE("executables") {

@@ -1,0 +1,136 @@
+"""Traffic of streaming loops against the program's own count, and bandwidth-saturated against what the program itself does with
+one thread and with two: the truth is measured here, and where it scatters nothing is claimed."""
+
+import glob
+import os
+import pathlib
+import statistics
+import subprocess
+import unittest
+
+from plumb_test import PROGRAMS, PlumbTest
+
+STREAMS = PROGRAMS / "streams"
+FORTRAN = PROGRAMS / "streams_fortran"
+SECONDS = "1.2"
+TOLERANCE = 1.25  # of traffic; a benchmark tells how near it comes
+SCALES, FLAT = 1.4, 1.03  # what two threads move against what one does
+
+
+def size(text):
+    return int(text[:-1]) * {"K": 1 << 10, "M": 1 << 20}[text[-1]] if text[-1] in "KM" else int(text)
+
+
+def cache_bytes():
+    """All last caches together."""
+    caches = {}
+    for cpu in glob.glob("/sys/devices/system/cpu/cpu[0-9]*"):
+        levels = [pathlib.Path(each) for each in glob.glob(cpu + "/cache/index*")
+                  if pathlib.Path(each, "type").read_text().strip() != "Instruction"]
+        if levels:
+            last = max(levels, key=lambda each: int((each / "level").read_text()))
+            caches[(last / "shared_cpu_list").read_text()] = size((last / "size").read_text().strip())
+    return sum(caches.values())
+
+
+def available_bytes():
+    with open("/proc/meminfo") as file:
+        return next(int(line.split()[1]) << 10 for line in file if line.startswith("MemAvailable:"))
+
+
+CACHES = cache_bytes()
+MEBIBYTES = max(64, int(CACHES * 0.7) >> 20)  # of each of three arrays
+
+
+class MemoryTraffic(PlumbTest):
+    def setUp(self):
+        super().setUp()
+        if CACHES == 0:
+            self.skipTest("the kernel does not tell the caches here")
+        if available_bytes() < 10 * CACHES + (1 << 30):
+            self.skipTest("too little memory for arrays beyond the caches")
+
+    def look(self, *command, options=(), **popen):
+        """The report of a run, and what the program printed."""
+        done = self.record(*command, options=("-q", "--no-report", "--force", "--budget", "10", *options), check=0, **popen)
+        seen = self.report()
+        for entry in seen["evidence"]:
+            if entry["source"] in ("address-sampling", "perf-sampling", "memory-traffic") and entry["state"] == "missing":
+                self.skipTest(f"no sampled addresses here: {entry['why']}")
+        return seen, done.stdout
+
+    def ratio(self, command, **popen):
+        """What plumb says against what the program counted."""
+        seen, said = self.look(*command, **popen)
+        metric = seen["metrics"].get("memory_bandwidth")
+        self.assertIsNotNone(metric, seen["evidence"])
+        return metric["value"] / float(said)
+
+    def agrees(self, command, **popen):
+        ratios = []
+        for _ in range(5):
+            ratios.append(self.ratio(command, **popen))
+            if 1 / TOLERANCE <= statistics.median(ratios) <= TOLERANCE:
+                return
+        if max(ratios) > 1.5 * min(ratios):
+            self.skipTest(f"this machine is too busy to tell: {ratios}")
+        self.fail(f"{command}: told / counted {ratios}")
+
+    def test_traffic_is_what_the_program_counts(self):
+        for kernel in "triad", "sum", "scale", "backwards", "stencil", "nontemporal":
+            with self.subTest(kernel):
+                self.agrees([STREAMS, kernel, "1", MEBIBYTES, SECONDS])
+
+    def test_traffic_of_two_threads(self):
+        if len(os.sched_getaffinity(0)) < 2:
+            self.skipTest("one CPU")
+        for kernel in "triad", "chunks":
+            with self.subTest(kernel):
+                self.agrees([STREAMS, kernel, "2", MEBIBYTES, SECONDS])
+
+    @unittest.skipUnless(FORTRAN.exists(), "no Fortran compiler")
+    def test_traffic_of_a_fortran_loop(self):
+        self.agrees([FORTRAN, MEBIBYTES, SECONDS], env={**os.environ, "OMP_NUM_THREADS": "1"})
+
+    def bare(self, threads):
+        return float(subprocess.run([STREAMS, "triad", str(threads), str(MEBIBYTES), "0.5"], check=True, capture_output=True,
+                                    text=True).stdout)
+
+    def test_saturation_is_what_a_second_thread_brings(self):
+        if len(os.sched_getaffinity(0)) < 2:
+            self.skipTest("one CPU")
+        speed_ups = [self.bare(2) / self.bare(1) for _ in range(3)]
+        runs = [self.look(STREAMS, "triad", "2", MEBIBYTES, "1.5")[0] for _ in range(3)]
+        speed_ups += [self.bare(2) / self.bare(1) for _ in range(2)]
+        found = [self.findings(seen, "bandwidth-saturated", "info") for seen in runs]
+        for findings in found:
+            for finding in findings:
+                self.assertEqual(finding["subject"]["name"].rsplit("/", 1)[-1].split(":")[0], "streams.c")
+                self.assertEqual(finding["evidence"]["thread_count"], 2)
+                self.assertEqual(finding["evidence"]["enough_thread_count"], 1)
+                self.assertEqual(len(finding["evidence"]["arrays"]), 3)
+        if min(speed_ups) >= SCALES:
+            self.assertLessEqual(sum(map(bool, found)), 1, f"two threads move more than one: {speed_ups}")
+        elif max(speed_ups) <= FLAT:
+            self.assertGreaterEqual(sum(map(bool, found)), 2, f"two threads move no more than one: {speed_ups}")
+        else:
+            self.skipTest(f"a second thread brings neither much nor nothing here: {speed_ups}")
+
+    def test_the_innocent_are_not_blamed(self):
+        two = str(min(2, len(os.sched_getaffinity(0))))
+        small = str(max(1, (CACHES >> 20) // 16))
+        for command in ([STREAMS, "compute", two, "64", "0.8"], [STREAMS, "triad", two, small, "0.8"]):
+            seen, _ = self.look(*command)
+            self.assertEqual(self.findings(seen, "bandwidth-saturated", "info"), [], command)
+            self.assertNotIn("memory_bandwidth", seen["metrics"], command)
+        for kernel in "triad", "chase", "histogram", "stencil", "column_walk", "copy":
+            seen, _ = self.look(PROGRAMS / "access_kernels", kernel, 500)
+            self.assertEqual(self.findings(seen, "bandwidth-saturated", "info"), [], kernel)
+
+    def test_it_can_be_left_out(self):
+        seen, _ = self.look(STREAMS, "triad", "1", MEBIBYTES, "0.6", options=("--without", "bandwidth"))
+        self.assertNotIn("memory_bandwidth", seen["metrics"])
+
+
+if __name__ == "__main__":
+    unittest.main(verbosity=2)
