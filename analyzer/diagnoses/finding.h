@@ -38,7 +38,7 @@ struct Location {
 };
 
 struct Subject {
-    std::string kind; // variable, allocation, call-site, cpu, thread, rank, node, daemon, device, communicator, library
+    std::string kind; // variable, allocation, call-site, cpu, thread, rank, ranks, node, daemon, device, communicator, library
     std::string name;
     std::map<std::string, Value> details;
 };

@@ -26,7 +26,7 @@ class MpiCollectiveWait : public Diagnosis {
                 continue;
             const double ranks = job.size;
             double told_s = job.chains.collective_wait_s / ranks; // by mpi-serialised
-            for (const LateRank& late : late_ranks(job))
+            for (const LateRanks& late : late_ranks(input.run, job))
                 told_s += late.cost_s;
             const double wait_s = job.wait_s / ranks - told_s;
             if (fraction_of_run(input.run, wait_s) >= kLeastWait)

@@ -1,5 +1,7 @@
 #include "diagnoses/mpi_findings.h"
 
+#include "diagnoses/common_trait.h"
+
 #include <algorithm>
 #include <fmt/format.h>
 
@@ -12,6 +14,7 @@ constexpr double kLeastFraction = 0.01; // of the job's time
 // does more in most intervals does not.
 constexpr double kAboveUsual = 3, kAboveUsualIfSteady = 1.5;
 constexpr uint64_t kLeastTimes = 3;
+constexpr double kTogether = 1.5; // times what each of several ranks costs alone: they hide one another
 constexpr double kMainCause = 0.6;      // of all waiting for senders
 constexpr double kStarvedConfidence = 0.3;
 constexpr double kLeastOfIts = 0.5;     // of the collectives that tell of a rank: below, receives are asked
@@ -35,20 +38,48 @@ std::vector<double> gains_of(const model::MpiJob& job) {
     return gains;
 }
 
+// Levels of ranks (MpiLateGroup) that cost more together than each for itself, and what hides behind them.
+std::vector<LateRanks> late_groups(const model::Run& run, const model::MpiJob& job) {
+    std::vector<LateRanks> late;
+    std::vector<int> above;
+    for (const model::MpiLateGroup& group : job.late_groups) {
+        LateRanks ranks{.rows = {}, .cost_s = group.gain_s, .behind = above};
+        double alone_s = 0;
+        uint64_t times = 0;
+        for (const uint32_t row : group.rows) {
+            ranks.rows.push_back(&job.ranks.at(row));
+            above.push_back(job.ranks[row].rank);
+            alone_s += job.ranks[row].gain_s;
+            times += job.ranks[row].times_last + job.ranks[row].times_responsible;
+        }
+        // Half of the ranks are as usual as the other half, unless they are something else.
+        const bool is_minority = 2 * ranks.rows.size() < job.ranks.size() || common_trait(run, job, ranks.rows).is_place();
+        const bool is_told = !ranks.behind.empty() || times >= kLeastTimes * job.epoch_stride;
+        if (is_minority && is_told && group.gain_s >= kLeastFraction * job.elapsed_s && group.gain_s > kTogether * alone_s &&
+            job.epochs >= kLeastTimes)
+            late.push_back(std::move(ranks));
+    }
+    return late;
+}
+
 } // namespace
 
-std::vector<LateRank> late_ranks(const model::MpiJob& job) {
-    std::vector<LateRank> late;
+bool LateRanks::has(const model::MpiRankRow& row) const { return std::ranges::find(rows, &row) != rows.end(); }
+
+std::vector<LateRanks> late_ranks(const model::Run& run, const model::MpiJob& job) {
     if (job.ranks.size() < 2 || job.elapsed_s <= 0)
-        return late;
+        return {};
+    std::vector<LateRanks> late = late_groups(run, job);
     const std::vector<double> gains = gains_of(job);
     for (size_t i = 0; i < gains.size(); ++i) {
         const model::MpiRankRow& row = job.ranks[i];
+        if (std::ranges::any_of(late, [&](const LateRanks& group) { return group.has(row); }))
+            continue;
         const bool is_steady = row.lateness.computing_s > row.lateness_s / 2;
         const double above = is_steady ? kAboveUsualIfSteady : kAboveUsual;
         if (gains[i] >= kLeastFraction * job.elapsed_s && gains[i] >= above * median_of_others(gains, i) &&
             row.times_last + row.times_responsible >= kLeastTimes * job.epoch_stride)
-            late.push_back({.row = &row, .cost_s = gains[i], .by_messages = false});
+            late.push_back({.rows = {&row}, .cost_s = gains[i]});
     }
     // Programs that meet in messages alone. Work done one rank after another has no rank of its own to blame.
     if (late.empty() && job.epochs < kLeastTimes && job.late_sender_s > 0 &&
@@ -57,9 +88,9 @@ std::vector<LateRank> late_ranks(const model::MpiJob& job) {
         for (const model::MpiRankRow& row : job.ranks)
             if (row.caused_late_sender_s >= kMainCause * job.late_sender_s &&
                 row.caused_late_sender_s / others >= kLeastFraction * job.elapsed_s)
-                late.push_back({.row = &row, .cost_s = row.caused_late_sender_s / others, .by_messages = true});
+                late.push_back({.rows = {&row}, .cost_s = row.caused_late_sender_s / others, .by_messages = true});
     }
-    std::ranges::stable_sort(late, std::ranges::greater(), &LateRank::cost_s);
+    std::ranges::stable_sort(late, std::ranges::greater(), &LateRanks::cost_s);
     return late;
 }
 
@@ -82,10 +113,10 @@ std::string job_words(const model::Run& run, const model::MpiJob& job) {
     return job.name.empty() ? ranks + " of one job" : fmt::format("{} of the job {}", ranks, job.name);
 }
 
-double starved_share(const model::MpiJob& job, const model::MpiRankRow* without) {
+double starved_share(const model::MpiJob& job, const LateRanks* without) {
     double delay_s = 0, elapsed_s = 0;
     for (const model::MpiRankRow& row : job.ranks) {
-        if (without && row.rank == without->rank)
+        if (without && without->has(row))
             continue;
         delay_s += std::min(row.run_delay_s, row.elapsed_s);
         elapsed_s += row.elapsed_s;

@@ -10,15 +10,19 @@
 
 namespace plumb {
 
-// A rank that makes the others wait, again and again, far more than ranks usually do for one another.
-struct LateRank {
-    const model::MpiRankRow* row = nullptr;
-    double cost_s = 0;       // wall time of the job that its being late costs
+// A rank that makes the others wait, again and again, far more than ranks usually do for one another; or several that are late
+// together, so that each hides behind the others.
+struct LateRanks {
+    std::vector<const model::MpiRankRow*> rows; // by rank
+    double cost_s = 0;       // wall time of the job that their being late costs
     bool by_messages = false; // known by receivers that wait for its sends, there being no collectives to tell
+    std::vector<int> behind; // later ranks that hide them: what they cost shows once those are cured
+
+    bool has(const model::MpiRankRow& row) const;
 };
 
 // The costliest first.
-std::vector<LateRank> late_ranks(const model::MpiJob& job);
+std::vector<LateRanks> late_ranks(const model::Run& run, const model::MpiJob& job);
 
 // Wall seconds that work done one rank after another costs: the mean rank's waiting.
 double serialised_seconds(const model::MpiJob& job);
@@ -34,8 +38,8 @@ std::string job_words(const model::Run& run, const model::MpiJob& job);
 // Evidence that what rests on events rests on a part of them only; nothing when all were kept.
 void tell_thinning(const model::MpiJob& job, Finding& finding);
 
-// Share of the ranks' time, 0..1, in which they could have run but had no CPU; `without`: a rank that is left out, or null.
-double starved_share(const model::MpiJob& job, const model::MpiRankRow* without = nullptr);
+// Share of the ranks' time, 0..1, in which they could have run but had no CPU; `without`: ranks that are left out, or null.
+double starved_share(const model::MpiJob& job, const LateRanks* without = nullptr);
 
 // Where ranks lacked CPUs for kStarvedShare of their time, one waits for another because that one is not running: what looks
 // like a cost of the program's own is a bound of it, and what a cure would gain cannot be told. Says so in the finding;

@@ -1,100 +1,125 @@
-// One rank makes the others wait: who, on which line, and why.
+// Ranks that make the others wait, one alone or several together: who, on which line, and why.
+#include "diagnoses/common_trait.h"
+#include "diagnoses/extra_lines.h"
 #include "diagnoses/mpi_findings.h"
 #include "diagnoses/registry.h"
 
 #include <algorithm>
-#include <cmath>
 #include <fmt/format.h>
-#include <map>
-#include <numeric>
-#include <tuple>
 
 namespace plumb {
 
 namespace {
 
 constexpr size_t kMostFindings = 4;
-constexpr size_t kMostCompared = 32; // other ranks whose samples are looked up
-
-using LineKey = std::tuple<std::string, std::string, uint32_t, std::string>;
-
-struct LineTimes {
-    model::SourceFrame frame;
-    std::vector<double> seconds; // of each compared rank
-    uint64_t samples = 0;        // of all of them
-    double sum_s() const { return std::accumulate(seconds.begin(), seconds.end(), 0.0); }
-};
-
-// How far apart two ranks that spend the same time on a line come by the chance of sampling, hardly ever farther:
-// twice the standard deviation of the difference of two counts.
-double chance_seconds(const LineTimes& line, double late_s, double other_s) {
-    return line.samples ? 2 * std::sqrt((late_s + other_s) * line.sum_s() / static_cast<double>(line.samples)) : 0;
-}
-
-// CPU seconds of the process by the user's line, what it did for MPI included: a rank that waits spins there.
-void add_lines(model::CallPaths& paths, size_t process, size_t place, size_t places, std::map<LineKey, LineTimes>& lines) {
-    for (const model::SampleSite& site : paths.run().processes[process].samples) {
-        const model::SourceFrame frame = paths.user_frame(process, site.path);
-        LineTimes& line = lines[{frame.module, frame.file, frame.line, frame.line ? std::string() : frame.function}];
-        if (line.seconds.empty()) {
-            line.frame = frame;
-            line.seconds.resize(places);
-        }
-        line.seconds[place] += static_cast<double>(site.time_ns) * 1e-9;
-        line.samples += site.samples;
-    }
-}
-
-// Lines on which the rank was sampled longer than the median of the others. Time in MPI calls is more at the others, so that
-// it drops out.
-LineShares extra_lines(model::CallPaths& paths, const model::MpiJob& job, const model::MpiRankRow& late) {
-    std::vector<const model::MpiRankRow*> others;
-    for (const model::MpiRankRow& row : job.ranks)
-        if (row.rank != late.rank)
-            others.push_back(&row);
-    const size_t step = 1 + (others.size() - 1) / kMostCompared;
-    std::vector<size_t> processes = {late.process};
-    for (size_t i = 0; i < others.size(); i += step)
-        processes.push_back(others[i]->process);
-    std::map<LineKey, LineTimes> lines;
-    for (size_t place = 0; place < processes.size(); ++place)
-        add_lines(paths, processes[place], place, processes.size(), lines);
-    LineShares extra, perhaps; // perhaps: no more than chance
-    for (auto& [key, line] : lines) {
-        const auto middle = line.seconds.begin() + 1 + static_cast<ptrdiff_t>((line.seconds.size() - 1) / 2);
-        std::nth_element(line.seconds.begin() + 1, middle, line.seconds.end());
-        const double more_s = line.seconds[0] - *middle; // nothing is added for what is not more
-        (more_s > chance_seconds(line, line.seconds[0], *middle) ? extra : perhaps).add(line.frame, more_s);
-    }
-    return extra.heaviest(1).empty() ? perhaps : extra;
-}
+constexpr size_t kMostRanksTold = 64;
+constexpr size_t kCrowd = 3; // so many ranks are not late alike by chance
 
 struct Reason {
     const char* name;
     double seconds;
-    const char* words; // "rank 3 ..., ..."
+    const char *of_one, *of_several;
+    const char* words(const LateRanks& late) const { return late.rows.size() == 1 ? of_one : of_several; }
 };
+
+model::MpiLateness lateness_of(const LateRanks& late) {
+    model::MpiLateness sum;
+    for (const model::MpiRankRow* row : late.rows) {
+        sum.computing_s += row->lateness.computing_s;
+        sum.irregular_s += row->lateness.irregular_s;
+        sum.starved_s += row->lateness.starved_s;
+        sum.interrupted_s += row->lateness.interrupted_s;
+        sum.waiting_s += row->lateness.waiting_s;
+        sum.other_s += row->lateness.other_s;
+    }
+    return sum;
+}
+
+// Of ranks that hide behind later ones nothing is known but their sums: whether they lack CPUs more than the others.
+model::MpiLateness lateness_behind(const model::MpiJob& job, const LateRanks& late) {
+    std::vector<double> compute_s, delay_s;
+    for (const model::MpiRankRow& row : job.ranks) {
+        compute_s.push_back(row.compute_s);
+        delay_s.push_back(row.run_delay_s);
+    }
+    const auto median = [](std::vector<double>& values) {
+        std::ranges::nth_element(values, values.begin() + static_cast<ptrdiff_t>(values.size() / 2));
+        return values[values.size() / 2];
+    };
+    const double usual_s = median(compute_s), usual_delay_s = median(delay_s);
+    model::MpiLateness sum;
+    for (const model::MpiRankRow* row : late.rows) {
+        sum.starved_s += std::max(0.0, row->run_delay_s - usual_delay_s);
+        sum.computing_s += std::max(0.0, row->compute_s - usual_s);
+    }
+    sum.computing_s = std::max(0.0, sum.computing_s - sum.starved_s);
+    return sum;
+}
 
 Reason main_reason(const model::MpiLateness& lateness) {
     const Reason reasons[] = {
-        {"computing", lateness.computing_s, "it computes more than the others"},
-        {"irregular", lateness.irregular_s, "now and then it is busy outside MPI for longer than the others"},
-        {"starved", lateness.starved_s, "it waits for a CPU"},
-        {"interrupted", lateness.interrupted_s, "now and then it loses its CPU"},
-        {"waiting", lateness.waiting_s, "it waits for others itself"},
-        {"other", lateness.other_s, "it leaves the collective before later than the others"},
+        {"computing", lateness.computing_s, "it computes more than the others", "they compute more than the others"},
+        {"irregular", lateness.irregular_s, "now and then it is busy outside MPI for longer than the others",
+         "now and then they are busy outside MPI for longer than the others"},
+        {"starved", lateness.starved_s, "it waits for a CPU", "they wait for CPUs"},
+        {"interrupted", lateness.interrupted_s, "now and then it loses its CPU", "now and then they lose their CPUs"},
+        {"waiting", lateness.waiting_s, "it waits for others itself", "they wait for others themselves"},
+        {"other", lateness.other_s, "it leaves the collective before later than the others",
+         "they leave the collective before later than the others"},
     };
     return *std::ranges::max_element(reasons, {}, &Reason::seconds);
 }
 
-std::vector<Advice> advice_for(const Reason& reason, const std::string& place) {
+std::vector<int> numbers_of(const LateRanks& late) {
+    std::vector<int> numbers;
+    for (const model::MpiRankRow* row : late.rows)
+        numbers.push_back(row->rank);
+    return numbers;
+}
+
+std::string ranks_words(const std::vector<int>& ranks) {
+    return fmt::format("{} {}", ranks.size() == 1 ? "rank" : "ranks", ranks_in_words(ranks));
+}
+
+// What is said of one rank, or of several as one.
+struct Told {
+    LateRanks late;
+    CommonTrait trait;
+    ExtraLines extra;
+    std::vector<int> with; // others that are late alike, for another reason: either side hides the other
+
+    std::string name() const {
+        return ranks_words(numbers_of(late)) + (trait.words.empty() ? "" : fmt::format(" ({})", trait.words));
+    }
+};
+
+std::vector<Advice> several_compute_more(const Told& told, const std::string& place) {
+    std::vector<Advice> advice;
+    if (told.trait.kind == CommonTrait::Kind::node)
+        advice.push_back({"Compare the nodes", fmt::format("all ranks of {} are slow: if they have no more work than the others, look at the "
+                          "clock rate, memory and other programs of that node", told.trait.words), "system", ""});
+    if (told.trait.kind == CommonTrait::Kind::executable)
+        advice.push_back({"Give this program more ranks", fmt::format("the ranks of {} have more to do than those of the other programs "
+                          "of the job: start more of them, and fewer of the others", told.trait.words), "launch", ""});
+    advice.push_back({"Share out their extra work",
+                      place.empty() ? std::string("what only these ranks do is done while all others wait for it")
+                                    : fmt::format("what only these ranks do at {} is done while all others wait for it: deal it out "
+                                                  "over all ranks", place), "code", ""});
+    return advice;
+}
+
+std::vector<Advice> advice_for(const Reason& reason, const Told& told, const std::string& place) {
+    const bool one = told.late.rows.size() == 1;
     const std::string name = reason.name;
     if (name == "starved" || name == "interrupted")
-        return {{"Give the rank a CPU of its own",
+        return {{one ? "Give the rank a CPU of its own" : "Give each of them a CPU of its own",
                  "bind each rank to a core (mpirun --bind-to core, srun --cpu-bind=cores, or plumb's --pin) and keep other "
                  "programs off that core", "launch", ""}};
     if (name == "waiting" || name == "other")
-        return {{"Look at the ranks that it waits for", "its delay came to it through other MPI calls", "code", ""}};
+        return {one ? Advice{"Look at the ranks that it waits for", "its delay came to it through other MPI calls", "code", ""}
+                    : Advice{"Look at the ranks that they wait for", "their delay came to them through other MPI calls", "code", ""}};
+    if (!one)
+        return several_compute_more(told, place);
     std::vector<Advice> advice = {
         {"Share out its extra work", place.empty() ? std::string("what only this rank does (output, checks, a larger part of the "
                                                                  "grid) is done while all others wait for it")
@@ -107,6 +132,42 @@ std::vector<Advice> advice_for(const Reason& reason, const std::string& place) {
     return advice;
 }
 
+// Whether what ranks that are late alike have more to do is the same.
+bool belong_together(const Told& told) {
+    if (told.late.rows.size() == 1 || told.trait.is_place())
+        return true;
+    if (told.extra.known)
+        return told.extra.is_shared;
+    return told.trait.kind != CommonTrait::Kind::none || told.late.rows.size() >= kCrowd;
+}
+
+Told told_of(const DiagnosisInput& input, const model::MpiJob& job, LateRanks late) {
+    CommonTrait trait = common_trait(input.run, job, late.rows);
+    ExtraLines extra = extra_lines(input.paths, job, late.rows);
+    return {std::move(late), std::move(trait), std::move(extra), {}};
+}
+
+// Those that are late alike by chance are told one by one.
+std::vector<Told> parts_of(const DiagnosisInput& input, const model::MpiJob& job, const LateRanks& late) {
+    Told whole = told_of(input, job, late);
+    std::vector<Told> parts;
+    if (belong_together(whole) || whole.extra.parts.size() < 2) {
+        parts.push_back(std::move(whole));
+        return parts;
+    }
+    for (const std::vector<size_t>& members : whole.extra.parts) {
+        LateRanks part = late;
+        part.rows.clear();
+        for (const size_t member : members)
+            part.rows.push_back(late.rows[member]);
+        Told& told = parts.emplace_back(told_of(input, job, std::move(part)));
+        for (const model::MpiRankRow* row : late.rows)
+            if (!told.late.has(*row))
+                told.with.push_back(row->rank);
+    }
+    return parts;
+}
+
 class MpiLateRank : public Diagnosis {
   public:
     const char* id() const override { return "mpi-late-rank"; }
@@ -115,71 +176,120 @@ class MpiLateRank : public Diagnosis {
         std::vector<Finding> findings;
         for (const model::MpiJob& job : input.run.mpi_jobs) {
             size_t made = 0;
-            for (const LateRank& late : late_ranks(job))
-                if (made++ < kMostFindings)
-                    findings.push_back(finding_of(input, job, late));
+            for (const LateRanks& late : late_ranks(input.run, job)) {
+                if (made >= kMostFindings)
+                    break;
+                for (const Told& told : parts_of(input, job, late))
+                    if (made++ < kMostFindings)
+                        findings.push_back(finding_of(input, job, told));
+            }
         }
         return findings;
     }
 
   private:
-    Finding finding_of(const DiagnosisInput& input, const model::MpiJob& job, const LateRank& late) const {
-        const model::MpiRankRow& row = *late.row;
+    Finding finding_of(const DiagnosisInput& input, const model::MpiJob& job, const Told& told) const {
+        const LateRanks& late = told.late;
         Finding finding;
         finding.id = id();
         finding.cost.seconds = late.cost_s;
         finding.cost.fraction = fraction_of_run(input.run, late.cost_s);
         finding.severity = severity_of_cost(finding.cost.fraction);
-        finding.confidence = late.by_messages ? 0.7 : 0.9;
-        const LineShares extra = extra_lines(input.paths, job, row);
-        finding.where = extra.heaviest(5);
+        finding.confidence = late.by_messages ? 0.7 : told.with.empty() ? 0.9 : 0.6;
+        finding.where = told.extra.lines.heaviest(5);
         const std::string place = finding.where.empty() ? std::string() : place_name(finding.where[0]);
-        const Reason reason = late.by_messages ? Reason{"computing", 0, "they wait for its messages"}
-                                               : main_reason(row.lateness);
-        finding.title = fmt::format("{} wait for rank {}: {}", job_words(input.run, job), row.rank, reason.words);
+        const model::MpiLateness lateness = late.behind.empty() ? lateness_of(late) : lateness_behind(job, late);
+        const Reason reason = late.by_messages ? Reason{"computing", 0, "they wait for its messages", "they wait for their messages"}
+                                               : main_reason(lateness);
+        finding.title = fmt::format("{}{} wait for {}: {}", late.behind.empty() ? "" : fmt::format("Behind {}, ", ranks_words(late.behind)),
+                                    job_words(input.run, job), told.name(), reason.words(late));
         const std::string name = reason.name;
         if (!place.empty() && (name == "computing" || name == "irregular"))
             finding.title += ", at " + place;
-        finding.gain = {finding.cost.fraction,
-                        late.by_messages ? "the mean time that the other ranks waited for its messages"
-                                         : "every collective replayed without what this rank usually does more than the median of the "
-                                           "others, and without what it alone does now and then"};
-        finding.subject.kind = "rank";
-        finding.subject.name = std::to_string(row.rank);
-        finding.subject.details["host"] = row.host < input.run.hosts.size() ? input.run.hosts[row.host].name : std::string();
+        finding.gain = {finding.cost.fraction, gain_words(told)};
+        describe_subject(input, told, finding);
         finding.subject.details["reason"] = name;
-        if (row.delayed_by >= 0)
-            finding.subject.details["delayed_by_rank"] = static_cast<int64_t>(row.delayed_by);
-        add_evidence(job, row, finding);
-        finding.advice = advice_for(reason, place);
-        tell_unplaced(extra, input.run, finding);
-        // A rank that alone lacks a CPU is just what is to be found.
+        add_evidence(job, told, lateness, finding);
+        finding.advice = advice_for(reason, told, place);
+        tell_unplaced(told.extra.lines, input.run, finding);
+        // Ranks that alone lack CPUs are just what is to be found.
         const bool lacks_cpu = name == "starved" || name == "interrupted";
-        allow_for_starved_ranks(starved_share(job, lacks_cpu ? &row : nullptr), finding);
+        allow_for_starved_ranks(starved_share(job, lacks_cpu ? &late : nullptr), finding);
         return finding;
     }
 
-    static void add_evidence(const model::MpiJob& job, const model::MpiRankRow& row, Finding& finding) {
-        finding.evidence["times_last_count"] = static_cast<int64_t>(row.times_last);
-        finding.evidence["times_responsible_count"] = static_cast<int64_t>(row.times_responsible);
-        finding.evidence["collective_count"] = static_cast<int64_t>(row.collectives);
-        finding.evidence["caused_wait_rank_seconds"] = row.caused_wait_s;
-        finding.evidence["caused_late_sender_rank_seconds"] = row.caused_late_sender_s;
-        finding.evidence["late_seconds"] = row.lateness_s;
+    static std::string gain_words(const Told& told) {
+        const LateRanks& late = told.late;
+        if (late.by_messages)
+            return "the mean time that the other ranks waited for its messages";
+        std::string words = late.rows.size() == 1
+            ? "every collective replayed without what this rank usually does more than the median of the others, and without what it "
+              "alone does now and then"
+            : "every collective replayed without what these ranks usually do more than the median of the others, and without what they "
+              "alone do now and then: one of them alone gains nothing";
+        if (!told.with.empty())
+            words += fmt::format("; together with the cure of {}: either alone hides the other", ranks_words(told.with));
+        if (!late.behind.empty())
+            words += fmt::format("; beyond the cure of {}, which has to come first", ranks_words(late.behind));
+        return words;
+    }
+
+    static void describe_subject(const DiagnosisInput& input, const Told& told, Finding& finding) {
+        const std::vector<int> ranks = numbers_of(told.late);
+        const model::MpiRankRow& first = *told.late.rows[0];
+        finding.subject.kind = ranks.size() == 1 ? "rank" : "ranks";
+        finding.subject.name = ranks.size() == 1 ? std::to_string(ranks[0]) : ranks_in_words(ranks);
+        if (std::ranges::all_of(told.late.rows, [&](const auto* row) { return row->host == first.host; }))
+            finding.subject.details["host"] = first.host < input.run.hosts.size() ? input.run.hosts[first.host].name : std::string();
+        if (ranks.size() == 1 && first.delayed_by >= 0)
+            finding.subject.details["delayed_by_rank"] = static_cast<int64_t>(first.delayed_by);
+        if (!told.trait.words.empty())
+            finding.subject.details["common"] = told.trait.words;
+    }
+
+    static std::vector<int64_t> first_of(const std::vector<int>& ranks) {
+        return {ranks.begin(), ranks.begin() + static_cast<ptrdiff_t>(std::min(ranks.size(), kMostRanksTold))};
+    }
+
+    static void add_evidence(const model::MpiJob& job, const Told& told, const model::MpiLateness& lateness, Finding& finding) {
+        const auto sum = [&](const auto& of_row) {
+            decltype(of_row(*told.late.rows[0])) all = 0;
+            for (const model::MpiRankRow* row : told.late.rows)
+                all += of_row(*row);
+            return all;
+        };
+        const auto count = static_cast<double>(told.late.rows.size());
+        using Row = model::MpiRankRow;
+        if (told.late.rows.size() > 1) {
+            finding.evidence["late_rank_count"] = static_cast<int64_t>(told.late.rows.size());
+            finding.evidence["late_ranks"] = first_of(numbers_of(told.late));
+        }
+        if (!told.with.empty())
+            finding.evidence["late_alike_ranks"] = first_of(told.with);
+        if (!told.late.behind.empty())
+            finding.evidence["hidden_behind_ranks"] = first_of(told.late.behind);
+        finding.evidence["times_last_count"] = static_cast<int64_t>(sum([](const Row& row) { return row.times_last; }));
+        finding.evidence["times_responsible_count"] = static_cast<int64_t>(sum([](const Row& row) { return row.times_responsible; }));
+        finding.evidence["collective_count"] = static_cast<int64_t>(told.late.rows[0]->collectives);
+        finding.evidence["caused_wait_rank_seconds"] = sum([](const Row& row) { return row.caused_wait_s; });
+        finding.evidence["caused_late_sender_rank_seconds"] = sum([](const Row& row) { return row.caused_late_sender_s; });
+        const double late_s = sum([](const Row& row) { return row.lateness_s; });
+        finding.evidence["late_seconds"] = late_s;
         const std::pair<const char*, double> reasons[] = {
-            {"late_computing_seconds", row.lateness.computing_s}, {"late_irregular_seconds", row.lateness.irregular_s},
-            {"late_starved_seconds", row.lateness.starved_s},     {"late_interrupted_seconds", row.lateness.interrupted_s},
-            {"late_waiting_seconds", row.lateness.waiting_s},     {"late_other_seconds", row.lateness.other_s}};
-        for (const auto& [key, value] : reasons)
-            if (value > 0.01 * row.lateness_s)
-                finding.evidence[key] = value;
-        finding.evidence["compute_seconds"] = row.compute_s;
-        finding.evidence["run_delay_seconds"] = row.run_delay_s;
-        finding.evidence["involuntary_switch_count"] = static_cast<int64_t>(row.involuntary_switches);
-        double sum_s = 0;
-        for (const model::MpiRankRow& other : job.ranks)
-            sum_s += other.compute_s;
-        finding.evidence["mean_compute_seconds"] = sum_s / static_cast<double>(job.ranks.size());
+            {"late_computing_seconds", lateness.computing_s}, {"late_irregular_seconds", lateness.irregular_s},
+            {"late_starved_seconds", lateness.starved_s},     {"late_interrupted_seconds", lateness.interrupted_s},
+            {"late_waiting_seconds", lateness.waiting_s},     {"late_other_seconds", lateness.other_s}};
+        if (told.late.behind.empty())
+            for (const auto& [key, value] : reasons)
+                if (value > 0.01 * late_s)
+                    finding.evidence[key] = value;
+        finding.evidence["compute_seconds"] = sum([](const Row& row) { return row.compute_s; }) / count; // of one rank
+        finding.evidence["run_delay_seconds"] = sum([](const Row& row) { return row.run_delay_s; }) / count;
+        finding.evidence["involuntary_switch_count"] = static_cast<int64_t>(sum([](const Row& row) { return row.involuntary_switches; }));
+        double all_s = 0;
+        for (const Row& row : job.ranks)
+            all_s += row.compute_s;
+        finding.evidence["mean_compute_seconds"] = all_s / static_cast<double>(job.ranks.size());
         tell_thinning(job, finding);
     }
 };

@@ -29,7 +29,7 @@ const DiagnosisEntry kEntries[] = {
     {"heap-leak", "memory that grows and is never freed, by allocating line", make_heap_leak},
     {"kernel-time", "time in system calls and page faults, by the line that causes it", make_kernel_time},
     {"mpi-pending", "ranks that did not end MPI: which call each is in, and whom it waits for", make_mpi_pending},
-    {"mpi-late-rank", "one rank makes the others wait: who, on which line, and why", make_mpi_late_rank},
+    {"mpi-late-rank", "ranks make the others wait, one alone or several together: who, on which line, and why", make_mpi_late_rank},
     {"mpi-collective-wait", "time in collectives: waiting for the last to arrive, and the operations themselves",
      make_mpi_collective_wait},
     {"mpi-serialised", "ranks work one after another, each waiting for the one before", make_mpi_serialised},

@@ -56,6 +56,14 @@ struct MpiRankRow {
     int delayed_by = -1;      // rank at the root of most of lateness.waiting_s; -1: none
 };
 
+// Ranks that compute longer than the rest and as long as one another, so that each hides behind the others; or ranks that hide
+// behind such.
+struct MpiLateGroup {
+    std::vector<uint32_t> rows; // indexes into MpiJob::ranks, ascending
+    // Of the whole job, had all of them been as quick as the median rank: what that gains beyond the cure of the groups before.
+    double gain_s = 0;
+};
+
 // Calls of one MPI function from one place of the program on one communicator, all ranks together.
 struct MpiCallSite {
     std::string call;
@@ -164,6 +172,7 @@ struct MpiJob {
     double begin_s = 0, elapsed_s = 0; // begin_s: since the run began; from the first end of MPI_Init to the last beginning of MPI_Finalize
 
     std::vector<MpiRankRow> ranks; // recorded ones, by rank
+    std::vector<MpiLateGroup> late_groups; // the slowest first; empty where there is no more to tell than of single ranks
     std::vector<MpiCommRow> comms;
     std::vector<MpiCallSite> sites; // by time, heaviest first
     MpiHeatMap arrivals;

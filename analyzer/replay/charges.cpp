@@ -1,10 +1,12 @@
 #include "replay/charges.h"
 
+#include "replay/rank_time.h"
 #include "replay/surplus.h"
 
 #include "support/error.h"
 
 #include <algorithm>
+#include <array>
 #include <optional>
 
 namespace plumb::replay {
@@ -154,14 +156,42 @@ class RankReader {
         if (responsible == row_) {
             all_.responsible_begin[at] = event.begin;
             all_.responsible_extra[at] = extra_of(epoch, event);
-            return;
+        } else {
+            look_at_others(at, event, responsible);
         }
+        look_at_levels(at, epoch, event);
+    }
+
+    void look_at_others(size_t at, const Collective& event, uint32_t responsible) {
         Nanoseconds begin = event.begin;
         for_each_wait_before(input_.messages, row_, event, [&](const LateSender& wait, Nanoseconds length) {
             if (causes_of(input_.messages, wait).main_row() == responsible)
                 begin -= length;
         });
         all_.others_begin[at] = std::max(all_.others_begin[at], begin);
+    }
+
+    // The same for ranks that are late together, and for those behind them.
+    void look_at_levels(size_t at, const Epoch& epoch, const Collective& event) {
+        const LateLevels& levels = input_.levels;
+        // Who brings the data is all that counts where it comes from a root.
+        if (levels.size() == 0 || ((epoch.kind & trace::kMpiFromRoot) && epoch.awaited().row != row_))
+            return;
+        const size_t own = levels.level_of(row_);
+        std::array<Nanoseconds, LateLevels::kMost> waited = {}; // for ranks of each level
+        for_each_wait_before(input_.messages, row_, event, [&](const LateSender& wait, Nanoseconds length) {
+            if (const size_t level = levels.level_of(causes_of(input_.messages, wait).main_row()); level < levels.size())
+                accumulate(waited[level], length);
+        });
+        Nanoseconds begin = event.begin;
+        for (size_t level = 0; level < levels.size() && level <= own; ++level) {
+            begin -= waited[level];
+            LevelCharge& charge = all_.levels[level];
+            if (level < own)
+                charge.others_begin[at] = std::max(charge.others_begin[at], begin);
+            else
+                charge.keep_latest(at, {begin, extra_of(epoch, event), row_});
+        }
     }
 
     // What of `most` it waited for messages since its last collective; says who was at work meanwhile.
@@ -205,6 +235,13 @@ class RankReader {
     size_t hint_ = 0;
 };
 
+// How many would go on sooner, did the awaited one come sooner.
+double waiting_ranks(const Epoch& epoch) {
+    if (epoch.kind & trace::kMpiFromRoot)
+        return epoch.arrivals - 1;
+    return epoch.kind & trace::kMpiToRoot ? 1 : epoch.arrivals;
+}
+
 // Each epoch has one awaited rank, which alone finds its root.
 struct FoundRoots {
     struct Root {
@@ -220,14 +257,6 @@ struct FoundRoots {
 };
 
 } // namespace
-
-uint32_t main_mpi_thread(const model::Process& process) {
-    std::vector<uint64_t> time(std::max<size_t>(1, process.threads.size()));
-    for (const model::MpiSite& site : process.mpi->sites)
-        if (site.thread < time.size())
-            time[site.thread] += site.time_ns;
-    return static_cast<uint32_t>(std::ranges::max_element(time) - time.begin());
-}
 
 std::vector<double> usual_run_delays(const model::Run& run, const Job& job) {
     std::vector<double> shares;
@@ -255,6 +284,19 @@ std::vector<double> usual_run_delays(const model::Run& run, const Job& job) {
     return usual;
 }
 
+void LevelCharge::keep_latest(size_t epoch, const Late& candidate) {
+    Late& kept = late[epoch];
+    if (candidate.begin != kept.begin ? candidate.begin > kept.begin : candidate.row < kept.row)
+        kept = candidate;
+}
+
+void LevelCharge::merge(const LevelCharge& other) {
+    for (size_t epoch = 0; epoch < late.size(); ++epoch) {
+        others_begin[epoch] = std::max(others_begin[epoch], other.others_begin[epoch]);
+        keep_latest(epoch, other.late[epoch]);
+    }
+}
+
 void JobCharge::merge(const JobCharge& other) {
     for (size_t i = 0; i < caused.size(); ++i)
         accumulate(caused[i], other.caused[i]);
@@ -268,6 +310,8 @@ void JobCharge::merge(const JobCharge& other) {
         responsible_begin[i] = std::max(responsible_begin[i], other.responsible_begin[i]);
         responsible_extra[i] = std::max(responsible_extra[i], other.responsible_extra[i]);
     }
+    for (size_t level = 0; level < levels.size(); ++level)
+        levels[level].merge(other.levels[level]);
     compute.merge(other.compute);
     accumulate(compute_sum, other.compute_sum);
     compute_least = std::min(compute_least, other.compute_least);
@@ -314,16 +358,42 @@ std::vector<double> gains_of(const Job& job, const EpochTable& epochs, const Res
         const Epoch& epoch = epochs.epochs()[at];
         if (!epoch.complete || responsible[at] >= gains.size() || all.responsible_begin[at] == INT64_MIN)
             continue;
-        const bool from_root = (epoch.kind & trace::kMpiFromRoot) != 0, to_root = (epoch.kind & trace::kMpiToRoot) != 0;
+        const bool from_root = (epoch.kind & trace::kMpiFromRoot) != 0;
         // All others wait for a root's data at once, so that their median stands for them.
         const Nanoseconds next = from_root ? epoch.median_begin : all.others_begin[at];
         const Nanoseconds cured = all.responsible_begin[at] - surplus[responsible[at]].curable(all.responsible_extra[at]);
         const Nanoseconds sooner = epoch.awaited().begin - std::max(next, cured);
-        const double waiting = to_root ? 1 : from_root ? epoch.arrivals - 1 : epoch.arrivals;
         if (sooner > 0)
-            gains[responsible[at]] += static_cast<double>(sooner) * waiting / std::max(1, job.size);
+            gains[responsible[at]] += static_cast<double>(sooner) * waiting_ranks(epoch) / std::max(1, job.size);
     }
     return gains;
+}
+
+std::vector<double> gains_of_levels(const Job& job, const EpochTable& epochs, const JobCharge& all,
+                                    const std::vector<RankCharge>& charges) {
+    std::vector<double> totals(all.levels.size()); // of each level and those above it
+    if (totals.empty())
+        return totals;
+    std::vector<Surplus> surplus;
+    for (const RankCharge& charge : charges)
+        surplus.push_back(Surplus::of(charge.extra_compute));
+    for (size_t at = 0; at < epochs.epochs().size(); ++at) {
+        const Epoch& epoch = epochs.epochs()[at];
+        if (!epoch.complete || epoch.awaited().row == UINT32_MAX)
+            continue;
+        Nanoseconds cured = epoch.kind & trace::kMpiFromRoot ? epoch.median_begin : INT64_MIN; // as in gains_of
+        for (size_t level = 0; level < totals.size(); ++level) {
+            const LevelCharge::Late& late = all.levels[level].late[at];
+            if (late.row < surplus.size())
+                cured = std::max(cured, late.begin - surplus[late.row].curable(late.extra));
+            const Nanoseconds begin = std::max(cured, all.levels[level].others_begin[at]);
+            if (begin > -kMost && begin < epoch.awaited().begin)
+                totals[level] += static_cast<double>(epoch.awaited().begin - begin) * waiting_ranks(epoch) / std::max(1, job.size);
+        }
+    }
+    for (size_t level = totals.size(); level-- > 1;)
+        totals[level] = std::max(0.0, totals[level] - totals[level - 1]);
+    return totals;
 }
 
 void charge_rank(const ChargeInput& input, uint32_t row, const OpenTrace& open, RankCharge& own, JobCharge& all) {

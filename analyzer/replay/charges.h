@@ -4,10 +4,12 @@
 #include "replay/chains.h"
 #include "replay/epochs.h"
 #include "replay/heat_map.h"
+#include "replay/late_levels.h"
 #include "replay/log_histogram.h"
 #include "replay/rank_work.h"
 #include "replay/run_delay.h"
 
+#include <algorithm>
 #include <map>
 #include <vector>
 
@@ -38,12 +40,36 @@ struct RankCharge {
     }
 };
 
+// Of the ranks of one level, by epoch.
+struct LevelCharge {
+    struct Late {
+        Nanoseconds begin = INT64_MIN, extra = 0;
+        uint32_t row = UINT32_MAX;
+    };
+    explicit LevelCharge(size_t epochs = 0) : others_begin(epochs, INT64_MIN), late(epochs) {}
+
+    // When the last of those that belong neither to it nor to a level above would have arrived, had none of them waited
+    // for such a rank; and the last of its own, likewise, with what that one had computed more than the median.
+    std::vector<Nanoseconds> others_begin;
+    std::vector<Late> late;
+
+    void keep_latest(size_t epoch, const Late& candidate);
+    void merge(const LevelCharge& other);
+    template <class Carrier> void carry(Carrier& carrier) { carrier(others_begin, late); }
+    bool fits(const Job& job, size_t epochs) const {
+        return others_begin.size() == epochs && late.size() == epochs && std::ranges::all_of(late, [&](const Late& one) {
+                   return one.row < job.ranks.size() || one.row == UINT32_MAX;
+               });
+    }
+};
+
 // Of all ranks together.
 struct JobCharge {
-    JobCharge(const Job& job, const EpochTable& epochs, const HeatMapShape& shape)
+    JobCharge(const Job& job, const EpochTable& epochs, const HeatMapShape& shape, const LateLevels& late_levels)
         : caused(job.ranks.size()), comm_wait(job.comms.size()), comm_operation(job.comms.size()),
           others_begin(epochs.epochs().size(), INT64_MIN), responsible_begin(epochs.epochs().size(), INT64_MIN),
           responsible_extra(epochs.epochs().size()),
+          levels(late_levels.size(), LevelCharge(epochs.epochs().size())),
           arrivals(shape) {}
 
     std::vector<Nanoseconds> caused; // by row: what others waited for it
@@ -52,14 +78,15 @@ struct JobCharge {
     // By epoch: when the last of the others would have arrived, had none of them waited for the responsible rank; when
     // that one arrived, and what it had computed more than the median of the others.
     std::vector<Nanoseconds> others_begin, responsible_begin, responsible_extra;
+    std::vector<LevelCharge> levels; // as LateLevels
     LogHistogram compute;       // between collectives that synchronise
     Nanoseconds compute_sum = 0, compute_least = kMost, compute_most = 0;
     HeatMapCells arrivals;
 
     void merge(const JobCharge& other);
     template <class Carrier> void carry(Carrier& carrier) {
-        carrier(caused, comm_wait, comm_operation, chain_wait, others_begin, responsible_begin, responsible_extra, compute,
-                compute_sum, compute_least, compute_most, arrivals);
+        carrier(caused, comm_wait, comm_operation, chain_wait, others_begin, responsible_begin, responsible_extra, levels,
+                compute, compute_sum, compute_least, compute_most, arrivals);
     }
 };
 
@@ -72,6 +99,7 @@ struct ChargeInput {
     const HeatMapShape& shape;
     const Responsible& responsible;
     const std::vector<double>& usual_delay; // see usual_run_delays
+    const LateLevels& levels;
 };
 
 // For each rank the share of its time for which the median of the other ranks is runnable without a CPU.
@@ -85,8 +113,9 @@ Responsible find_responsible(const model::Run& run, const Job& job, const EpochT
 std::vector<double> gains_of(const Job& job, const EpochTable& epochs, const Responsible& responsible,
                              const JobCharge& all, const std::vector<RankCharge>& charges);
 
-// Index of the thread that spent most time in MPI.
-uint32_t main_mpi_thread(const model::Process& process);
+// The same for the ranks of each level together, those of the levels above it being cured already: what it gains beyond them.
+std::vector<double> gains_of_levels(const Job& job, const EpochTable& epochs, const JobCharge& all,
+                                    const std::vector<RankCharge>& charges);
 
 // Reads the collectives of the rank at `row`. Its own charge is exact and complete afterwards; what others did to one
 // another is added to `all`.

@@ -147,31 +147,41 @@ void EpochTable::thin() {
     last_place_ = 0;
 }
 
-void EpochTable::find_medians(uint32_t place) {
+void EpochTable::find_medians(uint32_t place, const LateLevels& late) {
     Epoch& epoch = epochs_[place];
     const Communicator& comm = job_->comms[epoch.comm];
     epoch.complete = epoch.arrivals >= 2 && epoch.arrivals == comm.recorded;
-    std::vector<Nanoseconds> begins, computes, mpis, all_computes;
+    std::vector<Nanoseconds> begins, mpis;
+    struct Computes {
+        std::vector<Nanoseconds> others, all; // without the awaited one, and with it
+    } any, usual;
     for (size_t slot = 0; slot < comm.sampled.size(); ++slot) {
         const Sample& sample = samples_[first_sample_[place] + slot];
         if (sample.begin == INT64_MIN)
             continue;
-        all_computes.push_back(sample.compute);
+        const bool is_usual = late.size() > 0 && late.level_of(comm.sampled[slot]) == late.size();
+        any.all.push_back(sample.compute);
+        if (is_usual)
+            usual.all.push_back(sample.compute);
         if (comm.sampled[slot] == epoch.awaited().row)
             continue; // it is measured against the others
         begins.push_back(sample.begin);
-        computes.push_back(sample.compute);
         mpis.push_back(sample.mpi);
+        any.others.push_back(sample.compute);
+        if (is_usual)
+            usual.others.push_back(sample.compute);
     }
+    // Where those that are late together are by themselves, they are what is usual there.
+    Computes& compared = 4 * usual.others.size() < any.others.size() || usual.all.size() < 2 ? any : usual;
     epoch.median_begin = median(begins);
-    epoch.median_compute = median(computes);
+    epoch.median_compute = median(compared.others);
     epoch.median_mpi = median(mpis);
-    epoch.others_compute = median_of_others(all_computes);
+    epoch.others_compute = median_of_others(compared.all);
 }
 
-void EpochTable::finish() {
+void EpochTable::finish(const LateLevels& late) {
     for (uint32_t place = 0; place < epochs_.size(); ++place)
-        find_medians(place);
+        find_medians(place, late);
     samples_ = std::vector<Sample>(); // "= {}" would keep the memory
     first_sample_ = std::vector<size_t>();
     places_ = decltype(places_)();

@@ -6,6 +6,7 @@
 #pragma once
 
 #include "replay/events.h"
+#include "replay/late_levels.h"
 #include "replay/medians.h"
 
 #include <cstdint>
@@ -34,8 +35,9 @@ struct Epoch {
     Nanoseconds first = INT64_MAX, end = INT64_MIN; // first arrival, last end
     uint64_t sum_begin = 0; // modulo 2^64
     // Set by finish(), of the sampled members without the awaited one; compute and MPI time since their last collective.
+    // Compute: of those only that are not late together.
     Nanoseconds median_begin = 0, median_compute = 0, median_mpi = 0;
-    MedianOfOthers<Nanoseconds> others_compute; // of all sampled members
+    MedianOfOthers<Nanoseconds> others_compute; // of all of these
     bool complete = false; // all recorded members were found in it, and there were at least two
 
     // Sum over the members of what they arrived before `moment`.
@@ -61,7 +63,8 @@ class EpochTable {
     // Before finish(): what merge() of another process's table needs of it (team/packing.h).
     template <class Carrier> void carry(Carrier& carrier) { carrier(stride_, epochs_, first_sample_, samples_); }
     bool fits(const Job& job) const; // what was carried here is possible
-    void finish(); // sorts by communicator and sequence, finds medians and forgets the samples
+    // Sorts by communicator and sequence, finds medians and forgets the samples. What computing is usual say those that are not `late`.
+    void finish(const LateLevels& late = {});
 
     const std::vector<Epoch>& epochs() const { return epochs_; }
     uint64_t stride() const { return stride_; }
@@ -83,7 +86,7 @@ class EpochTable {
     };
     uint32_t place(uint32_t comm, uint64_t sequence);
     void thin();
-    void find_medians(uint32_t place);
+    void find_medians(uint32_t place, const LateLevels& late);
 
     const Job* job_;
     Limits limits_;

@@ -1,5 +1,7 @@
 #include "replay/rank_rows.h"
 
+#include "replay/rank_time.h"
+
 #include <algorithm>
 
 namespace plumb::replay {
@@ -7,35 +9,6 @@ namespace plumb::replay {
 namespace {
 
 constexpr double kUsual = 0.5; // share of a thread's intervals from which on waiting for a CPU is its usual state
-
-struct MpiTime {
-    double mpi_s = 0, collective_s = 0, message_s = 0;
-};
-
-// Of one thread.
-MpiTime time_of(const model::MpiProcess& mpi, uint32_t thread) {
-    MpiTime time;
-    for (const model::MpiSite& site : mpi.sites) {
-        if (site.thread != thread || is_start_or_end(site))
-            continue;
-        const double site_s = static_cast<double>(site.time_ns) * 1e-9;
-        time.mpi_s += site_s;
-        if (site.kind & trace::kMpiCollectiveCall)
-            time.collective_s += site_s;
-        if (site.kind & (trace::kMpiSend | trace::kMpiReceive | trace::kMpiWait | trace::kMpiPoll | trace::kMpiProbe))
-            time.message_s += site_s;
-    }
-    return time;
-}
-
-double elapsed_s(const model::Run& run, const model::Process& process) {
-    const model::MpiProcess& mpi = *process.mpi;
-    const uint64_t begin = mpi.init_end_ns ? mpi.init_end_ns : process.start_ns;
-    uint64_t end = mpi.finalize_begin_ns ? mpi.finalize_begin_ns : process.end_ns;
-    if (end <= begin)
-        end = std::max(mpi.last_ns, run.end_ns);
-    return end > begin ? static_cast<double>(end - begin) * 1e-9 : 0;
-}
 
 // What is scaled up from a part of the events can be no more than what was counted of all.
 void limit(double& first, double& second, double most) {
@@ -83,11 +56,6 @@ void add_messages(const MatchedMessages& messages, uint32_t row, model::MpiRankR
 
 } // namespace
 
-bool is_start_or_end(const model::MpiSite& site) {
-    return site.call.starts_with("MPI_Init") || site.call.starts_with("MPI_Finalize") ||
-           site.call.starts_with("MPI_Session_");
-}
-
 std::vector<model::MpiRankRow> rank_rows(const model::Run& run, const Job& job, const std::vector<RankCharge>& charges,
                                          const JobCharge& all, const MatchedMessages& messages,
                                          const std::vector<Nanoseconds>& caused_by_messages, uint64_t stride) {
@@ -100,11 +68,10 @@ std::vector<model::MpiRankRow> rank_rows(const model::Run& run, const Job& job, 
         result.rank = job.ranks[row].rank;
         result.process = job.ranks[row].process;
         result.host = job.ranks[row].host;
-        const uint32_t thread = main_mpi_thread(process);
-        const MpiTime time = time_of(*process.mpi, thread);
-        result.elapsed_s = std::max(elapsed_s(run, process), time.mpi_s);
+        const RankTime time = rank_time(run, process);
+        result.elapsed_s = time.elapsed_s;
         result.mpi_s = time.mpi_s;
-        result.compute_s = result.elapsed_s - result.mpi_s;
+        result.compute_s = time.compute_s();
         result.collective_wait_s = seconds(charge.wait) * scale;
         result.collective_s = seconds(charge.operation) * scale;
         limit(result.collective_wait_s, result.collective_s, time.collective_s + time.message_s);
@@ -112,9 +79,9 @@ std::vector<model::MpiRankRow> rank_rows(const model::Run& run, const Job& job, 
         limit(result.late_sender_s, result.late_receiver_s, time.message_s);
         result.other_mpi_s = std::max(0.0, result.mpi_s - result.collective_wait_s - result.collective_s -
                                                result.late_sender_s - result.late_receiver_s);
-        if (thread < process.threads.size()) {
-            result.run_delay_s = static_cast<double>(process.threads[thread].run_delay_ns) * 1e-9;
-            result.involuntary_switches = process.threads[thread].involuntary_switches;
+        if (time.thread < process.threads.size()) {
+            result.run_delay_s = static_cast<double>(process.threads[time.thread].run_delay_ns) * 1e-9;
+            result.involuntary_switches = process.threads[time.thread].involuntary_switches;
         }
         result.collectives = charge.collectives * stride;
         result.times_last = charge.times_last * stride;

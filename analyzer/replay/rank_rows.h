@@ -13,7 +13,4 @@ std::vector<model::MpiRankRow> rank_rows(const model::Run& run, const Job& job, 
                                          const JobCharge& all, const MatchedMessages& messages,
                                          const std::vector<Nanoseconds>& caused_by_messages, uint64_t stride);
 
-// Calls that begin and end MPI itself; their time is not the program's.
-bool is_start_or_end(const model::MpiSite& site);
-
 } // namespace plumb::replay

@@ -4,6 +4,7 @@
 #include "replay/charges.h"
 #include "replay/cycles.h"
 #include "replay/host_clocks.h"
+#include "replay/late_levels.h"
 #include "replay/matrix.h"
 #include "replay/pending.h"
 #include "replay/rank_rows.h"
@@ -46,7 +47,8 @@ struct Gathered {
 class Charged {
   public:
     Charged(const model::Run& run, JobCharge none)
-        : charge(std::move(none)), run_(&run), epochs_(charge.others_begin.size()), cells_(charge.arrivals.size()) {}
+        : charge(std::move(none)), run_(&run), epochs_(charge.others_begin.size()), levels_(charge.levels.size()),
+          cells_(charge.arrivals.size()) {}
 
     JobCharge charge;
     std::map<uint32_t, RankCharge> ranks; // by row
@@ -62,7 +64,9 @@ class Charged {
         return rows_of(ranks, job) && rows_of(problems, job) && charge.caused.size() == job.ranks.size() &&
                charge.comm_wait.size() == job.comms.size() && charge.comm_operation.size() == job.comms.size() &&
                charge.others_begin.size() == epochs_ && charge.responsible_begin.size() == epochs_ &&
-               charge.responsible_extra.size() == epochs_ && charge.arrivals.size() == cells_ &&
+               charge.responsible_extra.size() == epochs_ && charge.levels.size() == levels_ &&
+               std::ranges::all_of(charge.levels, [&](const LevelCharge& level) { return level.fits(job, epochs_); }) &&
+               charge.arrivals.size() == cells_ &&
                std::ranges::all_of(ranks, [&](const auto& entry) {
                    return entry.second.sites.size() == run_->processes[job.ranks[entry.first].process].mpi->sites.size();
                });
@@ -70,13 +74,14 @@ class Charged {
 
   private:
     const model::Run* run_;
-    size_t epochs_, cells_; // of an empty one
+    size_t epochs_, levels_, cells_; // of an empty one
 };
 
 class JobReplay {
   public:
     JobReplay(model::Run& run, Job& job, const ReplayOptions& options)
         : run_(run), job_(job), options_(options), work_(job, options.threads, options.team),
+          levels_(LateLevels::of(run, job)),
           charges_(job.ranks.size()), caused_by_messages_(job.ranks.size()) {}
 
     // Nothing in a process of a team that does not lead it.
@@ -113,7 +118,7 @@ class JobReplay {
         problems_.merge(all.problems);
         messages_ = std::move(all.ends).match();
         messages_.weigh(run_, job_);
-        all.epochs.finish();
+        all.epochs.finish(levels_);
         return std::move(all.epochs);
     }
 
@@ -121,8 +126,8 @@ class JobReplay {
         const HeatMapShape shape(job_, epochs, longest_awaited(epochs));
         const Responsible responsible = find_responsible(run_, job_, epochs, messages_, options_.open, work_);
         const std::vector<double> usual_delay = usual_run_delays(run_, job_);
-        const ChargeInput input{run_, job_, epochs, messages_, shape, responsible, usual_delay};
-        const auto none = [&] { return Charged(run_, JobCharge(job_, epochs, shape)); };
+        const ChargeInput input{run_, job_, epochs, messages_, shape, responsible, usual_delay, levels_};
+        const auto none = [&] { return Charged(run_, JobCharge(job_, epochs, shape, levels_)); };
         auto charged = work_.for_leader(none, [&](uint32_t row, Charged& share) {
             read(row, share.problems, [&] { charge_rank(input, row, options_.open, share.ranks[row], share.charge); });
         });
@@ -137,6 +142,10 @@ class JobReplay {
         const std::vector<double> gains = gains_of(job_, epochs, responsible, all, charges_);
         for (size_t row = 0; row < gains.size(); ++row)
             result_.ranks[row].gain_s = gains[row] * 1e-9 * static_cast<double>(stride_);
+        const std::vector<double> level_gains = gains_of_levels(job_, epochs, all, charges_);
+        for (size_t level = 0; level < levels_.size(); ++level)
+            result_.late_groups.push_back({.rows = levels_.rows(level),
+                                           .gain_s = level_gains[level] * 1e-9 * static_cast<double>(stride_)});
         result_.sites = merge_call_sites(run_, job_, charges_, messages_, stride_);
         result_.arrivals = shape.empty_map();
         all.arrivals.write(result_.arrivals);
@@ -247,6 +256,7 @@ class JobReplay {
     Job& job_;
     const ReplayOptions& options_;
     RankWork work_;
+    LateLevels levels_;
     std::vector<RankCharge> charges_;
     std::vector<Nanoseconds> caused_by_messages_;
     MatchedMessages messages_;

@@ -53,6 +53,16 @@ class ReportOfKnownTruth(PlumbTest):
         self.assertEqual(job["hosts"], 8)
         self.assert_true(job, truth)
 
+    def test_all_ranks_of_a_node_are_late(self):
+        late = [word for rank in range(8, 12) for word in ("--late", f"{rank}:20")]
+        run, truth = self.make(*late, "--jitter", "0.05", ranks_per_node=4)
+        _, cured = self.make("--jitter", "0.05", ranks_per_node=4, name="cured")
+        [finding] = self.findings(self.report(run), "mpi-late-rank")
+        self.assertEqual((finding["subject"]["kind"], finding["subject"]["name"]), ("ranks", "8-11"))
+        self.assertIn("32 ranks wait for ranks 8-11 (node ", finding["title"])
+        self.assert_near(finding["cost"]["seconds"], truth["elapsed_s"] - cured["elapsed_s"], 0.05)
+        self.assertEqual(finding["evidence"]["late_ranks"], [8, 9, 10, 11])
+
     def test_noise_everywhere_makes_nobody_stand_out(self):
         run, truth = self.make("--noise", "0.01:0.0005:all", "--jitter", "0.01")
         job = self.job_of(run)

@@ -22,9 +22,11 @@ def without_launcher():
 
 class ReportByProcesses(PlumbTest):
     def make(self, ranks=128, collectives=200, *options):
-        """Several hosts, messages, and a late rank: every stage of the replay has something to do."""
+        """Several hosts, messages, a late rank and behind it several that are late together: every stage of the replay has
+        something to do."""
         subprocess.run([MAKE, self.run_directory, "--ranks", str(ranks), "--ranks-per-node", "32", "--collectives",
-                        str(collectives), "--late", "11:30", "--jitter", "0.05", "--halo", "2048", *options],
+                        str(collectives), "--late", "11:30", *(word for rank in range(40, 48) for word in ("--late", f"{rank}:15")),
+                        "--jitter", "0.05", "--halo", "2048", *options],
                        capture_output=True, check=True)
 
     def alone(self):

@@ -22,7 +22,9 @@ class SyntheticJob {
     static constexpr uint64_t kTicks_per_ns = 3;
 
     // `host_of`: number of the host of a rank; empty: all on one.
-    explicit SyntheticJob(int size, std::function<int(int)> host_of = {}) : host_of_(std::move(host_of)) {
+    // `executable_of`: path of a rank's program; empty: one for all.
+    explicit SyntheticJob(int size, std::function<int(int)> host_of = {}, std::function<std::string(int)> executable_of = {})
+        : host_of_(std::move(host_of)), executable_of_(std::move(executable_of)) {
         for (int rank = 0; rank < size; ++rank) {
             const int host = host_of_ ? host_of_(rank) : 0;
             traces_.emplace_back(trace::Writer::process, 100 + static_cast<uint64_t>(rank),
@@ -143,7 +145,7 @@ class SyntheticJob {
         trace::ProcessStart start{};
         start.pid = 100 + static_cast<uint32_t>(rank);
         start.time_ns = kBegin_ns;
-        start.executable = trace.text("/bin/app");
+        start.executable = trace.text(executable_of_ ? executable_of_(rank) : "/bin/app");
         start.rank = start.local_rank = rank;
         start.rank_count = size();
         trace.add(start, start.pid);
@@ -294,6 +296,7 @@ class SyntheticJob {
     }
 
     std::function<int(int)> host_of_;
+    std::function<std::string(int)> executable_of_;
     std::vector<trace::SyntheticTrace> traces_;
     std::vector<Rank> ranks_;
     std::map<int, HostClock> clocks_;

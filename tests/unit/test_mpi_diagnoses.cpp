@@ -1,54 +1,17 @@
 // Each diagnosis of MPI with a job that has the problem, and with one that has not.
 #include "diagnoses/mpi_metrics.h"
-#include "synthetic_job.h"
-#include "synthetic_run.h"
+#include "diagnosed_job.h"
 
 #include <catch2/catch.hpp>
 #include <utility>
 
 using namespace plumb;
+using plumb::testing::Diagnosed;
+using plumb::testing::kExtra;
+using plumb::testing::kWork;
 using plumb::testing::SyntheticJob;
 
 namespace {
-
-constexpr uint64_t kWork = SyntheticJob::kProgram + 0x80000, kExtra = SyntheticJob::kProgram + 0x90000;
-
-// Diagnoses a made-up job; names the addresses above and the call sites.
-struct Diagnosed {
-    explicit Diagnosed(SyntheticJob& made) : run(made.replay()) {
-        resolver.frames[kWork] = {{"work", "app.c", 10, "app", false}};
-        resolver.frames[kExtra] = {{"write_log", "app.c", 20, "app", false}};
-        uint32_t line = 100;
-        for (const char* call : {"MPI_Allreduce", "MPI_Send", "MPI_Recv", "MPI_Bcast"})
-            resolver.frames[SyntheticJob::call_address(call)] = {{"step", "app.c", line++, "app", false}};
-    }
-
-    // CPU time of a rank at an address of the program.
-    void sample(int rank, uint64_t address, double seconds) {
-        model::Process& process = run.processes[static_cast<size_t>(rank)];
-        process.paths.push_back({.parent = 0, .address = address, .leaf = true});
-        const auto samples = static_cast<uint64_t>(seconds * 1e3);
-        process.samples.push_back({0, static_cast<uint32_t>(process.paths.size() - 1), samples, samples * 1'000'000, 0});
-    }
-
-    // The ranks' time without a CPU, as the scheduler would tell; `of`: of one rank only.
-    void starve(double share, int of = -1) {
-        for (model::MpiRankRow& row : run.mpi_jobs.at(0).ranks)
-            if (of < 0 || row.rank == of)
-                row.run_delay_s = share * row.elapsed_s;
-    }
-
-    std::vector<Finding> findings(const char* id) {
-        model::CallPaths paths(run, resolver);
-        for (const DiagnosisEntry& entry : diagnosis_registry())
-            if (std::strcmp(entry.id, id) == 0)
-                return entry.make()->diagnose({run, paths});
-        throw std::runtime_error(std::string("no diagnosis ") + id);
-    }
-
-    model::Run run;
-    plumb::testing::TableResolver resolver;
-};
 
 SyntheticJob steps(int size, double work_s, int late, double extra_s, double operation_s = 1e-5) {
     SyntheticJob job(size);
