@@ -15,31 +15,67 @@ constexpr double kPartitioned = 0.8;       // see MemoryObject::partition()
 constexpr double kOneUser = 0.85;          // of the accesses are of one thread
 constexpr double kUserNode = 0.1;          // of the accesses: a node whose CPUs use the object
 constexpr double kOneToucher = 0.8;        // of the faults are of one thread
+constexpr double kLeastStay = 0.1;         // of the time that a thread then uses that memory from afar: less is a visit
 constexpr double kReadOnly = 0.05;         // of the accesses are stores
 constexpr double kSpilled = 0.3;           // of an object is elsewhere than it was wanted
 constexpr double kCrowdedOut = 0.1;        // likewise, where it is known that not all of it can be where it was wanted
 
-// The thread was on the node of this memory before it was remote to it: it touched it there, or used it, or at least used
-// other memory of that node from there.
+// What one thread reaches for from another node.
+struct Reach {
+    uint64_t lowest_address = UINT64_MAX, highest_address = 0, last_ns = 0, time_ns = 0;
+};
+
+// Faults there that gave pages of the node before that: of all threads, and of this one while it was on the node itself.
+struct Faults {
+    uint64_t all = 0, own = 0;
+};
+
+Faults faults_in(const MemoryObject& object, uint32_t thread, int node, const Reach& reach) {
+    Faults faults;
+    for (const model::FirstTouch* touch : object.touches) {
+        if (touch->page_node != node || touch->first_ns >= reach.last_ns || touch->lowest_address > reach.highest_address ||
+            touch->highest_address < reach.lowest_address)
+            continue;
+        faults.all += touch->faults;
+        faults.own += touch->thread == thread && touch->cpu_node == node ? touch->faults : 0;
+    }
+    return faults;
+}
+
+// The thread was on the node of this memory before it was remote to it: it touched it there, or used it there for more
+// than a moment, or, where nobody saw who touched it, was there for more than a moment.
 bool left(const model::Process& process, const MemoryObject& object, uint32_t thread) {
-    std::map<int, uint64_t> last_remote_ns; // by node of the page
+    std::map<int, Reach> reaches; // by node of the page
     for (const model::MemoryTraffic* traffic : object.traffic)
         if (traffic->thread == thread && traffic->remote()) {
-            const auto [found, is_new] = last_remote_ns.try_emplace(traffic->page_node, traffic->last_ns);
-            found->second = std::max(found->second, traffic->last_ns);
+            Reach& reach = reaches[traffic->page_node];
+            reach.lowest_address = std::min(reach.lowest_address, traffic->lowest_address);
+            reach.highest_address = std::max(reach.highest_address, traffic->highest_address);
+            reach.last_ns = std::max(reach.last_ns, traffic->last_ns);
+            reach.time_ns += traffic->time_ns;
         }
-    const auto was_there = [&](int cpu_node, int page_node, uint64_t time_ns) {
-        const auto remote = last_remote_ns.find(page_node);
-        return cpu_node == page_node && remote != last_remote_ns.end() && time_ns < remote->second;
+    const auto is_stay = [](uint64_t local_ns, uint64_t remote_ns) {
+        return local_ns > 0 && static_cast<double>(local_ns) >= kLeastStay * static_cast<double>(remote_ns);
     };
-    for (const model::FirstTouch* touch : object.touches)
-        if (touch->thread == thread && was_there(touch->cpu_node, touch->page_node, touch->first_ns))
+    return std::ranges::any_of(reaches, [&](const std::pair<const int, Reach>& each) {
+        const auto& [node, reach] = each;
+        const Faults faults = faults_in(object, thread, node, reach);
+        if (faults.own * 2 > faults.all)
             return true;
-    for (const model::MemoryTraffic* traffic : object.traffic)
-        if (traffic->thread == thread && was_there(traffic->cpu_node, traffic->page_node, traffic->first_ns))
+        uint64_t used_ns = 0;
+        for (const model::MemoryTraffic* traffic : object.traffic)
+            if (traffic->thread == thread && traffic->cpu_node == node && traffic->page_node == node &&
+                traffic->first_ns < reach.last_ns)
+                used_ns += traffic->time_ns;
+        if (is_stay(used_ns, reach.time_ns))
             return true;
-    return std::ranges::any_of(process.memory.epochs, [&](const model::MemoryEpoch& epoch) {
-        return epoch.thread == thread && was_there(epoch.cpu_node, epoch.page_node, epoch.begin_ns);
+        if (faults.all > 0)
+            return false; // others touched it
+        uint64_t there_ns = 0, away_ns = 0;
+        for (const model::MemoryEpoch& epoch : process.memory.epochs)
+            if (epoch.thread == thread && epoch.page_node == node && epoch.begin_ns < reach.last_ns)
+                (epoch.cpu_node == node ? there_ns : away_ns) += epoch.time_ns;
+        return is_stay(there_ns, std::max(away_ns, reach.time_ns));
     });
 }
 

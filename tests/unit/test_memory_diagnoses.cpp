@@ -80,6 +80,18 @@ struct Scene : SyntheticRun {
         touch.first_ns = touch.last_ns = run.begin_ns + ns(0.5);
         memory().touches.push_back(touch);
     }
+    // What all accesses of a thread were between two moments, in samples of 1 ms.
+    void epoch(int thread, int cpu_node, int page_node, double from, double to, uint64_t samples) {
+        model::MemoryEpoch epoch;
+        epoch.thread = static_cast<uint32_t>(thread);
+        epoch.cpu_node = cpu_node;
+        epoch.page_node = page_node;
+        epoch.begin_ns = run.begin_ns + ns(from);
+        epoch.end_ns = run.begin_ns + ns(to);
+        epoch.samples = samples;
+        epoch.time_ns = samples * 1'000'000;
+        memory().epochs.push_back(epoch);
+    }
     // Memory of a node at one moment, in MiB and pages of numastat.
     void node(int node, double at, uint64_t free, uint64_t file, uint64_t local, uint64_t foreign) {
         model::NodeMemory memory;
@@ -207,6 +219,41 @@ TEST_CASE("a thread that was moved away from what it touched left its memory beh
     stayed.touch(1, 0, 0, kBlock, kBlockBytes);
     stayed.access(1, 0, 0, kBlock, kBlockBytes, 7000);
     CHECK(stayed.fired().empty());
+}
+
+TEST_CASE("a visit to the node of its memory is no stay: the thread did not leave it behind") {
+    Scene scene; // somebody bound the memory to node 0, the thread is at home on node 1
+    scene.access(1, 1, 0, kBlock, kBlockBytes, 6000, false, 1, 10);
+    scene.access(1, 0, 0, kBlock, kBlockBytes, 100, false, 4, 4.1);
+    scene.epoch(1, 1, 0, 1, 4, 2000);
+    scene.epoch(1, 0, 0, 4, 4.1, 100);
+    scene.epoch(1, 1, 0, 4.1, 10, 4000);
+    CHECK(scene.fired() == std::vector<std::string>{"memory-remote"});
+    Scene touched = scene; // the same, and another thread is seen to have touched it first
+    touched.touch(0, 0, 0, kBlock, kBlockBytes);
+    CHECK(touched.fired() == std::vector<std::string>{"serial-first-touch"});
+    Scene began; // it began on the node, as every process does somewhere, and used other memory there
+    began.touch(0, 0, 0, kBlock, kBlockBytes);
+    began.access(1, 1, 0, kBlock, kBlockBytes, 6000, false, 2, 10);
+    began.epoch(1, 0, 0, 0, 2, 2000);
+    began.epoch(1, 1, 0, 2, 10, 6000);
+    CHECK(began.fired() == std::vector<std::string>{"serial-first-touch"});
+}
+
+TEST_CASE("a thread that stayed with its memory for long left it behind, whether or not its faults were seen") {
+    Scene used;
+    used.access(1, 0, 0, kBlock, kBlockBytes, 1500, false, 1, 3);
+    used.access(1, 1, 0, kBlock, kBlockBytes, 6000, false, 3, 10);
+    CHECK(used.fired() == std::vector<std::string>{"memory-left-behind"});
+    Scene stayed; // it used other memory there
+    stayed.access(1, 1, 0, kBlock, kBlockBytes, 6000, false, 3, 10);
+    stayed.epoch(1, 0, 0, 1, 3, 1500);
+    stayed.epoch(1, 1, 0, 3, 10, 6000);
+    CHECK(stayed.fired() == std::vector<std::string>{"memory-left-behind"});
+    Scene at_once; // moved as soon as it had touched it
+    at_once.touch(1, 0, 0, kBlock, kBlockBytes);
+    at_once.access(1, 1, 0, kBlock, kBlockBytes, 6000, false, 1, 10);
+    CHECK(at_once.fired() == std::vector<std::string>{"memory-left-behind"});
 }
 
 TEST_CASE("remote memory without a known cause is told as such") {
