@@ -21,6 +21,7 @@ namespace {
 
 constexpr double kLeastSpeedUp = 1.05; // of the accesses alone: two timings of the same differ by less
 constexpr double kLeastConfidence = 0.75;
+constexpr double kUnwatched = 0.8; // trust where time samples alone say that accesses which follow one another lie apart
 constexpr size_t kMostPlaces = 5;
 constexpr uint64_t kSmallPage = 4096;
 
@@ -120,7 +121,8 @@ class PageSize : public Diagnosis {
         finding.cost.fraction = std::min(1.0, finding.cost.seconds / totals.wall_s);
         finding.cost.how = object.timed ? "estimated" : "bound";
         finding.severity = object.timed ? severity_of_cost(finding.cost.fraction) : Severity::low;
-        finding.confidence = confidence_above(object.samples, totals.samples, kLeastNotedFraction);
+        finding.confidence = confidence_above(object.samples, totals.samples, kLeastNotedFraction) *
+                             (scatter.watched > 0 ? 1 : kUnwatched);
         finding.gain = gain_of(object, finding.cost.fraction);
         finding.title = fmt::format("Accesses to {} scatter over {}{}: nearly every one needs another page",
                                     object.memory.words(), mebibytes(scatter.footprint_bytes), on_pages(object));
@@ -173,6 +175,10 @@ class PageSize : public Diagnosis {
         evidence["touched_page_count"] = number(scatter.pages);
         evidence["address_sample_count"] = number(object.samples);
         evidence["waits_for_itself"] = scatter.chases;
+        if (scatter.watched > 0) {
+            evidence["watched_access_count"] = number(scatter.watched);
+            evidence["new_page_fraction"] = static_cast<double>(scatter.new_pages) / static_cast<double>(scatter.watched);
+        }
         if (!object.settings.enabled.empty())
             evidence["huge_pages_setting"] = object.settings.enabled;
         if (!object.settings.defrag.empty())

@@ -28,6 +28,7 @@ struct PageScatter {
     double small_page_ns = 0, huge_page_ns = 0; // of one access; huge_page_ns 0: no huge pages were to be had
     std::string why_not_timed; // in words, when either is missing
     uint64_t first_ns = 0, last_ns = 0;
+    uint64_t watched = 0, new_pages = 0; // accesses seen one after another, and those that needed another page; 0: none were
 };
 
 // What the kernel is told about them, in its own words; empty: it does not say.

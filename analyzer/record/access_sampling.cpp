@@ -1,7 +1,6 @@
 #include "record/access_sampling.h"
 
 #include <algorithm>
-#include <array>
 #include <bit>
 
 namespace plumb::record {
@@ -15,9 +14,6 @@ constexpr size_t kMostFunctionBytes = 16u << 20; // of decoded functions
 constexpr uint64_t kLongestFunction = 64 << 10;  // decoded whole; of longer ones only the surroundings of a sample
 constexpr uint64_t kBack = 512, kAhead = 2048;   // bytes around a sample where no beginning is known
 constexpr uint64_t kMadeCodeAge_ns = 1'000'000'000;
-
-// perf's order of registers (by ascending bit of kUserRegisters) against that of DWARF.
-constexpr std::array<uint8_t, 17> kDwarfNumbers = {0, 3, 2, 1, 4, 5, 6, 7, 16, 8, 9, 10, 11, 12, 13, 14, 15};
 
 bool crosses(uint64_t address, uint64_t width, uint64_t block) { return (address & (block - 1)) + width > block; }
 
@@ -213,6 +209,8 @@ std::optional<SampledAccess> AccessSampling::take(const PerfRecord& sample, uint
     SampledAccess access{sample.pid,     sample.tid, sample.cpu, sample.time_ns, weight_ns,
                          sample.address, plan.instruction(sample.address), plan.address(sample.address, registers),
                          plan.operand.width, plan.flags, process->generation, {}};
+    access.length = plan.length;
+    access.operand = plan.operand;
     if (plan.loop) {
         access.move = plan.loop->move(registers);
         access.in_loop = true;

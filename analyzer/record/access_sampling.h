@@ -32,6 +32,8 @@ struct SampledAccess {
     std::optional<LoopMove> move = std::nullopt; // from here to the next round of the loop, where the registers tell it
     bool in_loop = false; // that could be followed
     bool chases = false;  // the next access's address is made of what was loaded with the help of this one's
+    uint8_t length = 0;   // of `instruction`, bytes
+    shim::MemoryOperand operand{}; // that tells `address`
 };
 
 // All accesses of the loop that a sample was taken in.

@@ -22,6 +22,12 @@ constexpr uint64_t kLongestApart = 17;    // quarters of the time between sample
 constexpr uint64_t kLookCostFactor = 200; // 0.5 %
 constexpr uint64_t kPageWalk_ns = 20;     // of one small page, about
 constexpr uint64_t kMostTiming_ns = 2'000'000'000;
+constexpr uint64_t kFewestWatched = 16;  // accesses that follow one another
+// Of them: fewer need another page than the others together take as long as, with all that is in the caches.
+constexpr double kLeastNewPages = 0.25;
+constexpr uint32_t kMostTries = 4;       // threads, or moments, at which nobody came by
+constexpr uint64_t kMostBursts = 32;     // of one process: 0.4 ms each
+constexpr uint64_t kLongestBurst_ns = 1'000'000'000;
 
 bool alike(uint64_t a, uint64_t b) { // within 1/16
     return std::max(a, b) - std::min(a, b) <= std::max(a, b) / 16;
@@ -149,6 +155,8 @@ void PageScatter::take(const SampledAccess& access) {
         known->second.first_ns = access.time_ns;
         known->second.in_loop = access.in_loop;
         known->second.chases = access.chases;
+        known->second.length = access.length;
+        known->second.operand = access.operand;
     }
     Site& site = known->second;
     ++site.samples;
@@ -222,8 +230,50 @@ void PageScatter::share_out_rest(Site& site) {
     site.settled_ns = site.time_ns;
 }
 
+void PageScatter::take_burst(Traced& process) {
+    const auto site = process.sites.find(process.burst_at);
+    const std::vector<uint64_t>& addresses = process.burst->addresses();
+    if (site != process.sites.end() && addresses.size() >= kFewestWatched) {
+        site->second.watched = addresses.size() - 1;
+        site->second.new_pages = static_cast<uint64_t>(
+            new_page_fraction(addresses) * static_cast<double>(addresses.size() - 1) + 0.5);
+    }
+    process.burst.reset();
+}
+
+// One instruction at a time: the one with most time of those that scatter and were not watched yet.
+void PageScatter::watch(Traced& process, uint64_t now_ns) {
+    if (process.burst) {
+        if (process.burst->addresses().size() < AccessBurst::kRounds && now_ns < process.burst_end_ns)
+            return;
+        take_burst(process);
+    }
+    if (process.bursts >= kMostBursts)
+        return;
+    std::pair<const Key, Site>* next = nullptr;
+    for (auto& site : process.sites)
+        if (site.second.watched == 0 && site.second.tries < kMostTries && matters(process, site.second) &&
+            (!next || site.second.time_ns > next->second.time_ns) &&
+            scatter_of(site.second.places, site.second.in_loop).scattered)
+            next = &site;
+    if (!next)
+        return;
+    auto& [key, site] = *next;
+    std::array<Latest, kThreadsKept> latest = site.latest; // most recent first
+    std::ranges::sort(latest, std::greater<>(), &Latest::time_ns);
+    const uint32_t tid = latest[site.tries % kThreadsKept].tid;
+    ++site.tries;
+    if (tid == 0)
+        return;
+    ++process.bursts;
+    process.burst = start_burst_({tid, key.instruction, site.length, site.operand});
+    process.burst_at = key;
+    process.burst_end_ns = now_ns + kLongestBurst_ns;
+}
+
 void PageScatter::look(uint64_t now_ns) {
     for (auto& [pid, process] : processes_) {
+        watch(process, now_ns);
         if (now_ns < process.earliest_look_ns || process.first_ns == 0)
             continue;
         const bool is_due = now_ns >= process.next_look_ns;
@@ -251,10 +301,14 @@ void PageScatter::look(uint64_t now_ns) {
 }
 
 void PageScatter::judge(uint32_t pid, Traced& process) {
+    if (process.burst)
+        take_burst(process);
     for (auto& [key, site] : process.sites) {
         if (!matters(process, site))
             continue;
         share_out_rest(site);
+        if (site.watched > 0 && static_cast<double>(site.new_pages) < kLeastNewPages * static_cast<double>(site.watched))
+            continue; // blocks, within which it goes in order
         if (site.uses.empty()) {
             if (scatter_of(site.places, site.in_loop).scattered)
                 unseen_ns_ += site.time_ns;
@@ -360,6 +414,8 @@ void PageScatter::write(TraceFile& file, uint64_t sharers) {
         record.why_not_timed = file.string(same->time.why_not);
         record.first_ns = site.first_ns;
         record.last_ns = site.last_ns;
+        record.watched = site.watched;
+        record.new_pages = site.new_pages;
         file.append(trace::RecordType::PageScatter, 0, record);
     }
     candidates_.clear();

@@ -5,6 +5,7 @@
 #pragma once
 
 #include "platform/huge_pages.h"
+#include "record/access_burst.h"
 #include "record/access_sampling.h"
 #include "record/page_timing.h"
 #include "record/trace_file.h"
@@ -37,12 +38,14 @@ Scatter scatter_of(const std::vector<SampledPlace>& places, bool followed);
 
 class PageScatter {
   public:
-    explicit PageScatter(std::string proc_root) : proc_root_(std::move(proc_root)) {}
+    explicit PageScatter(std::string proc_root, StartBurst start_burst = record::start_burst)
+        : proc_root_(std::move(proc_root)), start_burst_(std::move(start_burst)) {}
 
     // An access that was sampled. About 50 ns.
     void take(const SampledAccess& access);
 
-    // Looks at the mappings of processes that scatter, when it is time to: it takes 0.5 % of the time at most.
+    // Looks at the mappings of processes that scatter, when it is time to: it takes 0.5 % of the time at most. Watches some
+    // rounds of the instructions that do, once each.
     void look(uint64_t now_ns);
 
     void forget(uint32_t pid); // it ended: nothing more can come
@@ -78,6 +81,10 @@ class PageScatter {
         uint64_t lowest = UINT64_MAX, highest = 0;
         uint16_t width = 0, flags = 0;
         bool in_loop = false, chases = false;
+        uint8_t length = 0;
+        shim::MemoryOperand operand{};
+        uint32_t tries = 0;                // to watch it
+        uint64_t watched = 0, new_pages = 0; // accesses that followed one another; those that needed another page
         std::array<Latest, kThreadsKept> latest{};
         std::vector<SampledPlace> places; // an even choice of all samples
         std::map<uint64_t, Use> uses;     // by start of the mapping
@@ -87,6 +94,9 @@ class PageScatter {
         uint64_t first_ns = 0, time_ns = 0, next_look_ns = 0;
         uint64_t earliest_look_ns = 0; // what the last one cost allows: for accesses that no look has seen
         bool refuses = false; // prctl(PR_SET_THP_DISABLE)
+        std::unique_ptr<AccessBurst> burst; // under way, at one instruction
+        Key burst_at{};
+        uint64_t bursts = 0, burst_end_ns = 0;
     };
     struct Candidate {
         uint32_t pid;
@@ -101,8 +111,11 @@ class PageScatter {
     static void settle(Site& site, const std::vector<platform::PageBacking>& areas);
     static void share_out_rest(Site& site);
     void judge(uint32_t pid, Traced& process);
+    void watch(Traced& process, uint64_t now_ns);
+    static void take_burst(Traced& process);
 
     const std::string proc_root_;
+    const StartBurst start_burst_;
     std::unordered_map<uint32_t, Traced> processes_; // by pid
     std::vector<Candidate> candidates_;
     size_t sites_ = 0;

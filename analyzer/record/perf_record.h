@@ -4,6 +4,7 @@
 
 #include <linux/perf_event.h>
 
+#include <array>
 #include <cstdint>
 #include <optional>
 #include <span>
@@ -20,6 +21,9 @@ inline constexpr uint64_t kSampleFields =
 // (PERF_REG_X86_). Unwinding needs three of them, addresses of memory accesses may need any.
 inline constexpr uint64_t kUserRegisters = 0xff01ff;
 inline constexpr size_t kUserRegisterCount = 17, kUserBp = 6, kUserSp = 7, kUserIp = 8; // places in `registers`
+// The same in the numbers of DWARF, by which the decoder of instructions names them.
+inline constexpr std::array<uint8_t, kUserRegisterCount> kDwarfNumbers = {0, 3,  2,  1,  4,  5,  6,  7, 16,
+                                                                          8, 9, 10, 11, 12, 13, 14, 15};
 
 enum class PerfKind { sample, fork, exit, comm, exec, mapping, lost, throttled };
 

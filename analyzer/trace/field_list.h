@@ -556,7 +556,9 @@
     F(why_not_timed, string, "")                                                                             \
     F(looks, number, "how often the mapping was looked at")                                                  \
     F(first_ns, number, "of the first sample: tells the image of a pid that executed another program")       \
-    F(last_ns, number, "")
+    F(last_ns, number, "")                                                                                   \
+    F(watched, number, "accesses that were seen one after another, 0: that was not to be had")               \
+    F(new_pages, number, "of them, those that needed a page which the few before did not")
 
 #define PLUMB_FIELDS_HugePages(F)                                                                            \
     F(enabled, string, "always, madvise or never")                                                           \

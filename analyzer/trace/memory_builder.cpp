@@ -111,7 +111,9 @@ void MemoryBuilder::take(const PageScatter& record, std::string path, std::strin
                                       .huge_page_ns = static_cast<double>(record.huge_ps) * 1e-3,
                                       .why_not_timed = std::move(why_not_timed),
                                       .first_ns = first_ns,
-                                      .last_ns = last_ns});
+                                      .last_ns = last_ns,
+                                      .watched = record.watched,
+                                      .new_pages = std::min(record.new_pages, record.watched)});
 }
 
 // A block begins where it was last said to; that the one before was given back was not always seen.

@@ -998,8 +998,10 @@ struct PageScatter {
     uint32_t looks;           // 172 how often the mapping was looked at
     uint64_t first_ns;        // 176 of the first sample: tells the image of a pid that executed another program
     uint64_t last_ns;         // 184
+    uint64_t watched;         // 192 accesses that were seen one after another, 0: that was not to be had
+    uint64_t new_pages;       // 200 of them, those that needed a page which the few before did not
 };
-static_assert(sizeof(PageScatter) == 192);
+static_assert(sizeof(PageScatter) == 208);
 
 // Only of hosts where a PageScatter was met. Words of the kernel's files, 0: it does not say.
 struct HugePages {

@@ -2,13 +2,18 @@
 // written of a process, and what the diagnosis makes of it.
 #include "platform/available_memory.h"
 #include "platform/huge_pages.h"
+#include "record/access_burst.h"
 #include "record/page_scatter.h"
 #include "record/page_timing.h"
 #include "fake_tree.h"
 #include "synthetic_run.h"
 #include "trace/records.h"
 
+#include <atomic>
 #include <catch2/catch.hpp>
+#include <sys/syscall.h>
+#include <thread>
+#include <unistd.h>
 
 using namespace plumb;
 using namespace plumb::record;
@@ -225,7 +230,7 @@ TEST_CASE("what is written of a process whose accesses scatter") {
     proc.write("100/smaps", kSmaps);
     proc.write("100/statm", "200000 131072 0 0 0 0 0\n");
     Random random;
-    PageScatter scatter(proc.root());
+    PageScatter scatter(proc.root(), [](const WatchedAccess&) { return nullptr; }); // that thread is none of ours
     uint64_t number = 0;
     const auto sample = [&](int count, bool known_step) {
         for (int i = 0; i < count; ++i, ++number) {
@@ -284,6 +289,131 @@ TEST_CASE("what is written of a process whose accesses scatter") {
         scatter.look(access_at(0, 10000).time_ns);
         CHECK(written(scatter).scatters.empty());
     }
+}
+
+namespace {
+
+class FixedBurst : public AccessBurst {
+  public:
+    explicit FixedBurst(std::vector<uint64_t> addresses) : addresses_(std::move(addresses)) {}
+    const std::vector<uint64_t>& addresses() override { return addresses_; }
+
+  private:
+    const std::vector<uint64_t> addresses_;
+};
+
+} // namespace
+
+TEST_CASE("blocks that lie anywhere are no scatter when each is gone through in order") {
+    const FakeTree proc;
+    proc.write("100/smaps", kSmaps);
+    proc.write("100/statm", "200000 131072 0 0 0 0 0\n");
+    Random random;
+    const bool blocks = GENERATE(true, false);
+    std::vector<WatchedAccess> asked;
+    std::vector<uint64_t> seen; // blocks of 2 KiB, or single words, anywhere
+    for (uint64_t i = 0, block = 0; i < AccessBurst::kRounds; ++i) {
+        block = i % 256 == 40 || i == 0 ? kArea + random.below(kAreaBytes / 4096) * 4096 : block;
+        seen.push_back(blocks ? block + i % 256 * 8 : kArea + random.below(kAreaBytes));
+    }
+    PageScatter scatter(proc.root(), [&](const WatchedAccess& access) {
+        asked.push_back(access);
+        return std::make_unique<FixedBurst>(seen);
+    });
+    uint64_t number = 0;
+    for (; number < 200; ++number) {
+        SampledAccess access = access_at(kArea + random.below(kAreaBytes / 8), number);
+        access.length = 5;
+        scatter.take(access);
+    }
+    scatter.look(access_at(0, 10000).time_ns);
+    scatter.look(access_at(0, 10001).time_ns);
+    REQUIRE(asked.size() == 1);
+    CHECK(asked[0].tid == 101);
+    CHECK(asked[0].instruction == 0x400100);
+    CHECK(asked[0].length == 5);
+    const Recorded recorded = written(scatter);
+    REQUIRE(recorded.scatters.size() == (blocks ? 0 : 1));
+    if (!blocks) {
+        CHECK(recorded.scatters[0].watched == AccessBurst::kRounds - 1);
+        CHECK(recorded.scatters[0].new_pages > AccessBurst::kRounds * 9 / 10);
+    }
+}
+
+TEST_CASE("accesses that cannot be watched are tried again, and then taken for what samples say") {
+    const FakeTree proc;
+    proc.write("100/smaps", kSmaps);
+    proc.write("100/statm", "200000 131072 0 0 0 0 0\n");
+    Random random;
+    int asked = 0;
+    PageScatter scatter(proc.root(), [&](const WatchedAccess&) {
+        ++asked;
+        return nullptr;
+    });
+    for (uint64_t number = 0; number < 200; ++number)
+        scatter.take(access_at(kArea + random.below(kAreaBytes / 8), number));
+    for (uint64_t look = 0; look < 20; ++look)
+        scatter.look(access_at(0, 10000 + look).time_ns);
+    CHECK(asked >= 1);
+    CHECK(asked <= 4);
+    const Recorded recorded = written(scatter);
+    REQUIRE(recorded.scatters.size() == 1);
+    CHECK(recorded.scatters[0].watched == 0);
+}
+
+TEST_CASE("how many of accesses that follow one another need another page") {
+    std::vector<uint64_t> sweep, columns, alternating;
+    for (uint64_t i = 0; i < 64; ++i) {
+        sweep.push_back(kArea + i * 64);
+        columns.push_back(kArea + i * 3 * 4096);
+        alternating.push_back(kArea + i % 2 * 64 * 4096 + i * 8);
+    }
+    CHECK(new_page_fraction(sweep) == 0);
+    CHECK(new_page_fraction(columns) == 1);
+    CHECK(new_page_fraction(alternating) == Approx(1.0 / 63)); // two places in turn
+    CHECK(new_page_fraction({}) == 0);
+    CHECK(new_page_fraction({kArea}) == 0);
+}
+
+TEST_CASE("the accesses of a running thread are watched, one after another") {
+    const char* why = nullptr;
+    if (!shim::load_decoder(&why))
+        return;
+    static uint64_t words[64];
+    // Its one load goes to the next word in each round; what the compiler makes of it is decoded here.
+    std::atomic<pid_t> tid = 0;
+    std::atomic<bool> stop = false;
+    std::atomic<uint64_t> instruction = 0;
+    std::thread runner([&] {
+        tid = static_cast<pid_t>(syscall(SYS_gettid));
+        const uint64_t* at = words;
+        while (!stop) {
+            uint64_t place = 0, value = 0;
+            asm volatile("leaq 1f(%%rip), %0\n1:\tmovq (%2), %1" : "=&r"(place), "=r"(value) : "a"(at));
+            instruction = place;
+            at = at + 1 == words + 64 ? words : at + 1;
+        }
+    });
+    while (instruction == 0)
+        std::this_thread::yield();
+    shim::MemoryInstruction decoded;
+    REQUIRE(shim::decode_memory_instruction(reinterpret_cast<const uint8_t*>(instruction.load()), 16, &decoded));
+    REQUIRE(decoded.operand_count == 1);
+    auto burst = start_burst({static_cast<uint32_t>(tid.load()), instruction, decoded.length, decoded.operands[0]});
+    for (int i = 0; burst && i < 500 && burst->addresses().size() < AccessBurst::kRounds; ++i)
+        std::this_thread::sleep_for(std::chrono::milliseconds(10));
+    stop = true;
+    runner.join();
+    if (!burst) {
+        WARN("breakpoints are not to be had here");
+        return;
+    }
+    const std::vector<uint64_t>& addresses = burst->addresses();
+    REQUIRE(addresses.size() >= AccessBurst::kRounds);
+    CHECK(addresses.size() < 2 * AccessBurst::kRounds); // the kernel took it off
+    const auto first = reinterpret_cast<uint64_t>(words);
+    for (size_t i = 1; i < addresses.size(); ++i)
+        CHECK(addresses[i] == (addresses[i - 1] + 8 == first + sizeof words ? first : addresses[i - 1] + 8));
 }
 
 TEST_CASE("accesses of both kinds of pages are timed, or it is said why not") {
