@@ -5,6 +5,7 @@
 #include "diagnoses/confidence.h"
 #include "diagnoses/crossing_cost.h"
 #include "diagnoses/line_shares.h"
+#include "diagnoses/memory_names.h"
 #include "diagnoses/registry.h"
 #include "diagnoses/run_totals.h"
 #include "diagnoses/touched_data.h"
@@ -40,16 +41,46 @@ double cost_of(const model::StridedWalk& walk) {
     return static_cast<double>(walk.moved_time_ns) * (1 - walk.padded_ns / walk.seen_ns);
 }
 
+// The variable, or the block of the heap and how far into it, that a walk was seen in last.
+TouchedData walked_data(model::CallPaths& paths, MemoryNames& names, size_t process, const model::StridedWalk& walk) {
+    model::SampledAccess access;
+    access.address = walk.address;
+    access.kind = walk.kind;
+    access.last_address = walk.last_address;
+    TouchedData data = touched_static(paths, process, access);
+    if (std::ranges::none_of(data.member, [](unsigned char letter) { return std::isalpha(letter); }))
+        data.member.clear(); // "[]": of an array itself
+    if (!data.name.empty())
+        return data;
+    const NamedMemory& memory = names.at(walk.last_address, model::MemoryTraffic::kNone, walk.last_ns, walk.last_ns,
+                                         walk.kind.width, walk.address);
+    if (memory.kind == NamedMemory::Kind::allocation) {
+        data.kind = TouchedData::Kind::allocation;
+        data.name = memory.name;
+        data.start = memory.start;
+        data.bytes = memory.bytes;
+        data.offset = walk.lowest_address > memory.start && walk.lowest_address - memory.start < memory.bytes
+                          ? walk.lowest_address - memory.start
+                          : 0; // of samples of many blocks, nothing
+    }
+    return data;
+}
+
 class PowerOfTwoStride : public Diagnosis {
   public:
     const char* id() const override { return "power-of-two-stride"; }
 
     std::vector<Finding> diagnose(const DiagnosisInput& input) const override {
         std::map<std::string, StridedObject> objects;
-        for (size_t process = 0; process < input.run.processes.size(); ++process)
-            for (const model::StridedWalk& walk : input.run.processes[process].strided_walks)
+        for (size_t process = 0; process < input.run.processes.size(); ++process) {
+            const std::vector<model::StridedWalk>& walks = input.run.processes[process].strided_walks;
+            if (walks.empty())
+                continue;
+            MemoryNames names(input.paths, process);
+            for (const model::StridedWalk& walk : walks)
                 if (cost_of(walk) > 0)
-                    add(input.paths, process, walk, objects);
+                    add(input.paths, process, walk, walked_data(input.paths, names, process, walk), objects);
+        }
         const RunTotals totals = totals_of(input.run);
         std::vector<Finding> findings;
         if (totals.sampled_s <= 0 || totals.wall_s <= 0)
@@ -64,15 +95,8 @@ class PowerOfTwoStride : public Diagnosis {
     }
 
   private:
-    static void add(model::CallPaths& paths, size_t process, const model::StridedWalk& walk,
+    static void add(model::CallPaths& paths, size_t process, const model::StridedWalk& walk, TouchedData data,
                     std::map<std::string, StridedObject>& objects) {
-        model::SampledAccess access;
-        access.address = walk.address;
-        access.kind = walk.kind;
-        access.last_address = walk.last_address;
-        TouchedData data = touched_static(paths, process, access);
-        if (std::ranges::none_of(data.member, [](unsigned char letter) { return std::isalpha(letter); }))
-            data.member.clear(); // "[]": of an array itself
         const model::SourceFrame frame = paths.user_frame_at(process, walk.address, 0);
         const std::string key =
             data.name.empty() ? fmt::format("?{}\n{}\n{}", frame.module, frame.file, frame.line)
@@ -85,7 +109,7 @@ class PowerOfTwoStride : public Diagnosis {
         if (cost_ns > object.walk_cost_ns) {
             object.walk_cost_ns = cost_ns;
             object.walk = walk;
-            object.data = data;
+            object.data = std::move(data);
         }
     }
 
@@ -104,6 +128,8 @@ class PowerOfTwoStride : public Diagnosis {
                                     "rows one cache line longer", walk.seen_ns, walk.padded_ns)};
         const TouchedData& data = object.data;
         const std::string name = data.name.empty()     ? "Memory without a name"
+                                 : data.kind == TouchedData::Kind::allocation
+                                     ? "The memory allocated at " + data.name
                                  : data.member.empty() ? "Array " + data.name
                                                        : "Array " + data.name + ", member " + data.member + ",";
         finding.title = fmt::format("{} is walked {} bytes at a step: the {} lines of a walk share {} of the {} sets of "
@@ -122,6 +148,10 @@ class PowerOfTwoStride : public Diagnosis {
             !data.name.empty() ? data.name : finding.where.empty() ? "unknown" : place_name(finding.where[0]);
         if (!data.member.empty())
             finding.subject.details["member"] = data.member;
+        if (data.kind == TouchedData::Kind::allocation) {
+            finding.subject.details["bytes"] = static_cast<int64_t>(data.bytes);
+            finding.subject.details["offset_bytes"] = static_cast<int64_t>(data.offset);
+        }
         if (!data.type.empty())
             finding.subject.details["type"] = data.type;
         if (!data.declared.empty())

@@ -20,6 +20,7 @@ struct StridedWalk {
     uint64_t lowest_address = 0, highest_address = 0, last_address = 0; // of the data
     uint64_t padded_stride = 0;
     double seen_ns = 0, padded_ns = 0; // of one access of such walks, timed on this machine; 0: not measured
+    uint64_t last_ns = 0; // when last_address was accessed
 };
 
 } // namespace plumb::model

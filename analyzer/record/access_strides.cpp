@@ -66,6 +66,7 @@ void AccessStrides::take(const SampledAccess& access) {
     site.lowest = std::min(site.lowest, access.address);
     site.highest = std::max(site.highest, access.address);
     site.last_address = access.address;
+    site.last_ns = access.time_ns;
     site.flags |= static_cast<uint16_t>(access.flags | (access.move->stored ? trace::kAlignStore : 0u));
 }
 
@@ -172,6 +173,7 @@ void AccessStrides::write(TraceFile& file) {
         record.seen_ps = same->time.seen_ps;
         record.padded_ps = same->time.padded_ps;
         record.first_ns = site.first_ns;
+        record.last_ns = site.last_ns;
         file.append(trace::RecordType::AccessStride, 0, record);
     }
     candidates_.clear();

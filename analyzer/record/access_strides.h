@@ -44,7 +44,7 @@ class AccessStrides {
         uint64_t moved_samples = 0, moved_time_ns = 0; // of them, with this stride
         uint64_t longest = 0;                          // accesses to come in a walk, at most
         uint64_t reference = 0, advance = 0;           // greatest common divisor of the distances of walks
-        uint64_t lowest = UINT64_MAX, highest = 0, last_address = 0, first_ns = 0;
+        uint64_t lowest = UINT64_MAX, highest = 0, last_address = 0, first_ns = 0, last_ns = 0;
         uint16_t width = 0, flags = 0;
     };
     struct Candidate {

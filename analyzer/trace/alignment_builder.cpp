@@ -158,7 +158,7 @@ void AlignmentBuilder::take(const AccessSite& record) {
     access.last_address = record.last_address;
 }
 
-void AlignmentBuilder::take(const AccessStride& record, Allowance& allowance) {
+void AlignmentBuilder::take(const AccessStride& record, uint64_t last_ns, Allowance& allowance) {
     if (record.stride == 0 || record.line_bytes == 0 || record.sets == 0 || !allowance.take(sizeof(model::StridedWalk)))
         return;
     process_.strided_walks.push_back({.address = record.address,
@@ -180,7 +180,8 @@ void AlignmentBuilder::take(const AccessStride& record, Allowance& allowance) {
                                       .last_address = record.last_address,
                                       .padded_stride = record.padded_stride,
                                       .seen_ns = static_cast<double>(record.seen_ps) * 1e-3,
-                                      .padded_ns = static_cast<double>(record.padded_ps) * 1e-3});
+                                      .padded_ns = static_cast<double>(record.padded_ps) * 1e-3,
+                                      .last_ns = last_ns});
 }
 
 void AlignmentBuilder::give_back_samples() {

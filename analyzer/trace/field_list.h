@@ -604,7 +604,8 @@
     F(padded_stride, number, "bytes")                                                                        \
     F(seen_ps, number, "of one access as timed, 0: not measured")                                            \
     F(padded_ps, number, "")                                                                                 \
-    F(first_ns, number, "of the first sample: tells the image of a pid that executed another program")
+    F(first_ns, number, "of the first sample: tells the image of a pid that executed another program")       \
+    F(last_ns, number, "of the sample at last_address")
 
 #define PLUMB_FIELDS_MemoryStream(F)                                                                         \
     F(pid, number, "")                                                                                       \

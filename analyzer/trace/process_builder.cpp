@@ -246,7 +246,7 @@ void ProcessBuilder::take(const AlignTotals& record, FileContext&) { alignment_.
 void ProcessBuilder::take(const AlignCode& record, FileContext&) { alignment_.take(record); }
 void ProcessBuilder::take(const AccessSite& record, FileContext&) { alignment_.take(record); }
 void ProcessBuilder::take(const AccessStride& record, FileContext& context) {
-    alignment_.take(record, context.allowance());
+    alignment_.take(record, alive(context.time(record.last_ns ? record.last_ns : record.first_ns)), context.allowance());
 }
 
 void ProcessBuilder::take(const MemoryArea& record, FileContext& context) {

@@ -954,8 +954,9 @@ struct AccessStride {
     uint64_t seen_ps;         // 128 of one access as timed, 0: not measured
     uint64_t padded_ps;       // 136
     uint64_t first_ns;        // 144 of the first sample: tells the image of a pid that executed another program
+    uint64_t last_ns;         // 152 of the sample at last_address
 };
-static_assert(sizeof(AccessStride) == 152);
+static_assert(sizeof(AccessStride) == 160);
 
 enum ScatterForm : uint16_t { kScatterGather = 1, kScatterChase = 2 }; // chase: each waits for the one before
 

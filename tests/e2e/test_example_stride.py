@@ -11,6 +11,7 @@ from plumb_test import PROGRAMS, PlumbTest
 
 SOURCES = pathlib.Path(__file__).resolve().parents[2] / "examples" / "power-of-two-stride"
 BUILT = PROGRAMS.parents[1] / "examples" / "power-of-two-stride"
+KERNELS = pathlib.Path(__file__).resolve().parents[1] / "programs" / "access_kernels.c"
 STEPS = 300
 TOLERANCE = 1.25
 MOST_PAIRS = 9
@@ -65,6 +66,19 @@ class ExampleStride(PlumbTest):
     def test_fortran_is_named(self):
         findings = self.look(BUILT / "stride-fortran-wide", STEPS)
         self.is_named(findings, "profile::field", line_of("profile.f90", "row_mean = row_mean + field"))
+
+    def test_an_array_of_the_heap_is_named_by_who_allocated_it(self):
+        findings = self.look(PROGRAMS / "access_kernels", "column_walk", 1200)
+        if not crowds_caches():
+            self.skipTest("the caches of this machine are not described, or hold rows of 16 KiB side by side")
+        if not findings:
+            self.skipTest("longer rows gain nothing here")
+        [finding] = findings
+        self.assertEqual(finding["subject"]["kind"], "allocation")
+        self.assertTrue(finding["subject"]["name"].endswith(f"access_kernels.c:{line_of(KERNELS, 'aligned_alloc(4096')}"))
+        self.assertEqual(finding["subject"]["bytes"], (2**20 + 8) * 8)
+        self.assertLess(finding["subject"]["offset_bytes"], 2**20 * 8)
+        self.assertEqual(finding["where"][0]["line"], line_of(KERNELS, "sum += matrix[row * kColumns + column]"))
 
     def test_the_cured_are_not_blamed(self):
         self.assertEqual(self.look(BUILT / "stride-padded", 2 * STEPS), [])

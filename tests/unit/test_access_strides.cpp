@@ -111,6 +111,7 @@ TEST_CASE("a walk that crowds into few sets is written, with what it would cost 
     CHECK(record.samples == 150);
     CHECK(record.moved_time_ns == 150'000'000);
     CHECK(record.first_ns == 1000);
+    CHECK(record.last_ns == 1149);
     CHECK(record.seen_ps > 0);
     CHECK(record.padded_ps > 0);
     CHECK(written(strides).empty());

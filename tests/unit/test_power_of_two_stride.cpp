@@ -102,6 +102,35 @@ TEST_CASE("of vector accesses the type tells the elements") {
     }
 }
 
+TEST_CASE("an array of the heap is named by who allocated it, and where in it the walk is") {
+    constexpr uint64_t kAllocate = 0x400400, kBlock = 0x7f0000000010, kBytes = 64 << 20;
+    SyntheticRun made = program(0.5, 1);
+    made.name(kAllocate, "make_field", "app", "/src/field.c", 33);
+    const uint64_t begin = made.run.begin_ns;
+    std::vector<model::LargeBlock>& blocks = made.run.processes[0].memory.blocks;
+    blocks.push_back({.start = kBlock, .bytes = kBytes, .from_ns = begin, .until_ns = begin + 1'000'000'000,
+                      .path = made.add_path({kOther}, false), .by_allocator = true}); // was given back
+    blocks.push_back({.start = kBlock, .bytes = kBytes, .from_ns = begin + 1'000'000'000,
+                      .path = made.add_path({kAllocate}, false), .by_allocator = true});
+    model::StridedWalk& walk = made.run.processes[0].strided_walks[0];
+    walk.lowest_address = kBlock + 4096;
+    walk.highest_address = kBlock + kBytes - 8;
+    walk.last_address = kBlock + 20480;
+    walk.last_ns = begin + 3'000'000'000;
+    const std::vector<Finding> findings = made.diagnose("power-of-two-stride");
+    REQUIRE(findings.size() == 1);
+    const Finding& finding = findings[0];
+    CHECK(finding.subject.kind == "allocation");
+    CHECK(finding.subject.name == "/src/field.c:33");
+    CHECK(std::get<int64_t>(finding.subject.details.at("bytes")) == static_cast<int64_t>(kBytes));
+    CHECK(std::get<int64_t>(finding.subject.details.at("offset_bytes")) == 4096);
+    CHECK_THAT(finding.title, Contains("The memory allocated at /src/field.c:33 is walked 16,384 bytes"));
+    CHECK(finding.where.at(0).line == 20);
+
+    walk.last_address = kBlock + kBytes; // behind it
+    CHECK(made.diagnose("power-of-two-stride").at(0).subject.kind == "call-site");
+}
+
 TEST_CASE("several instructions on one array are one finding, on two arrays two") {
     SyntheticRun made = program(0.5, 1);
     std::vector<model::StridedWalk>& walks = made.run.processes[0].strided_walks;
