@@ -40,7 +40,7 @@ class KeepsWatching(ShimTest):
 
     def late(self, **variables):
         program = ALIGN / "align_late"
-        self.run_both(PROGRAMS / "without_perf", program, PLUMB_ALIGN="find", **variables)
+        self.run_both(PROGRAMS / "refuse", "perf", program, PLUMB_ALIGN="find", **variables)
         trace = self.trace(program.name)
         evidence = self.evidence(trace)
         hits = self.hits_by_function(trace, program)

@@ -11,17 +11,20 @@ import unittest
 
 from plumb_test import PROGRAMS, PlumbTest
 
-SOURCE = pathlib.Path(__file__).resolve().parents[1] / "programs" / "page_patterns.c"
+TREE = pathlib.Path(__file__).resolve().parents[2]
+SOURCE, EXAMPLE = TREE / "tests" / "programs" / "page_patterns.c", TREE / "examples" / "small-pages" / "walk.h"
 SETTING = pathlib.Path("/sys/kernel/mm/transparent_hugepage/enabled")
 PATTERNS = PROGRAMS / "page_patterns"
+BUILT = PROGRAMS.parents[1] / "examples" / "small-pages"
+WALK, WALK_HUGE = BUILT / "walk-small", BUILT / "walk-huge"
 MEBIBYTES, MILLISECONDS = 256, 1200
 BY_MALLOC = {**os.environ, "GLIBC_TUNABLES": "glibc.malloc.hugetlb=1"}
 TOLERANCE = 1.25
 MOST_PAIRS, LONGEST_S = 9, 12
 
 
-def line_of(text):
-    [number] = [number for number, line in enumerate(SOURCE.read_text().splitlines(), 1) if text in line]
+def line_of(text, source=SOURCE):
+    [number] = [number for number, line in enumerate(source.read_text().splitlines(), 1) if text in line]
     return number
 
 
@@ -45,7 +48,7 @@ class PageSize(PlumbTest):
     def patterns(self, pattern, *more, milliseconds=MILLISECONDS, mebibytes=MEBIBYTES, **popen):
         return self.look(PATTERNS, pattern, mebibytes, milliseconds, *more, **popen)
 
-    def is_named(self, findings, kind, name, line, dependent):
+    def is_named(self, findings, kind, name, line, source, dependent):
         if setting() == "always":
             self.skipTest("transparent huge pages are always given here")
         if not findings and any(each["source"] == "huge-pages" for each in self.seen["evidence"]):
@@ -53,17 +56,19 @@ class PageSize(PlumbTest):
         self.assertEqual([os.path.basename(finding["subject"]["name"]) for finding in findings], [name])
         [finding] = findings
         self.assertEqual(finding["subject"]["kind"], kind)
-        self.assertEqual(finding["where"][0]["line"], line_of(line))
-        self.assertTrue(finding["where"][0]["file"].endswith("page_patterns.c"))
+        self.assertEqual(finding["where"][0]["line"], line_of(line, source))
+        self.assertTrue(finding["where"][0]["file"].endswith(source.name))
         self.assertEqual(finding["evidence"]["waits_for_itself"], dependent)
         self.assertEqual(finding["evidence"]["huge_pages_setting"], setting())
         self.assertLess(finding["evidence"]["huge_page_fraction"], 0.1)
         self.assertAlmostEqual(finding["evidence"]["footprint_bytes"] / 2**20, MEBIBYTES, delta=MEBIBYTES / 8)
+        self.assertGreater(finding["evidence"].get("new_page_fraction", 1), 0.9)
         return finding
 
-    def test_a_list_on_the_heap_is_named_with_the_launch_line(self):
-        findings = self.patterns("chase")
-        finding = self.is_named(findings, "allocation", f"page_patterns.c:{line_of('// allocated')}", "// chase", True)
+    def test_a_table_on_the_heap_is_named_with_the_launch_line(self):
+        findings = self.look(WALK, MEBIBYTES, MILLISECONDS)
+        allocated = f"walk.h:{line_of('/* allocated */', EXAMPLE)}"
+        finding = self.is_named(findings, "allocation", allocated, "/* step */", EXAMPLE, True)
         if setting() == "madvise":
             self.assertIn("nobody asked", finding["evidence"]["why_small"])
             self.assertTrue(finding["advice"][0]["command"].startswith("GLIBC_TUNABLES=glibc.malloc.hugetlb=1 plumb run"))
@@ -71,17 +76,24 @@ class PageSize(PlumbTest):
     def test_the_cured_are_not_blamed(self):
         if setting() not in ("always", "madvise"):
             self.skipTest("transparent huge pages are not to be had here")
-        for cured in (("huge",), {}), ((), {"env": BY_MALLOC}):
-            findings = self.patterns("chase", *cured[0], **cured[1])
+        for cured in (WALK_HUGE, {}), (WALK, {"env": BY_MALLOC}):
+            findings = self.look(cured[0], MEBIBYTES, MILLISECONDS, **cured[1])
             if findings and findings[0]["evidence"]["huge_page_fraction"] < 0.9:
                 self.skipTest("the kernel does not give the huge pages that were asked for, or glibc does not know how")
             self.assertEqual(findings, [])
 
     def test_the_innocent_are_not_blamed(self):
-        for pattern, mebibytes in ("sweep", MEBIBYTES), ("ordered", MEBIBYTES), ("heap", 16), ("chase", 1):
+        for pattern, mebibytes in ("sweep", MEBIBYTES), ("ordered", MEBIBYTES), ("heap", 16):
             self.assertEqual(self.patterns(pattern, milliseconds=800, mebibytes=mebibytes), [], pattern)
+        self.assertEqual(self.look(WALK, 1, 800), [])
         for kernel in "triad", "chase", "histogram", "stencil", "column_walk":
             self.assertEqual(self.look(PROGRAMS / "access_kernels", kernel, 500), [], kernel)
+
+    def test_blocks_that_are_gone_through_in_order_are_not_blamed(self):
+        findings = self.patterns("blocks", milliseconds=800)
+        if findings and "watched_access_count" not in findings[0]["evidence"]:
+            self.skipTest("the accesses cannot be watched one after another here (breakpoints of perf events)")
+        self.assertEqual(findings, [])
 
     def test_gathers_name_variable_and_line(self):
         """What a gather gains differs between machines, and may be too little to be told; what is told must be right."""
@@ -93,9 +105,9 @@ class PageSize(PlumbTest):
                 self.assertEqual(finding["where"][0]["line"], line_of("// gather " + pattern))
                 self.assertFalse(finding["evidence"]["waits_for_itself"])
 
-    def access_ns(self, *more):
-        return float(subprocess.run([PATTERNS, "chase", str(MEBIBYTES), "400", *more], check=True, capture_output=True,
-                                    text=True).stdout)
+    def step_ns(self, program):
+        done = subprocess.run([program, str(MEBIBYTES), "400"], check=True, capture_output=True, text=True)
+        return float(done.stdout.split()[0])
 
     @unittest.skipUnless(platform.machine() == "x86_64", "steps of accesses are told on x86-64 only")
     def test_the_gain_is_what_huge_pages_bring(self):
@@ -103,19 +115,19 @@ class PageSize(PlumbTest):
         told, measured = [], []
         begin = time.monotonic()
         while len(told) < MOST_PAIRS and (len(told) < 3 or time.monotonic() - begin < LONGEST_S):
-            findings = self.patterns("chase", milliseconds=800)
+            findings = self.look(WALK, MEBIBYTES, 800)
             if not findings or "timed_huge_page_ns" not in findings[0]["evidence"]:
                 self.skipTest("huge pages gain nothing here, or are not to be had")
             evidence = findings[0]["evidence"]
             told.append(evidence["timed_small_page_ns"] / evidence["timed_huge_page_ns"])
-            measured.append(self.access_ns() / self.access_ns("huge"))
+            measured.append(self.step_ns(WALK) / self.step_ns(WALK_HUGE))
             ratio = statistics.median(told) / statistics.median(measured)
             if len(told) >= 3 and 1 / TOLERANCE <= ratio <= TOLERANCE:
                 return
         for name, values in ("told", told), ("measured", measured):
             if max(values) > TOLERANCE * min(values):
                 self.skipTest(f"the speed-ups {name} scatter by more than a quarter here: {sorted(values)}")
-        if self.patterns("chase", "huge"):
+        if self.look(WALK_HUGE, MEBIBYTES, MILLISECONDS):
             self.skipTest("the kernel does not give the huge pages that were asked for")
         # The accesses that are timed are not the program: what else this machine does to either is not known here.
         self.assertTrue(0.5 <= ratio <= 2, f"told {told}, measured {measured}")

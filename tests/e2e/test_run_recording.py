@@ -128,7 +128,7 @@ class Recording(PlumbTest):
 
 class WithoutPerf(PlumbTest):
     def test_recorded_through_proc(self):
-        done = subprocess.run([PROGRAMS / "without_perf", PLUMB, "run", "-o", self.run_directory, "--no-report", "--",
+        done = subprocess.run([PROGRAMS / "refuse", "perf", PLUMB, "run", "-o", self.run_directory, "--no-report", "--",
                                "sh", "-c", f"'{PROGRAMS}/burn' 1 2; exit 9"], capture_output=True, text=True)
         self.assertEqual((done.returncode, done.stderr), (9, ""))
         trace = recorder_trace(self.run_directory)

@@ -13,6 +13,7 @@ from trace_reader import Trace
 
 FOLDER = pathlib.Path(os.environ["PLUMB_GUEST_FOLDER"])  # keeps the kernel, and what the last boot of a class left
 SHIM = pathlib.Path(os.environ["PLUMB_SHIM"])
+EXAMPLES = pathlib.Path(os.environ["PLUMB_EXAMPLES"])
 TOOLS = (PLUMB, SHIM, SHIM.parent / "strings" / "libplumb-strings.so")
 OPENED = ("libZydis.so.4.0",)  # libraries that the tools open while they run
 SKIPPED = 77  # exit status, as Meson understands it
@@ -51,6 +52,10 @@ class GuestTest(PlumbTest):
 
 def program(name):
     return PROGRAMS / name
+
+
+def example(path):
+    return EXAMPLES / path
 
 
 def main():

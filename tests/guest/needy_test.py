@@ -3,9 +3,9 @@
 import pathlib
 import shlex
 
-from guest_test import GuestTest, program
+from guest_test import GuestTest, example
 
-NEEDY, SHELL = program("memory/needy"), "/bin/dash"  # a shell that is linked like other programs
+NEEDY, SHELL = example("memory-spacing/forecast"), "/bin/dash"  # a shell that is linked like other programs
 ADVISED = "--pin=spread:2 --bind-memory"
 SOURCES = pathlib.Path(__file__).resolve().parents[2]
 
@@ -48,7 +48,7 @@ class NeedyTest(GuestTest):
         self.assertGreater(self.away_share(run), 0.05)  # else this kernel had room
         finding = self.needy_finding(run)
         self.assertEqual(finding["subject"]["name"], 0)
-        self.assertEqual(finding["where"][0]["line"], marked_line("tests/programs/memory/needy.c", "/* use */"))
+        self.assertEqual(finding["where"][0]["line"], marked_line("examples/memory-spacing/forecast.h", "/* use */"))
         evidence = finding["evidence"]
         self.assertAlmostEqual(evidence["needed_bytes"] / 2**20, needed_mib, delta=0.1 * needed_mib)
         self.assertLess(evidence["room_bytes"], evidence["needed_bytes"])

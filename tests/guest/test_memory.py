@@ -2,21 +2,19 @@
 
 import collections
 import math
-import os
-import pathlib
 import shlex
 import sys
 import unittest
 
-from guest_test import main, program
+from guest_test import example, main, program
 from machine import Machine, Node
 from needy_test import ADVISED, NEEDY, SHELL, NeedyTest, marked_line, record_line, side_by_side
 from trace_reader import Trace
 
-SHARES, LEFT, TRIAD = program("memory/node_shares"), program("memory/left_behind"), program("memory/triad")
-PARTS = program("memory/parts")
-HOT_TABLE = pathlib.Path(os.environ["PLUMB_EXAMPLES"]) / "hot-table"
-HOT_TABLES = [path for path in (HOT_TABLE / "hot-table-shared", HOT_TABLE / "hot-table-owned") if path.exists()]
+SHARES, PARTS, KINDS = program("memory/node_shares"), program("memory/parts"), program("memory/kinds")
+REFUSE = program("refuse")
+RELAX, TRIAD, SPACED = example("left-behind/relax"), example("page-cache/triad"), example("memory-spacing/forecast-spaced")
+HOT_TABLES = [path for path in (example("hot-table/hot-table-shared"), example("hot-table/hot-table-owned")) if path.exists()]
 
 # Threads and data (node_shares.c); CPUs 0 and 1 are on node 0, CPUs 2 and 3 on node 1. One CPU is left to the recorder:
 # in the emulation it has much to do.
@@ -38,6 +36,17 @@ CACHED_MIB = 400       # of files: more than node 0 has free
 FILL_CACHE = f"taskset 1 dd if=/dev/nvme1n1 of=/dev/null bs=1M count={CACHED_MIB} 2>/dev/null\n"
 
 
+# The job's CPUs and nodes are changed while it runs, as a resource manager does; its pages stay.
+CHANGE_CPUSET = f"""\
+mkdir -p /tmp/cgroup && mount -t cgroup2 none /tmp/cgroup && echo +cpuset >/tmp/cgroup/cgroup.subtree_control &&
+mkdir /tmp/cgroup/job && echo 0-1 >/tmp/cgroup/job/cpuset.cpus && echo 0-1 >/tmp/cgroup/job/cpuset.mems && {{
+    sh -c 'echo $$ >/tmp/cgroup/job/cgroup.procs; exec $PLUMB run -q --no-report -o /results/cpuset -- \
+        {NEEDY} 1.5 16 >/results/cpuset.out' &
+    sleep 1; echo 2-3 >/tmp/cgroup/job/cpuset.cpus; wait
+}}
+"""
+
+
 def arrangement(name, workers):
     arguments = " ".join(f"'{worker}'" for worker in workers)
     return (f"$PLUMB run -q --no-report --rate=1000 --budget=50 --call-graph=none -o /results/{name} -- "
@@ -50,14 +59,15 @@ def record(run, options, *command):
 
 class MemoryOnTwoNodes(NeedyTest):
     machine = Machine((Node(cpus=2, memory_mib=448), Node(cpus=2, memory_mib=576)), {(0, 1): 21, (1, 0): 21})
-    files = (SHARES, LEFT, TRIAD, PARTS, NEEDY, SHELL, *HOT_TABLES)
+    files = (SHARES, KINDS, REFUSE, RELAX, TRIAD, PARTS, NEEDY, SPACED, SHELL, *HOT_TABLES)
     spare_disk_mib = CACHED_MIB
     job = ("echo 0 >/proc/sys/kernel/numa_balancing\n" +  # it would move what is to stay
            "".join(arrangement(*each) for each in ARRANGEMENTS.items()) +
            # Waiting threads sleep: where the guest's CPUs run unevenly, they would spin for most of the time.
            "export OMP_NUM_THREADS=4 OMP_PROC_BIND=true OMP_PLACES=cores OMP_WAIT_POLICY=passive\n" +
            "".join(record(path.name, "", path, 4, 20) for path in HOT_TABLES) +
-           record("left", "", LEFT, 3, 0, 2) +
+           record("left", "", RELAX, 3, 0, 2) +
+           record("kept", "--pin=scatter --bind-memory", RELAX, 1, 0, 2) +
            record("serial", "", PARTS, 1.5, 64, "serial", 0, 2) +
            record("parallel", "", PARTS, 1.5, 64, "parallel", 0, 2) +
            record_line("packed", "--pin=compact", side_by_side(220)) +
@@ -65,6 +75,12 @@ class MemoryOnTwoNodes(NeedyTest):
            record_line("small", "--pin=compact", side_by_side(60, 1)) +
            record_line("packed-threads", "--pin=compact", (NEEDY, 1.5, 220, 2)) +
            record_line("spaced-threads", ADVISED, (NEEDY, 1.5, 220, 2)) +
+           f"SPACING=2 {SPACED} 0.1 220 2 >/results/called.out\n" +
+           "echo 2 >/sys/devices/system/node/node0/hugepages/hugepages-2048kB/nr_hugepages\n" +
+           record("kinds", "", KINDS, 1, 2, 0, "/root/kinds.data") +
+           "echo 0 >/proc/sys/vm/nr_hugepages\n" +
+           f"{REFUSE} pages $PLUMB run -q --no-report -o /results/refused -- {SHARES} 0.3 0:b1=1 >/results/refused.out\n" +
+           CHANGE_CPUSET +
            "exec 9</dev/nvme1n1\n" +  # a device's cached pages go when nobody has it open
            FILL_CACHE + record("spilled", "", TRIAD, 2, 16, 0, 1) +
            FILL_CACHE + record("swept", "--sweep", TRIAD, 2, 16, 0, 1))
@@ -135,11 +151,16 @@ class MemoryOnTwoNodes(NeedyTest):
         self.assertEqual(self.findings(self.report_of("hot-table-owned"), "memory-hot-node"), [])
 
     def test_memory_that_its_thread_left_behind(self):
-        source = "tests/programs/memory/left_behind.c"
+        source = "examples/left-behind/relax.c"
         finding = self.only_finding("left", "memory-left-behind")
         self.assertEqual(finding["where"][0]["line"], marked_line(source, "/* read */"))
         self.assertEqual(finding["subject"]["kind"], "allocation")
-        self.assertTrue(finding["subject"]["name"].endswith(f"left_behind.c:{marked_line(source, '/* allocation */')}"))
+        self.assertTrue(finding["subject"]["name"].endswith(f"relax.c:{marked_line(source, '/* allocation */')}"))
+
+        self.assertIn("--pin=scatter --bind-memory", finding["advice"][0]["command"])
+
+    def test_memory_of_a_thread_that_pinning_keeps(self):
+        self.assert_only_one_cause("kept", causes=0)
 
     def test_parts_that_one_thread_touched_first(self):
         source = "tests/programs/memory/parts.c"
@@ -173,6 +194,44 @@ class MemoryOnTwoNodes(NeedyTest):
         found = [finding["id"] for finding in self.report_of(run)["findings"] if finding["id"].startswith(about_memory)]
         self.assertEqual(len(found), causes, found)
 
+    def test_memory_of_every_kind(self):
+        """Its pages are found on the node where they lie, and it is named by the line that mapped it."""
+        [trace] = [Trace(path) for path in (self.results.folder / "kinds").glob("node-*.plumb")]
+        objects = " ".join(each["name"] for each in self.report_of("kinds")["memory"]["objects"])
+        mapped = marked_line("tests/programs/memory/kinds.c", "char* memory = mmap(")
+        self.assertIn(f"kinds.c:{mapped}", objects)
+        for line in self.results.text("kinds.out").splitlines():
+            kind, where, *pages = line.split()
+            with self.subTest(kind):
+                if where == "missing":
+                    self.skipTest(f"no {kind} memory here: {' '.join(pages)}")
+                start, node = int(where, 16), max(range(len(pages)), key=lambda at: int(pages[at]))
+                reads = [each for each in trace.of("MemoryTraffic")
+                         if start <= each["lowest_address"] < start + 2 * 2**20 and each["tid"] != each["pid"]]
+                self.assertTrue(reads)
+                known = sum(each["samples"] for each in reads if each["page_node"] >= 0)
+                right = sum(each["samples"] for each in reads if each["page_node"] == node)
+                self.assertGreater(right, 0.9 * known)
+                self.assertGreater(known, 0.5 * sum(each["samples"] for each in reads))
+
+    def test_a_kernel_that_does_not_tell_where_pages_lie(self):
+        report = self.report_of("refused")
+        [numa] = [entry for entry in report["evidence"] if entry["source"] == "numa"]
+        self.assertEqual(numa["state"], "missing")
+        self.assertIn("move_pages", numa["why"])
+        self.assert_only_one_cause("refused", causes=0)
+        self.assertEqual(len(self.results.text("refused.out").splitlines()), 0)  # it counts its pages by the same call
+
+    def test_a_cpuset_that_changes_while_the_job_runs(self):
+        if not (self.results.folder / "cpuset").exists():
+            self.skipTest("this kernel has no cpuset in cgroup2")
+        node, *_ = self.results.text("cpuset.out").split()
+        self.assertEqual(node, "1")
+        [trace] = [Trace(path) for path in (self.results.folder / "cpuset").glob("node-*.plumb")]
+        from_nodes = {each["cpu_node"] for each in trace.of("MemoryTraffic") if each["samples"] > 0}
+        self.assertLessEqual({0, 1}, from_nodes)
+        self.report_of("cpuset")
+
     def test_processes_that_need_more_than_their_node_has(self):
         finding = self.check_packed("packed", 440)
         self.assertEqual(finding["advice"][0]["command"], f"plumb run {ADVISED} -- {shlex.join(side_by_side(220))}")
@@ -190,6 +249,9 @@ class MemoryOnTwoNodes(NeedyTest):
     def test_threads_placed_as_advised(self):
         self.check_roomy("spaced-threads")
 
+    def test_threads_that_place_themselves(self):
+        self.assertLess(self.away_share("called"), 0.02, self.results.text("called.out"))
+
     def test_one_page_fault_of_many_is_sampled(self):
         touches = self.node_trace("packed").of("FirstTouch")
         self.assertTrue(touches)
@@ -198,7 +260,7 @@ class MemoryOnTwoNodes(NeedyTest):
 
     def spilled_share(self, run):
         """The program's own word on how much of its memory is not on the node of its threads."""
-        pages = [int(number) for number in self.results.text(f"{run}.out").split()]
+        pages = [int(number) for number in self.results.text(f"{run}.out").partition("nodes:")[2].split()]
         return 1 - pages[0] / sum(pages)
 
     def test_allocations_that_a_full_page_cache_drove_away(self):
@@ -209,7 +271,7 @@ class MemoryOnTwoNodes(NeedyTest):
         self.assertEqual(finding["subject"]["name"], 0)
         self.assertGreater(finding["evidence"]["cached_file_bytes"], CACHED_MIB / 2 * 2**20)
         self.assertGreater(finding["evidence"]["spilled_fraction"], 0.3)
-        self.assertEqual(finding["where"][0]["line"], marked_line("tests/programs/memory/triad.c", "/* triad */"))
+        self.assertEqual(finding["where"][0]["line"], marked_line("examples/page-cache/triad.c", "/* triad */"))
 
     def test_the_sweeper_makes_room(self):
         self.assertLess(self.spilled_share("swept"), 0.1)

@@ -1,7 +1,8 @@
 // access_kernels KERNEL CPU_MILLISECONDS [OFFSET]: one loop over known arrays for that much CPU time. Prints where the
 // loops' code is and where the arrays are: what sampled addresses must agree with. copy and read_only take 16 bytes at a time,
 // OFFSET bytes off the beginning of a cache line; made_code runs a copy of read_only in memory that has no file, as
-// compilers at run time do.
+// compilers at run time do. loads reads four arrays in each round, of which number OFFSET (0 to 3) is large and read at random
+// places: that is the one it waits for.
 #define _GNU_SOURCE
 #include <stdint.h>
 #include <stdio.h>
@@ -50,6 +51,21 @@ KERNEL void stencil(double* restrict to, const double* restrict from) {
 KERNEL void histogram(const int* values, int* counts) {
     for (size_t i = 0; i < kDoubles; ++i)
         counts[values[i]]++;
+}
+
+enum { kSmall = 512 }; // doubles: they stay in the first-level cache
+
+KERNEL double loads(const double* first, const double* second, const double* third, const double* fourth,
+                    const uint32_t* masks, uint32_t* place) {
+    double sum = 0;
+    uint32_t at = *place;
+    for (size_t i = 0; i < kDoubles / 8; ++i) {
+        at = at * 1664525 + 1013904223 + (uint32_t)(sum * 1e-300); // the next round waits for this one's loads
+        const uint32_t far = at >> 4;
+        sum += first[far & masks[0]] * 2 + second[far & masks[1]] * 3 + third[far & masks[2]] * 5 + fourth[far & masks[3]] * 7;
+    }
+    *place = at;
+    return sum;
 }
 
 KERNEL void copy(char* to, const char* from) {
@@ -123,6 +139,17 @@ int main(int count, char** arguments) {
     double* c = array("c", (kDoubles + 8) * sizeof(double));
     int* values = array("values", kDoubles * sizeof(int));
     struct node* at = ring_of_nodes();
+    static uint32_t masks[4];
+    static double* tables[4];
+    uint32_t place = 1;
+    if (!strcmp(kernel, "loads"))
+        for (size_t i = 0; i < 4; ++i) {
+            const int slow = i == offset;
+            const size_t doubles = slow ? 32u << 20 >> 1 : kSmall; // 128 MiB
+            const char name[] = {slow ? 'S' : (char)('0' + i), 0};
+            tables[i] = array(name, doubles * sizeof(double));
+            masks[i] = (uint32_t)doubles - 1;
+        }
     const reader made = strcmp(kernel, "made_code") ? read_only : made_code();
     for (size_t i = 0; i < kDoubles; ++i)
         values[i] = rand() % kDoubles;
@@ -140,6 +167,8 @@ int main(int count, char** arguments) {
             stencil(b, a);
         else if (!strcmp(kernel, "histogram"))
             histogram(values, (int*)a);
+        else if (!strcmp(kernel, "loads"))
+            sink = sink + loads(tables[0], tables[1], tables[2], tables[3], masks, &place);
         else if (!strcmp(kernel, "copy"))
             for (int turn = 0; turn < 100; ++turn)
                 copy((char*)a + offset, (const char*)b + offset);

@@ -1,23 +1,17 @@
-// page_patterns PATTERN MEBIBYTES CPU_MILLISECONDS [huge]: one way of going through so much memory for that much CPU time, the
-// filling of the memory not counted. huge: asks for huge pages before the memory is touched. Prints the nanoseconds of CPU time of
-// one access. Patterns: heap, static (independent accesses to random places of either), chase (a list whose nodes lie at
-// random), lookup (the same through a function that is called for each), update (a histogram), sweep (through all of it in order),
-// ordered (as heap, but the places come in order).
+// page_patterns PATTERN MEBIBYTES CPU_MILLISECONDS: one way of going through so much memory for that much CPU time, the
+// filling of the memory not counted. Prints the nanoseconds of CPU time of one access. Patterns: heap, static (independent
+// accesses to random places of either), lookup (the same through a function that is called for each), update (a histogram),
+// sweep (through all of it in order), ordered (as heap, but the places come in order), blocks (as heap, but in blocks of
+// 2 KiB, each in order). Accesses that wait for one another: examples/small-pages.
 #define _GNU_SOURCE
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/mman.h>
 #include <time.h>
 
 #define KERNEL __attribute__((noinline))
-enum { kIndexes = 1 << 18, kStaticBytes = 512 << 20 };
-
-struct node {
-    struct node* next;
-    long filling[7];
-};
+enum { kIndexes = 1 << 18, kBlock = 256, kStaticBytes = 512 << 20 };
 
 static double field[kStaticBytes / sizeof(double)] __attribute__((aligned(2 << 20)));
 static uint32_t indexes[kIndexes];
@@ -39,12 +33,6 @@ KERNEL double gather_field(uint32_t moved) {
 KERNEL void update(uint64_t* counts, uint32_t moved) {
     for (size_t i = 0; i < kIndexes; ++i)
         counts[indexes[i] ^ moved]++; // update
-}
-
-KERNEL struct node* chase(struct node* at, size_t steps) {
-    for (size_t i = 0; i < steps; ++i)
-        at = at->next; // chase
-    return at;
 }
 
 KERNEL double look_up(const double* table, size_t place) {
@@ -71,37 +59,22 @@ static double cpu_ms(void) {
     return (double)now.tv_sec * 1e3 + (double)now.tv_nsec / 1e6;
 }
 
-// Sattolo: one ring through all nodes.
-static struct node* ring_of(struct node* nodes, size_t count) {
-    for (size_t i = 0; i < count; ++i)
-        nodes[i].next = &nodes[i];
-    for (size_t i = count - 1; i > 0; --i) {
-        const size_t other = random_number() % i;
-        struct node* const mine = nodes[i].next;
-        nodes[i].next = nodes[other].next;
-        nodes[other].next = mine;
-    }
-    return nodes;
-}
-
 int main(int count, char** arguments) {
     if (count < 4)
         return 2;
     const char* pattern = arguments[1];
     const size_t bytes = strtoul(arguments[2], NULL, 10) << 20, doubles = bytes / sizeof(double);
-    const int huge = count > 4 && !strcmp(arguments[4], "huge"), is_static = !strcmp(pattern, "static");
+    const int is_static = !strcmp(pattern, "static");
     double* const memory = is_static ? field : malloc(bytes); // allocated
     if (!memory || (doubles & (doubles - 1)) || (is_static && bytes > kStaticBytes))
         return 2;
-    if (huge) {
-        const uintptr_t start = ((uintptr_t)memory + 4095) & ~(uintptr_t)4095;
-        if (madvise((void*)start, ((uintptr_t)memory + bytes - start) & ~(size_t)4095, MADV_HUGEPAGE) != 0)
-            return 77;
-    }
     memset(memory, 0, bytes);
+    const int blocks = !strcmp(pattern, "blocks");
     for (size_t i = 0; i < kIndexes; ++i)
-        indexes[i] = (uint32_t)(!strcmp(pattern, "ordered") ? i : random_number() % doubles);
-    struct node* at = !strcmp(pattern, "chase") ? ring_of((struct node*)memory, bytes / sizeof(struct node)) : NULL;
+        indexes[i] = (uint32_t)(!strcmp(pattern, "ordered") ? i
+                                : !blocks                   ? random_number() % doubles
+                                : i % kBlock == 0           ? random_number() % (doubles / kBlock) * kBlock
+                                                            : indexes[i - 1] + 1);
 
     volatile double sink = 0;
     uint64_t accesses = 0;
@@ -112,15 +85,15 @@ int main(int count, char** arguments) {
         uint32_t moved = (uint32_t)(random_number() % doubles);
         if (!strcmp(pattern, "ordered"))
             moved = (uint32_t)(turn * (size_t)kIndexes % doubles);
+        if (blocks)
+            moved = moved / kBlock * kBlock;
         accesses += kIndexes;
-        if (!strcmp(pattern, "heap") || !strcmp(pattern, "ordered"))
+        if (!strcmp(pattern, "heap") || !strcmp(pattern, "ordered") || blocks)
             sink = sink + gather(memory, moved);
         else if (is_static)
             sink = sink + gather_field(moved);
         else if (!strcmp(pattern, "update"))
             update((uint64_t*)memory, moved);
-        else if (at)
-            at = chase(at, kIndexes);
         else if (!strcmp(pattern, "lookup"))
             for (size_t i = 0; i < kIndexes; ++i)
                 sink = sink + look_up(memory, indexes[i] ^ moved);

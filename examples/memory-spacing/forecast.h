@@ -1,14 +1,15 @@
-/* needy SECONDS MIB [THREADS]: each thread allocates, first touches and reads MIB of its own, wherever it may run; one
-   thread, the first, where THREADS is not said.
+/* forecast SECONDS MIB [THREADS]: each thread allocates, first touches and reads MIB of its own, wherever it runs; one
+   thread, the first, where THREADS is not said. PLACE(thread): what each thread does before it touches its memory.
 
    Prints for each thread the node of its CPU when it ended and how many of its pages lie on node 0, 1, ... */
-#include "place.h"
+#include "../memory_nodes.h"
 
 #include <pthread.h>
 
 enum { kMaxThreads = 16 };
 
 struct part {
+    int number;
     double* table;
     int node;
     pthread_t thread;
@@ -34,6 +35,7 @@ __attribute__((noinline)) static double add_up(const double* table, size_t count
 static void* work(void* argument) {
     struct part* part = argument;
     const size_t count = part_bytes / sizeof(double);
+    PLACE(part->number);
     part->table = malloc(part_bytes); /* allocation */
     if (!part->table)
         give_up("malloc");
@@ -41,23 +43,23 @@ static void* work(void* argument) {
     const double end = seconds_of(CLOCK_MONOTONIC) + run_seconds;
     while (seconds_of(CLOCK_MONOTONIC) < end)
         sink = add_up(part->table, count);
-    unsigned cpu = 0, node = 0;
-    if (syscall(SYS_getcpu, &cpu, &node, NULL) != 0)
-        give_up("getcpu");
-    part->node = (int)node;
+    part->node = current_node();
     return NULL;
 }
 
 int main(int count, char** arguments) {
     const int threads = count > 3 ? atoi(arguments[3]) : 1;
     if (count < 3 || threads < 1 || threads > kMaxThreads) {
-        fprintf(stderr, "usage: needy SECONDS MIB [THREADS]\n");
+        fprintf(stderr, "usage: %s SECONDS MIB [THREADS]\n", arguments[0]);
         return 2;
     }
     run_seconds = atof(arguments[1]);
     part_bytes = (size_t)atol(arguments[2]) << 20;
-    for (int i = 1; i < threads; ++i)
-        pthread_create(&parts[i].thread, NULL, work, &parts[i]);
+    for (int i = 0; i < threads; ++i) {
+        parts[i].number = i;
+        if (i > 0)
+            pthread_create(&parts[i].thread, NULL, work, &parts[i]);
+    }
     work(&parts[0]);
     for (int i = 1; i < threads; ++i)
         pthread_join(parts[i].thread, NULL);

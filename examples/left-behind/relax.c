@@ -1,14 +1,26 @@
-/* left_behind SECONDS CPU CPU: a thread fills an array on the first CPU and reads it; after a fifth of the time it is
-   moved to the second CPU, as a scheduler that balances moves it, and reads on. The array stays where it is. */
-#include "place.h"
+/* relax SECONDS CPU CPU: a thread fills a field on the first CPU and works on it; after a fifth of the time it goes on on
+   the second CPU. The field stays where it is. The thread moves as the scheduler moves threads that it balances: only to
+   CPUs that the thread is allowed. A thread that is pinned stays. */
+#include "../memory_nodes.h"
 
 #include <pthread.h>
+#include <sched.h>
 
 enum { kCount = 4 << 20 }; /* 32 MiB */
 
 static double run_seconds;
 static int cpus[2];
 volatile double sink;
+
+static void balance_to(int cpu, const cpu_set_t* allowed) {
+    cpu_set_t one;
+    if (!CPU_ISSET(cpu, allowed))
+        return;
+    CPU_ZERO(&one);
+    CPU_SET(cpu, &one);
+    if (sched_setaffinity(0, sizeof one, &one) != 0)
+        give_up("sched_setaffinity");
+}
 
 __attribute__((noinline)) static void fill(double* field) {
     for (size_t i = 0; i < kCount; ++i)
@@ -23,13 +35,18 @@ __attribute__((noinline)) static void read_all(const double* field) {
 }
 
 static void* work(void* unused) {
-    pin_to(cpus[0]);
+    cpu_set_t allowed;
+    if (sched_getaffinity(0, sizeof allowed, &allowed) != 0)
+        give_up("sched_getaffinity");
+    balance_to(cpus[0], &allowed);
     double* field = malloc(kCount * sizeof *field); /* allocation */
+    if (!field)
+        give_up("malloc");
     fill(field);
     const double begin = seconds_of(CLOCK_MONOTONIC);
     while (seconds_of(CLOCK_MONOTONIC) < begin + run_seconds / 5)
         read_all(field);
-    pin_to(cpus[1]);
+    balance_to(cpus[1], &allowed);
     while (seconds_of(CLOCK_MONOTONIC) < begin + run_seconds)
         read_all(field);
     free(field);
@@ -38,7 +55,7 @@ static void* work(void* unused) {
 
 int main(int count, char** arguments) {
     if (count != 4) {
-        fprintf(stderr, "usage: left_behind SECONDS CPU CPU\n");
+        fprintf(stderr, "usage: relax SECONDS CPU CPU\n");
         return 2;
     }
     run_seconds = atof(arguments[1]);
