@@ -14,7 +14,7 @@ namespace plumb {
 
 namespace {
 
-constexpr size_t kHotLineLimit = 50, kHeapLineLimit = 30, kMpiSiteLimit = 100;
+constexpr size_t kHotLineLimit = 50, kHeapLineLimit = 30, kMpiSiteLimit = 100, kMemoryObjectLimit = 200;
 
 void check_ids(std::span<const DiagnosisEntry> entries, const std::vector<std::string>& only) {
     for (const std::string& id : only) {
@@ -85,6 +85,7 @@ Report build_report(model::CallPaths& paths, std::span<const DiagnosisEntry> ent
     report.samples = profile.samples;
     report.heap_lines = build_heap_profile(paths, kHeapLineLimit);
     report.accesses = unaligned_accesses(input).lines;
+    report.memory = summarise_memory(input, kMemoryObjectLimit);
     report.mpi = summarise_mpi(paths, kMpiSiteLimit);
     report.heap_exact = heap_is_exact(paths.run());
     report.cpu_seconds = cpu_seconds_of(paths.run());

@@ -51,6 +51,7 @@ std::string html_report(const Report& report) {
     put_html_findings(html, report, sources);
     put_html_metrics(html, report);
     put_html_mpi(html, report);
+    put_html_memory(html, report);
     put_html_charts(html, timeline);
     put_html_hot_lines(html, report, sources);
     put_html_libraries(html, report);

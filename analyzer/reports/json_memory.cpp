@@ -6,6 +6,37 @@
 
 namespace plumb {
 
+namespace {
+
+Json node_shares(const NodeShares& shares) {
+    Json list = Json::array();
+    for (const auto& [node, fraction] : shares)
+        list.push_back({{"node", node}, {"fraction", fraction}});
+    return list;
+}
+
+Json object_row(const MemoryObjectRow& row) {
+    Json held = Json::array(), used = Json::array();
+    for (const MemoryPart& part : row.parts) {
+        held.push_back(part.held_by);
+        used.push_back(part.used_from);
+    }
+    return {{"name", row.subject},
+            {"kind", row.kind},
+            {"bytes", row.bytes},
+            {"processes", row.processes},
+            {"seconds", row.seconds},
+            {"remote_seconds", row.remote_s},
+            {"samples", row.samples},
+            {"place", row.place},
+            {"memory_nodes", node_shares(row.held_by)},
+            {"cpu_nodes", node_shares(row.used_from)},
+            {"part_memory_nodes", held},
+            {"part_cpu_nodes", used}};
+}
+
+} // namespace
+
 Json memory_object(const Report& report) {
     const model::Run& run = *report.run;
     if (!has_several_nodes(run))
@@ -26,7 +57,10 @@ Json memory_object(const Report& report) {
                                  {"file_bytes", memory.file_bytes},
                                  {"anonymous_bytes", memory.anonymous_bytes}});
     }
-    const NodeTraffic traffic = node_traffic_of(run);
+    const NodeTraffic& traffic = report.memory.traffic;
+    Json objects = Json::array();
+    for (const MemoryObjectRow& row : report.memory.objects)
+        objects.push_back(object_row(row));
     for (const auto& [pair, flow] : traffic.matrix)
         flows.push_back({{"cpu_node", pair.first},
                          {"memory_node", pair.second},
@@ -37,6 +71,8 @@ Json memory_object(const Report& report) {
             {"remote_fraction", traffic.remote_fraction()},
             {"samples", traffic.samples},
             {"unknown_samples", traffic.unknown_samples},
+            {"objects", objects},
+            {"objects_left_out", report.memory.objects_left_out},
             {"over_time", over_time}};
 }
 

@@ -1,5 +1,6 @@
 #include "reports/page_data.h"
 #include "reports/json_document.h"
+#include "reports/page_memory.h"
 #include "reports/page_mpi.h"
 
 #include <cmath>
@@ -49,7 +50,8 @@ std::string page_data(const Report& report, const Timeline& timeline) {
                            {"lanes_left_out", timeline.lanes_left_out},
                            {"cpus", cpus},
                            {"cpus_left_out", timeline.cpus_left_out},
-                           {"mpi", job ? mpi_chart_data(*job) : Json(nullptr)}};
+                           {"mpi", job ? mpi_chart_data(*job) : Json(nullptr)},
+                           {"memory", report.memory.recorded ? memory_chart_data(report.memory) : Json(nullptr)}};
     std::string text;
     for (char letter : json_text(document, -1))
         switch (letter) { // only ever inside strings

@@ -16,7 +16,7 @@ constexpr size_t kMostNodes = 8; // columns that fit; of larger machines the fin
 } // namespace
 
 void put_memory(TextCanvas& canvas, const Report& report) {
-    const NodeTraffic traffic = node_traffic_of(*report.run);
+    const NodeTraffic& traffic = report.memory.traffic;
     if (traffic.samples == 0 || traffic.seconds <= 0)
         return;
     std::set<int> from, to;

@@ -93,8 +93,14 @@ class StaticPage(PlumbTest):
         for name, attributes in Outline(render("stacked").decode()).elements:
             self.assertFalse({"src", "href", "srcset", "action"} & attributes.keys(), name)
 
+    def test_memory_nodes_need_no_script(self):
+        outline = Outline(render("memory").decode())
+        for text in "memory of node 1", "Lies on", "the memory allocated at", "went to the memory of another node":
+            self.assertIn(text, outline.text)
+
     def test_stays_small_for_wide_runs(self):
         self.assertLess(len(render("wide")), 2_000_000)
+        self.assertLess(len(render("memory-wide")), 2_000_000)
         self.assertLess(len(render("mpi-wide")), 2_000_000)
 
     def test_findings_come_first_and_need_no_script(self):
@@ -156,6 +162,25 @@ class InBrowser(PlumbTest):
             self.assertEqual(console, [])
             self.assertNotIn("data-error", document)
             self.assert_charts(document, [f"chart-mpi-{chart}" for chart in ("ranks", "arrivals", "matrix", "sizes")])
+
+    def test_memory_nodes(self):
+        for kind, nodes, objects in ("memory", 2, 3), ("memory-wide", 8, 200):
+            page = render(kind)
+            if b'id="plumb-data"' not in page:
+                self.skipTest("this plumb was built without charts")
+            document, console, _ = self.browse_page(page)
+            self.assertEqual(console, [])
+            self.assertNotIn("data-error", document)
+            self.assert_charts(document, [f"chart-memory-{chart}" for chart in ("matrix", "objects", "nodes")])
+            matrix = re.search(r'<div id="chart-memory-matrix".*?</figure>', document, re.S)[0]
+            self.assertGreaterEqual(len(re.findall(r"<rect", matrix)), 2 * nodes)  # its own memory, and node 0's
+            filled = re.search(r'<div id="chart-memory-nodes".*?</figure>', document, re.S)[0]
+            for node in range(nodes):
+                self.assertIn(f"node {node}, 1 GiB", filled)
+            strips = re.search(r'<div id="chart-memory-objects".*?</figure>', document, re.S)[0]
+            self.assertLessEqual(int(re.search(r'<svg[^>]*height="(\d+)"', strips)[1]), 900)  # a screen
+            section = re.search(r'<section id="memory">.*?</section>', page.decode(), re.S)[0]
+            self.assertEqual(section.count("<code>the memory allocated at"), objects)
 
     def test_hostile_names_do_nothing(self):
         document, console, asked = self.browse_page(render("hostile"))

@@ -1,5 +1,6 @@
 #include "synthetic_run.h"
 #include "support/error.h"
+#include "synthetic_memory.h"
 #include "synthetic_mpi.h"
 
 #include <cmath>
@@ -251,6 +252,12 @@ model::Run make_mpi(int size) {
     return run;
 }
 
+model::Run make_memory(int nodes, int objects) {
+    model::Run run = make_clean();
+    add_memory_nodes(run, nodes, objects);
+    return run;
+}
+
 class LineResolver : public model::SourceResolver {
   public:
     LineResolver(std::string kind, std::string file) : kind_(std::move(kind)), file_(std::move(file)) {}
@@ -262,7 +269,7 @@ class LineResolver : public model::SourceResolver {
             return {{kind_ == "hostile" ? hostile : "sin", "", 0, name, false}};
         const std::string function = offset > 40 ? "main" : "compute(double*, int)";
         return {{kind_ == "hostile" ? hostile + function : function, kind_ == "hostile" ? hostile : file_,
-                 static_cast<uint32_t>(offset % 100), name, false}};
+                 static_cast<uint32_t>(kind_.starts_with("memory") ? offset : offset % 100), name, false}};
     }
 
     std::optional<model::DataName> name_static(const model::Module&, uint64_t address, uint32_t, uint64_t) override {
@@ -382,6 +389,8 @@ const DiagnosisEntry troubled[] = {heap_bound,
 const DiagnosisEntry unaligned_entries[] = {{"split-lock", "locked", make_split_lock},
                                             {"line-split-access", "crossing", make_line_split_access},
                                             {"unaligned-access", "unaligned", make_unaligned_access}};
+const DiagnosisEntry memory_entries[] = {{"memory-hot-node", "hot", make_memory_hot_node},
+                                         {"serial-first-touch", "serial", make_serial_first_touch}};
 const DiagnosisEntry hostile_entries[] = {{"cpu-oversubscribed", "threads share CPUs", make<Hostile>},
                                           {"thread-migration", "threads wander", make<Failing>}};
 
@@ -404,6 +413,10 @@ model::Run make_run(const std::string& kind) {
         return make_mpi(16);
     if (kind == "mpi-wide")
         return make_mpi(8'192);
+    if (kind == "memory")
+        return make_memory(2, 3);
+    if (kind == "memory-wide")
+        return make_memory(8, 200);
     throw Error("no synthetic run is called " + kind);
 }
 
@@ -412,6 +425,8 @@ std::span<const DiagnosisEntry> diagnoses_of(const std::string& kind) {
         return unaligned_entries;
     if (kind == "hostile")
         return hostile_entries;
+    if (kind == "memory" || kind == "memory-wide")
+        return memory_entries;
     return kind == "stacked" || kind == "wide" ? std::span<const DiagnosisEntry>(troubled)
                                                : std::span<const DiagnosisEntry>();
 }

@@ -12,7 +12,7 @@ import sys
 HERE = pathlib.Path(__file__).parent
 GOLDENS = [("stacked", "text"), ("stacked", "ascii"), ("stacked", "colour"), ("stacked", "json"), ("clean", "text"),
            ("clean", "json"), ("killed", "text"), ("hostile", "ascii"), ("hostile", "json"), ("unaligned", "text"), ("unaligned", "json"),
-           ("unaligned", "sites"), ("mpi", "text"), ("mpi", "ascii"), ("mpi", "json"), ("mpi-wide", "text")]
+           ("unaligned", "sites"), ("mpi", "text"), ("mpi", "ascii"), ("mpi", "json"), ("mpi-wide", "text"), ("memory", "text"), ("memory", "json")]
 
 
 def render(program, kind, form):

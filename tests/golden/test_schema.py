@@ -26,7 +26,7 @@ class Schema(unittest.TestCase):
         jsonschema.Draft7Validator.check_schema(SCHEMA)
 
     def test_reports_follow_it(self):
-        for kind in ("stacked", "clean", "killed", "hostile", "wide", "unaligned", "mpi", "mpi-wide"):
+        for kind in ("stacked", "clean", "killed", "hostile", "wide", "unaligned", "mpi", "mpi-wide", "memory", "memory-wide"):
             with self.subTest(kind):
                 self.assertEqual([error.message for error in VALIDATOR.iter_errors(document(kind))], [])
 

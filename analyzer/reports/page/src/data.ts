@@ -68,6 +68,29 @@ export interface MpiData {
   sizes: MpiSizes[];
 }
 
+export type MemoryFlow = [cpuNode: number, memoryNode: number, seconds: number, samples: number];
+
+export interface MemoryObject {
+  name: string;
+  bytes: number; // 0: not known
+  seconds: number;
+  remote_seconds: number;
+  parts: [heldBy: number, usedFrom: number][]; // nodes, -1: not seen
+}
+
+export interface MemoryNode {
+  host: string; // empty: there is one
+  node: number;
+  bytes: number;
+  moments: [seconds: number, anonymous: number, file: number, free: number][];
+}
+
+export interface MemoryData {
+  flows: MemoryFlow[];
+  objects: MemoryObject[];
+  nodes: MemoryNode[];
+}
+
 export interface PageData {
   seconds: number;
   lanes: Lane[];
@@ -75,6 +98,7 @@ export interface PageData {
   cpus: CpuRow[];
   cpus_left_out: number;
   mpi: MpiData | null;
+  memory: MemoryData | null;
 }
 
 export function readPageData(): PageData {

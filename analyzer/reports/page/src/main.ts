@@ -2,6 +2,9 @@
 // the rest of the report does not need this script.
 import { cpuChart } from "./cpus";
 import { readPageData, type PageData } from "./data";
+import { memoryMatrix } from "./memory_matrix";
+import { memoryNodes } from "./memory_nodes";
+import { memoryObjects } from "./memory_objects";
 import { arrivalChart } from "./mpi_arrivals";
 import { matrixChart } from "./mpi_matrix";
 import { rankChart } from "./mpi_ranks";
@@ -37,8 +40,17 @@ function drawMpi(data: PageData): void {
   draw("chart-mpi-sizes", data, (_, width) => sizeChart(mpi.sizes, width));
 }
 
+function drawMemory(data: PageData): void {
+  const memory = data.memory;
+  if (!memory) return;
+  draw("chart-memory-matrix", data, (_, width) => memoryMatrix(memory.flows, width));
+  draw("chart-memory-objects", data, (_, width) => memoryObjects(memory.objects, width));
+  draw("chart-memory-nodes", data, (_, width) => memoryNodes(memory.nodes, data.seconds, width));
+}
+
 function drawAll(data: PageData): void {
   drawMpi(data);
+  drawMemory(data);
   draw("chart-threads", data, threadChart);
   draw("chart-cpus", data, cpuChart);
 }
