@@ -176,6 +176,8 @@ class MemorySpacing : public Diagnosis {
         auto& evidence = finding.evidence;
         evidence["needed_bytes"] = static_cast<int64_t>(job.worst.needed_bytes);
         evidence["room_bytes"] = static_cast<int64_t>(job.worst.room_bytes);
+        if (job.worst.shared_bytes > 0)
+            evidence["shared_bytes"] = static_cast<int64_t>(job.worst.shared_bytes);
         evidence["node_bytes"] = static_cast<int64_t>(job.worst.total_bytes);
         evidence["spilled_bytes"] = static_cast<int64_t>(job.worst.spill.spilled_bytes);
         evidence["needs_known_from"] = std::string(job.room.touch_known ? "page faults" : "time on the node's CPUs");

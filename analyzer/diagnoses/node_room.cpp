@@ -126,6 +126,29 @@ class Need {
     bool by_faults_ = false;
 };
 
+// Segments that the processes of a host share fill a node once, however many map them: as much as the process with most of
+// them has, where their pages lie. Which segment is whose the kernel does not say in bytes; of separate ones this is too little.
+void add_shared(HostRoom& room, const std::vector<const Need*>& needs) {
+    uint64_t most = 0, all = 0;
+    std::map<int, uint64_t> faults; // in shared memory, by node of the page
+    for (const Need* need : needs) {
+        const model::Memory& memory = need->process().memory;
+        most = std::max(most, memory.footprint.shared_bytes);
+        for (const model::FirstTouch& touch : memory.touches)
+            if (touch.page_node >= 0 && touch.area < memory.areas.size() && memory.areas[touch.area].shared) {
+                faults[touch.page_node] += touch.faults;
+                all += touch.faults;
+            }
+    }
+    for (const auto& [node, count] : faults)
+        if (const auto found = room.nodes.find(node); found != room.nodes.end()) {
+            const auto bytes = static_cast<uint64_t>(static_cast<double>(most) * static_cast<double>(count) /
+                                                     static_cast<double>(all));
+            found->second.needed_bytes += bytes;
+            found->second.shared_bytes += bytes;
+        }
+}
+
 void add_needs(HostRoom& room, const Need& need, int sign) {
     for (const Tenant& tenant : need.tenants())
         for (const auto& [node, bytes] : tenant.by_node)
@@ -237,6 +260,7 @@ HostRoom room_of(const model::Run& run, const model::Host& host) {
         room.touch_known &= need->by_faults() || is_interleaved(need->process());
         room.tenants.insert(room.tenants.end(), need->tenants().begin(), need->tenants().end());
     }
+    add_shared(room, worst);
     return room;
 }
 

@@ -28,7 +28,8 @@ struct NodeRoom {
     int node = 0;
     uint64_t total_bytes = 0;
     uint64_t room_bytes = 0;   // for this run: free, or cached files that give way, at the best moment
-    uint64_t needed_bytes = 0; // by tenants that live at one time
+    uint64_t needed_bytes = 0; // by tenants that live at one time, with what they share
+    uint64_t shared_bytes = 0; // of them, segments of several processes, counted once
     NodeSpill spill;
 
     bool overflows() const; // more is needed than there is, and allocations did go elsewhere

@@ -164,6 +164,122 @@ TEST_CASE("pages of a process that has ended are not known") {
     CHECK(evidence.why.find("had ended") != std::string::npos);
 }
 
+TEST_CASE("memory that was given back before the kernel was asked is not known, and what came there later is not blamed") {
+    int asked = 0;
+    Parts parts([&](uint32_t, std::span<const uint64_t> addresses, std::span<int> nodes) {
+        ++asked; // the first half is unmapped by now, the second was handed out anew and never touched
+        for (size_t i = 0; i < addresses.size(); ++i)
+            nodes[i] = addresses[i] < kTable + 4 * kMegabyte ? -EFAULT : -ENOENT;
+        return 0;
+    });
+    for (uint64_t i = 0; i < 100; ++i)
+        parts.access(kPid, 0, kTable + i * 8 * kMegabyte / 100, 1000 + i);
+    parts.tree.write(std::to_string(kPid) + "/maps", "");
+    parts.memory->settle(kMillisecond, true);
+    CHECK(asked == 1);
+    CHECK(parts.memory->told() == 0);
+    CHECK(parts.memory->unknown() == 100);
+    const model::Run run = parts.run();
+    CHECK(samples_between(run.processes.at(0), 0, -1) == 100);
+    CHECK(run.evidence.back().source == "numa");
+    CHECK(run.evidence.back().state == model::Evidence::State::missing);
+}
+
+TEST_CASE("a kernel that refuses in the middle of a run is told with its own word") {
+    bool refuses = false;
+    Parts parts([&](uint32_t pid, std::span<const uint64_t> addresses, std::span<int> nodes) {
+        return refuses ? EPERM : half_and_half(pid, addresses, nodes);
+    });
+    for (uint64_t i = 0; i < 300; ++i) {
+        parts.access(kPid, 0, kTable + i * 8, 1000 + i);
+        if (i == 99)
+            parts.memory->settle(kMillisecond, false);
+        refuses = i >= 99;
+    }
+    parts.memory->settle(2 * kMillisecond, true);
+    CHECK(parts.memory->told() == 100);
+    CHECK(parts.memory->unknown() == 200);
+    const model::Run run = parts.run();
+    CHECK(run.evidence.back().state == model::Evidence::State::limited);
+    CHECK(run.evidence.back().why.find(std::strerror(EPERM)) != std::string::npos);
+}
+
+TEST_CASE("more accesses than can be asked about are counted, not kept") {
+    Parts parts;
+    constexpr uint64_t kMany = 200'000;
+    for (uint64_t i = 0; i < kMany; ++i)
+        parts.access(kPid, 0, kTable + i % 1024 * 8, 1000 + i);
+    parts.memory->settle(kMillisecond, true);
+    CHECK(parts.memory->told() < kMany);
+    const uint64_t told = parts.memory->told();
+    const model::Run run = parts.run();
+    CHECK(run.evidence.back().why.find(std::to_string(kMany - told) + " came faster") != std::string::npos);
+}
+
+TEST_CASE("mappings of every kind are known for what they are") {
+    Parts parts([](uint32_t, std::span<const uint64_t>, std::span<int> nodes) {
+        std::ranges::fill(nodes, 1);
+        return 0;
+    });
+    struct Kind {
+        const char* rights;
+        int inode;
+        const char* path;
+        bool file, shared, heap;
+    };
+    const std::vector<Kind> kinds = {{"r--p", 7, "/data/table.bin", true, false, false},
+                                     {"rw-p", 7, "/data/table.bin", true, false, false}, // pages of its own once written
+                                     {"rw-s", 9, "/dev/shm/window", true, true, false},
+                                     {"rw-s", 10, "/memfd:ring (deleted)", true, true, false},
+                                     {"rw-s", 11, "/dev/zero (deleted)", true, true, false},
+                                     {"rw-s", 12, "/SYSV00000000 (deleted)", true, true, false},
+                                     {"rw-p", 13, "/anon_hugepage (deleted)", true, false, false}, // hugetlbfs
+                                     {"rw-p", 0, "[heap]", false, false, true},
+                                     {"rw-p", 0, "", false, false, false}};
+    std::string maps;
+    for (size_t i = 0; i < kinds.size(); ++i)
+        maps += fmt::format("{:x}-{:x} {} 00000000 08:01 {} {}\n", kTable + i * 4 * kMegabyte,
+                            kTable + (i * 4 + 2) * kMegabyte, kinds[i].rights, kinds[i].inode, kinds[i].path);
+    parts.tree.write(std::to_string(kPid) + "/maps", maps);
+    for (size_t i = 0; i < kinds.size(); ++i)
+        parts.access(kPid, 0, kTable + i * 4 * kMegabyte + 64, 1000 + i);
+    parts.memory->settle(kMillisecond, true);
+    const model::Run run = parts.run();
+    const model::Memory& memory = run.processes.at(0).memory;
+    REQUIRE(memory.areas.size() == kinds.size());
+    for (size_t i = 0; i < kinds.size(); ++i) {
+        INFO(kinds[i].path);
+        const auto area = std::ranges::find(memory.areas, kTable + i * 4 * kMegabyte, &model::MemoryArea::start);
+        REQUIRE(area != memory.areas.end());
+        CHECK(area->path == kinds[i].path);
+        CHECK(area->file == kinds[i].file);
+        CHECK(area->shared == kinds[i].shared);
+        CHECK(area->heap == kinds[i].heap);
+        CHECK(area->writable == (kinds[i].rights[1] == 'w'));
+    }
+}
+
+TEST_CASE("a process with ever new mappings is told of in a bounded record") {
+    Parts parts;
+    std::string maps;
+    constexpr uint64_t kMany = 5000;
+    for (uint64_t i = 0; i < kMany; ++i)
+        maps += fmt::format("{:x}-{:x} rw-p 00000000 00:00 0 \n", kTable + i * 8192, kTable + i * 8192 + 4096);
+    parts.tree.write(std::to_string(kPid) + "/maps", maps);
+    for (uint64_t i = 0; i < kMany; ++i)
+        parts.access(kPid, 0, kTable + i * 8192, 1000 + i);
+    parts.memory->settle(kMillisecond, true);
+    const model::Run run = parts.run();
+    const model::Memory& memory = run.processes.at(0).memory;
+    CHECK(memory.areas.size() < 2000);
+    CHECK(samples_between(run.processes.at(0), 0, 0) + samples_between(run.processes.at(0), 0, 1) <= kMany);
+    REQUIRE(memory.epochs.size() >= 1);
+    uint64_t in_epochs = 0;
+    for (const model::MemoryEpoch& epoch : memory.epochs)
+        in_epochs += epoch.samples;
+    CHECK(in_epochs == kMany);
+}
+
 TEST_CASE("page faults tell who touched what first") {
     Parts parts;
     for (uint64_t i = 0; i < 100; ++i) {
@@ -207,9 +323,23 @@ TEST_CASE("where all memory is on one node nothing is recorded, and it is said w
     tree.write("proc/cmdline", "root=/dev/sda numa=off quiet\n");
     CHECK(platform::numa_is_off(tree.root() + "/proc"));
     CHECK_FALSE(MemorySampling::is_wanted(file, nodes, never, tree.root() + "/proc"));
-    CHECK_FALSE(MemorySampling::is_wanted(file, {}, never, tree.root() + "/proc")); // a kernel without NUMA
+    CHECK(platform::read_numa_nodes(tree.root() + "/nowhere").empty());
+    CHECK_FALSE(MemorySampling::is_wanted(file, {}, never, tree.root() + "/nowhere")); // a kernel without NUMA
     const auto refused = [](uint32_t, std::span<const uint64_t>, std::span<int>) { return EPERM; };
     CHECK_FALSE(MemorySampling::is_wanted(file, kTwoNodes, refused, tree.root() + "/proc"));
+    file.close();
+    std::vector<trace::TraceFile> files;
+    files.emplace_back(tree.root() + "/t.plumb");
+    const model::Run run = trace::build_run(files, nullptr);
+    REQUIRE(run.evidence.size() == 3); // of the first and the third, which say the same, one
+    using State = model::Evidence::State;
+    const std::pair<State, const char*> said[] = {
+        {State::ok, "one NUMA node"}, {State::missing, "numa=off"}, {State::missing, "move_pages: "}};
+    for (size_t i = 0; i < 3; ++i) {
+        CHECK(run.evidence[i].source == "numa");
+        CHECK(run.evidence[i].state == said[i].first);
+        CHECK(run.evidence[i].why.find(said[i].second) != std::string::npos);
+    }
 }
 
 TEST_CASE("nodes without CPUs and without memory") {

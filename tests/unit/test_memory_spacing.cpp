@@ -199,6 +199,37 @@ TEST_CASE("a process that a shell's child became is one thread, whichever of the
     CHECK(finding.advice[0].command == "plumb run --pin=spread:2 --bind-memory -- ./app 'big file'");
 }
 
+TEST_CASE("memory that ranks share is counted once") {
+    Scene scene;
+    for (const int cpu : {0, 1}) {
+        model::Process& process = scene.add_needy({cpu}, 300, 50);
+        process.memory.footprint.shared_bytes = 500 * kMegabyte; // both map the same window
+        model::MemoryArea area;
+        area.start = 0x7e0000000000;
+        area.end = area.start + 500 * kMegabyte;
+        area.shared = area.file = area.writable = true;
+        area.path = "/dev/shm/window";
+        process.memory.areas.push_back(area);
+        model::FirstTouch touch;
+        touch.area = 0;
+        touch.instruction = kFill;
+        touch.cpu_node = touch.page_node = 0;
+        touch.samples = touch.faults = 500;
+        touch.lowest_address = area.start;
+        touch.highest_address = area.end - 4096;
+        process.memory.touches.push_back(touch);
+    }
+    scene.driven_away(0, 300);
+    scene.finish();
+    const Finding finding = scene.only();
+    CHECK(number(finding, "needed_bytes") == Approx(1100.0 * kMegabyte));
+    CHECK(number(finding, "shared_bytes") == 500 * static_cast<int64_t>(kMegabyte));
+    Scene little = scene; // with room for it once, not twice
+    for (model::Process& process : little.run.processes)
+        process.memory.footprint.shared_bytes = 200 * kMegabyte;
+    CHECK(little.diagnose("memory-spacing").empty());
+}
+
 TEST_CASE("spacing is silent where there is room, and where something else is the cause") {
     Scene apart; // as the advice places them
     apart.add_needy({0}, 600, 0);
