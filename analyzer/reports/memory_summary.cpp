@@ -13,6 +13,7 @@ namespace plumb {
 namespace {
 
 constexpr uint64_t kParts = 64;
+constexpr double kMost = 0.6; // of a part: what one node must have for the part to be its
 
 NodeShares shares_of(const std::map<int, double>& by_node) {
     double all = 0;
@@ -66,8 +67,8 @@ std::vector<MemoryPart> parts_of(const MemoryObject& object) {
                &Weights::faults);
     std::vector<MemoryPart> parts;
     const auto most = [](const std::map<int, double>& by_node) {
-        const auto found = std::ranges::max_element(by_node, {}, &std::pair<const int, double>::second);
-        return found == by_node.end() ? -1 : found->first;
+        const NodeShares shares = shares_of(by_node);
+        return shares.empty() ? kNoNode : shares[0].second < kMost ? kSeveralNodes : shares[0].first;
     };
     for (const Weights& part : weights)
         parts.push_back({most(part.pages.empty() ? part.faults : part.pages), most(part.cpus)});

@@ -14,9 +14,11 @@ namespace plumb {
 
 using NodeShares = std::vector<std::pair<int, double>>; // node, share of the accesses; the most first
 
+inline constexpr int kNoNode = -1, kSeveralNodes = -2;
+
 struct MemoryPart { // a 64th of an object
-    int held_by = -1;   // node of most of its pages that were seen; -1: none was
-    int used_from = -1; // node of the CPUs that used it most
+    int held_by = kNoNode;   // node of most of its pages that were seen; kNoNode: none was, kSeveralNodes: none has most
+    int used_from = kNoNode; // node of the CPUs that used it most; likewise
 };
 
 struct MemoryObjectRow { // objects of one name, in whatever processes they are

@@ -425,7 +425,7 @@ std::span<const DiagnosisEntry> diagnoses_of(const std::string& kind) {
         return unaligned_entries;
     if (kind == "hostile")
         return hostile_entries;
-    if (kind == "memory" || kind == "memory-wide")
+    if (kind == "memory")
         return memory_entries;
     return kind == "stacked" || kind == "wide" ? std::span<const DiagnosisEntry>(troubled)
                                                : std::span<const DiagnosisEntry>();

@@ -75,7 +75,7 @@ export interface MemoryObject {
   bytes: number; // 0: not known
   seconds: number;
   remote_seconds: number;
-  parts: [heldBy: number, usedFrom: number][]; // nodes, -1: not seen
+  parts: [heldBy: number, usedFrom: number][]; // nodes; -1: not seen, -2: several
 }
 
 export interface MemoryNode {

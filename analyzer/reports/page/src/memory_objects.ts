@@ -13,6 +13,8 @@ interface Strip {
   node: number;
 }
 
+const unseen = -1;
+const several = -2;
 const longestName = 42;
 const rowHeight = 26;
 
@@ -26,8 +28,15 @@ function strips(object: MemoryObject, row: number, lower: boolean): Strip[] {
     if (last && last.node === node) last.end = end;
     else pieces.push({ row, lower, begin: index / object.parts.length, end, node });
   });
-  return pieces.filter((piece) => piece.node >= 0);
+  return pieces.filter((piece) => piece.node !== unseen);
 }
+
+const box = {
+  x1: (piece: Strip): number => 100 * piece.begin,
+  x2: (piece: Strip): number => 100 * piece.end,
+  y1: (piece: Strip): number => piece.row + (piece.lower ? 0.52 : 0.1),
+  y2: (piece: Strip): number => piece.row + (piece.lower ? 0.9 : 0.48),
+};
 
 const shown = (name: string): string => (name.length > longestName ? `…${name.slice(name.length - longestName + 1)}` : name);
 
@@ -36,14 +45,15 @@ function tip(objects: MemoryObject[], strip: Strip): string {
   const place = object.bytes
     ? `${bytes(strip.begin * object.bytes)} to ${bytes(strip.end * object.bytes)} of ${bytes(object.bytes)}`
     : `${Math.round(100 * strip.begin)} to ${Math.round(100 * strip.end)} %`;
-  const what = strip.lower ? `used most by threads of node ${strip.node}` : `lies on node ${strip.node}`;
+  const where = strip.node === several ? "several nodes" : `node ${strip.node}`;
+  const what = strip.lower ? `used by threads of ${where}` : `lies on ${where}`;
   return `${object.name}\n${place}: ${what}\n${object.remote_seconds.toPrecision(3)} of ${object.seconds.toPrecision(3)} s from other nodes`;
 }
 
 export function memoryObjects(objects: MemoryObject[], width: number): HTMLElement {
   const pieces = objects.flatMap((object, row) => [...strips(object, row, false), ...strips(object, row, true)]);
-  const nodes = pieces.map((piece) => piece.node);
-  const scale = cpuScale(nodes);
+  const scale = cpuScale(pieces.map((piece) => piece.node).filter((node) => node !== several));
+  const shared = pieces.filter((piece) => piece.node === several);
   const names = objects.map((object) => shown(object.name));
   const chart = Plot.plot({
     width,
@@ -69,19 +79,23 @@ export function memoryObjects(objects: MemoryObject[], width: number): HTMLEleme
         y2: (row: number) => row + 0.9,
         fill: "var(--tint)",
       }),
-      Plot.rect(pieces, {
-        x1: (piece: Strip) => 100 * piece.begin,
-        x2: (piece: Strip) => 100 * piece.end,
-        y1: (piece: Strip) => piece.row + (piece.lower ? 0.52 : 0.1),
-        y2: (piece: Strip) => piece.row + (piece.lower ? 0.9 : 0.48),
+      Plot.rect(pieces.filter((piece) => piece.node !== several), {
+        ...box,
         fill: "node",
         title: (piece: Strip) => tip(objects, piece),
       }),
+      Plot.rect(shared, { ...box, fill: "var(--muted)", title: (piece: Strip) => tip(objects, piece) }),
     ],
   });
   const block = document.createElement("div");
   const range = scale.range;
-  if (range) block.append(swatches(scale.domain.map((node, index) => ({ name: `node ${node}`, colour: range[index]! }))));
+  if (range)
+    block.append(
+      swatches([
+        ...scale.domain.map((node, index) => ({ name: `node ${node}`, colour: range[index]! })),
+        ...(shared.length > 0 ? [{ name: "several nodes", colour: "var(--muted)" }] : []),
+      ]),
+    );
   else block.append(Plot.legend({ color: { ...scale, label: "node" }, width: 260 }));
   block.append(chart);
   return block;
