@@ -9,6 +9,7 @@
 #include "model/mpi.h"
 #include "model/mpi_job.h"
 #include "model/page_scatter.h"
+#include "model/shared_line.h"
 #include "model/strided_walk.h"
 
 #include <cstdint>
@@ -127,6 +128,7 @@ struct Process {
     std::vector<SampledAccess> sampled_accesses;
     Memory memory;
     std::vector<StridedWalk> strided_walks; // by time, the most first
+    std::vector<SharedLine> shared_lines; // by time, the most first
     std::vector<PageScatter> page_scatters; // by time on small pages, the most first
     std::vector<StreamingLoop> streaming_loops;
     std::optional<MpiProcess> mpi; // it is a rank of an MPI job
@@ -177,6 +179,7 @@ struct Host {
     std::vector<InterruptSource> interrupts;
     std::vector<EventCount> event_counts;
     std::optional<AccessPenalties> access_penalties;
+    std::optional<LineTransfer> line_transfer; // only where threads share cache lines
     HugePages huge_pages; // only where accesses scatter over pages
     std::vector<BandwidthRoof> bandwidth_roofs; // only where loops stream through memory; the commonest mix first
     uint64_t recorder_cpu_ns = 0, lost_samples = 0, samples = 0, sample_cost_ns = 0, sample_period_ns = 0;

@@ -2,6 +2,8 @@
 
 #include <plumb/trace_format.h>
 
+#include <algorithm>
+
 namespace plumb::record {
 
 namespace {
@@ -41,13 +43,68 @@ const MemoryOperand* main_operand(const MemoryInstruction& instruction, bool onl
     return found;
 }
 
-AccessPlan plan_of(const MemoryInstruction& instruction, const MemoryOperand& operand, AccessPlan::Kind kind,
-                   uint64_t address, uint64_t sampled) {
+// Whether the code behind a load comes back to it without having stored anything outside the stack frame and without
+// having changed where it loads from: a wait for somebody else. Both ways of forward branches are tried.
+bool comes_back(const CodeRegion& code, uint64_t load, uint64_t address, const MemoryOperand& operand, int steps) {
+    constexpr int kFrame = 6; // rbp
+    for (; steps > 0; --steps) {
+        if (address == load)
+            return true;
+        MemoryInstruction instruction;
+        if (!decode(code, address, instruction) || instruction.string ||
+            changes(instruction.overwritten, operand.base) || changes(instruction.overwritten, operand.index))
+            return false;
+        for (int i = 0; i < instruction.operand_count; ++i) {
+            const MemoryOperand& other = instruction.operands[i];
+            if (other.store && !other.stack && other.base != shim::kStackPointer && other.base != kFrame)
+                return false;
+        }
+        const Jump jump = jump_at(address, code.bytes_at(address).first(instruction.length));
+        if (instruction.branch && jump.target == 0)
+            return false;
+        if (jump.conditional && comes_back(code, load, jump.target, operand, steps / 2))
+            return true;
+        address = jump.target != 0 && !jump.conditional ? jump.target : address + instruction.length;
+    }
+    return false;
+}
+
+// Whether what was loaded goes back to where it came from: a few instructions on, with the same operand.
+bool goes_back(const CodeRegion& code, uint64_t load, const MemoryInstruction& loading, const MemoryOperand& operand) {
+    constexpr int kSoon = 8;
+    const auto place = [](const MemoryOperand& of, uint64_t behind) {
+        return static_cast<uint64_t>(of.displacement) + (of.base == shim::kNextInstruction ? behind : 0);
+    };
+    const uint64_t wanted = place(operand, load + loading.length);
+    uint32_t overwritten = loading.overwritten;
+    uint64_t address = load + loading.length;
+    for (int step = 0; step < kSoon; ++step) {
+        MemoryInstruction instruction;
+        if (!is_known(operand, overwritten) || !decode(code, address, instruction) || instruction.branch)
+            return false;
+        address += instruction.length;
+        for (int i = 0; i < instruction.operand_count; ++i) {
+            const MemoryOperand& other = instruction.operands[i];
+            if (other.store && other.base == operand.base && other.index == operand.index &&
+                other.scale == operand.scale && other.segment == operand.segment && place(other, address) == wanted)
+                return true;
+        }
+        overwritten |= instruction.overwritten;
+    }
+    return false;
+}
+
+AccessPlan plan_of(const CodeRegion& code, const MemoryInstruction& instruction, const MemoryOperand& operand,
+                   AccessPlan::Kind kind, uint64_t address, uint64_t sampled) {
     AccessPlan plan;
     plan.kind = kind;
     plan.distance = static_cast<int32_t>(static_cast<int64_t>(address - sampled));
     plan.length = instruction.length;
     plan.operand = operand;
+    std::ranges::copy(code.bytes_at(address).first(instruction.length), plan.code.begin());
+    plan.updates = operand.load && !operand.store && !operand.stack && goes_back(code, address, instruction, operand);
+    plan.polls = operand.load && !operand.store && !operand.stack &&
+                 comes_back(code, address, address + instruction.length, operand, kMostAhead);
     plan.flags = static_cast<uint16_t>((operand.load ? trace::kAlignLoad : 0u) | (operand.store ? trace::kAlignStore : 0u) |
                                        (instruction.locked ? trace::kAlignLocked : 0u) |
                                        (instruction.string ? trace::kAlignString : 0u) |
@@ -76,7 +133,7 @@ Answer look_back(const CodeRegion& code, uint64_t sampled, AccessPlan& plan) {
             return Answer::unknown;
         if (!is_known(*operand, overwritten))
             return Answer::none;
-        plan = plan_of(instruction, *operand, AccessPlan::Kind::before, address, sampled);
+        plan = plan_of(code, instruction, *operand, AccessPlan::Kind::before, address, sampled);
         return Answer::found;
     }
     return Answer::none;
@@ -96,8 +153,8 @@ AccessPlan look_ahead(const CodeRegion& code, uint64_t sampled) {
         if (const MemoryOperand* operand = main_operand(instruction, false)) {
             if (!is_known(*operand, overwritten))
                 return {};
-            return plan_of(instruction, *operand, step == 0 ? AccessPlan::Kind::at : AccessPlan::Kind::ahead, address,
-                           sampled);
+            return plan_of(code, instruction, *operand, step == 0 ? AccessPlan::Kind::at : AccessPlan::Kind::ahead,
+                           address, sampled);
         }
         overwritten |= instruction.overwritten;
         if (leaves)
@@ -108,12 +165,25 @@ AccessPlan look_ahead(const CodeRegion& code, uint64_t sampled) {
     return {};
 }
 
+// A thread whose stores wait for a line is interrupted at the next store that finds no room.
+std::shared_ptr<const AccessPlan> store_at(const CodeRegion& code, uint64_t sampled) {
+    MemoryInstruction instruction;
+    if (!decode(code, sampled, instruction))
+        return nullptr;
+    const MemoryOperand* operand = main_operand(instruction, false);
+    if (!operand || !operand->store || operand->stack || !is_known(*operand, 0))
+        return nullptr;
+    return std::make_shared<const AccessPlan>(
+        plan_of(code, instruction, *operand, AccessPlan::Kind::at, sampled, sampled));
+}
+
 } // namespace
 
 AccessPlan plan_access(const CodeRegion& code, uint64_t sampled) {
     AccessPlan plan;
     switch (look_back(code, sampled, plan)) {
     case Answer::found:
+        plan.store = store_at(code, sampled);
         return plan;
     case Answer::unknown:
         return {};

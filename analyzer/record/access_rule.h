@@ -6,6 +6,7 @@
 #include "platform/memory_instruction.h" // of the shim: one decoder for both sides
 #include "record/code_region.h"
 
+#include <array>
 #include <cstdint>
 #include <memory>
 
@@ -21,7 +22,12 @@ struct AccessPlan {
     int32_t distance = 0;        // bytes from the sampled address to the instruction that made the access
     uint8_t length = 0;          // of that instruction
     uint16_t flags = 0;          // trace::AlignFlags
+    bool updates = false;        // an instruction soon behind the load stores to the same place
+    bool polls = false;          // the loop around it does nothing but load from there until something changes
     shim::MemoryOperand operand{};
+    std::array<uint8_t, 15> code{}; // of that instruction, `length` bytes
+    std::shared_ptr<const AccessPlan> store; // of an access behind which the sample landed: what the sampled instruction
+                                             // itself is about to store; null: nothing
     std::shared_ptr<const LoopPath> loop; // that it stands in; not filled by plan_access; null: in none that is known
 
     uint64_t instruction(uint64_t sampled) const { return sampled + static_cast<uint64_t>(int64_t{distance}); }

@@ -209,12 +209,25 @@ std::optional<SampledAccess> AccessSampling::take(const PerfRecord& sample, uint
     SampledAccess access{sample.pid,     sample.tid, sample.cpu, sample.time_ns, weight_ns,
                          sample.address, plan.instruction(sample.address), plan.address(sample.address, registers),
                          plan.operand.width, plan.flags, process->generation, {}};
-    access.length = plan.length;
     access.operand = plan.operand;
+    const auto base_of = [&](const AccessPlan& of) {
+        return of.operand.base == shim::kNoRegister ? 0 : registers[of.operand.base];
+    };
+    access.updates = plan.updates;
+    access.polls = plan.polls;
+    access.length = plan.length;
+    access.code = plan.code;
+    access.base_value = base_of(plan);
     if (plan.loop) {
         access.move = plan.loop->move(registers);
         access.in_loop = true;
         access.chases = plan.loop->chases();
+    }
+    if (plan.store) { // last: it changes the registers
+        const AccessPlan& store = *plan.store;
+        access.store = StoreAhead{store.address(sample.address, registers), 0, store.operand.width, store.flags,
+                                  store.length, store.code};
+        access.store->base_value = base_of(store);
     }
     const bool unaligned = (access.address & (std::bit_floor(access.width) - 1u)) != 0;
     const bool crosses_line = crosses(access.address, access.width, 64);

@@ -12,12 +12,20 @@
 #include "record/trace_file.h"
 #include "unwind/stack_unwinder.h"
 
+#include <array>
 #include <cstdint>
 #include <optional>
 #include <string>
 #include <unordered_map>
 
 namespace plumb::record {
+
+struct StoreAhead { // of the interrupted instruction itself
+    uint64_t address = 0, base_value = 0;
+    uint16_t width = 0, flags = 0;
+    uint8_t length = 0;
+    std::array<uint8_t, 15> code{};
+};
 
 struct SampledAccess {
     uint32_t pid = 0, tid = 0;
@@ -32,8 +40,14 @@ struct SampledAccess {
     std::optional<LoopMove> move = std::nullopt; // from here to the next round of the loop, where the registers tell it
     bool in_loop = false; // that could be followed
     bool chases = false;  // the next access's address is made of what was loaded with the help of this one's
-    uint8_t length = 0;   // of `instruction`, bytes
-    shim::MemoryOperand operand{}; // that tells `address`
+    bool updates = false; // what was loaded is stored again soon
+    bool polls = false;   // the loop does nothing else than wait for another value there
+    uint8_t length = 0;   // of the instruction that made the access
+    std::array<uint8_t, 15> code{}; // its bytes
+    uint64_t base_value = 0;        // of the base register of its operand
+    std::optional<StoreAhead> store = std::nullopt; // the interrupted instruction is another one, and about to store
+    shim::MemoryOperand operand{
+}; // that tells `address`
 };
 
 // All accesses of the loop that a sample was taken in.

@@ -15,6 +15,7 @@
 #include "record/executable.h"
 #include "record/fault_sampler.h"
 #include "record/footprints.h"
+#include "record/line_sharing.h"
 #include "record/memory_sampling.h"
 #include "record/node_monitor.h"
 #include "record/page_scatter.h"
@@ -31,6 +32,7 @@
 #include "support/error.h"
 
 #include <algorithm>
+#include <bit>
 #include <cerrno>
 #include <csignal>
 #include <optional>
@@ -62,6 +64,13 @@ std::string trace_path(const std::string& directory) {
     char host[256] = "";
     gethostname(host, sizeof host - 1);
     return directory + "/node-" + host + "-" + std::to_string(getpid()) + ".plumb";
+}
+
+// Of the unit in which CPUs hand data to one another.
+uint32_t line_bytes(const std::vector<platform::CacheLevel>& caches) {
+    const long told = sysconf(_SC_LEVEL1_DCACHE_LINESIZE);
+    const uint32_t bytes = !caches.empty() ? caches.front().line_bytes : told > 0 ? static_cast<uint32_t>(told) : 64;
+    return std::has_single_bit(bytes) && bytes >= 16 && bytes <= 4096 ? bytes : 64;
 }
 
 class Recorder {
@@ -106,6 +115,7 @@ class Recorder {
     std::optional<AccessStrides> strides_;
     std::optional<PageScatter> scatter_;
     std::optional<TrafficSampling> traffic_;
+    std::optional<LineSharing> sharing_;
     std::optional<EventCounts> events_;
     std::optional<ThreadMonitor> threads_;
     std::optional<NodeMonitor> node_;
@@ -170,7 +180,9 @@ void Recorder::launch() {
     threads_.emplace(*file_, "/proc", begin_ns_);
     if (samples) { // loads the decoder, which the program need not wait for
         accesses_.emplace(*file_, *processes_, profile_->images(), kMostAccessBytesEach);
-        strides_.emplace(platform::read_cache_levels("", std::max(sched_getcpu(), 0)));
+        const std::vector<platform::CacheLevel> caches = platform::read_cache_levels("", std::max(sched_getcpu(), 0));
+        strides_.emplace(caches);
+        sharing_.emplace(line_bytes(caches));
         scatter_.emplace("/proc");
         if (options_.collects("bandwidth"))
             traffic_.emplace(*accesses_, begin_ns_);
@@ -245,12 +257,15 @@ void Recorder::drain(bool final) {
                 if (record.kind != PerfKind::sample)
                     return;
                 const trace::NodeId path = profile_->take(record, weight_ns);
+                if (sharing_)
+                    sharing_->count(record.pid, record.tid, record.cpu, record.time_ns, weight_ns);
                 const auto access = accesses_ ? accesses_->take(record, weight_ns) : std::nullopt;
                 if (access) {
                     strides_->take(*access);
                     scatter_->take(*access);
                     if (traffic_)
                         traffic_->take(*access);
+                    sharing_->take(*access, path);
                 }
                 if (access && memory_)
                     memory_->take(*access, path);
@@ -266,6 +281,7 @@ void Recorder::drain(bool final) {
             scatter_->forget(pid);
             if (traffic_)
                 traffic_->forget(pid);
+            sharing_->forget(pid);
         }
         if (memory_)
             memory_->forget(pid);
@@ -467,6 +483,8 @@ void Recorder::finish() {
         scatter_->write(*file_, directory_.recorders().size());
     if (traffic_)
         traffic_->write(*file_, directory_.recorders().size());
+    if (sharing_)
+        sharing_->write(*file_);
     say_what_is_left();
     processes_->gone(child_->pid(), end_ns, wait_status_, to_ns(usage_.ru_utime), to_ns(usage_.ru_stime),
                      static_cast<uint64_t>(usage_.ru_maxrss) * 1024);

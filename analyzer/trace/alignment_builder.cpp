@@ -210,6 +210,10 @@ void AlignmentBuilder::give_back_samples() {
     for (model::PageScatter& scatter : process_.page_scatters)
         if (const model::StandInCode* code = find(stand_ins, scatter.address))
             scatter.address = code->address;
+    for (model::SharedLine& line : process_.shared_lines)
+        for (model::LineUse& use : line.uses)
+            if (const model::StandInCode* code = find(stand_ins, use.instruction))
+                use.instruction = code->address;
     merge_accesses(process_.sampled_accesses);
 }
 

@@ -649,3 +649,54 @@
     F(bytes_per_s, number, "median of several repetitions")                                                  \
     F(low_bytes_per_s, number, "lower quartile")                                                             \
     F(high_bytes_per_s, number, "upper quartile")
+
+#define PLUMB_FIELDS_SharedLine(F)                                                                           \
+    F(pid, number, "")                                                                                       \
+    F(line_bytes, number, "")                                                                                \
+    F(address, address, "")                                                                                  \
+    F(samples, number, "of all threads")                                                                     \
+    F(time_ns, number, "what they stand for")                                                                \
+    F(pairs, number, "samples that followed another one")                                                    \
+    F(handovers, number, "of them, by another thread on another CPU, whatever they do")                      \
+    F(close_pairs, number, "samples that soon followed another one")                                         \
+    F(close_handovers, number, "")                                                                           \
+    F(same_handovers, number, "")                                                                            \
+    F(other_handovers, number, "")                                                                           \
+    F(same_slices, number, "of the process's time with several threads, a bit each: such handovers in it")   \
+    F(other_slices, number, "")                                                                              \
+    F(slice_ns, number, "the same for all lines of a process")                                               \
+    F(threads, number, "that were seen there, about")                                                   \
+    F(padding, padding, "")                                                                                  \
+    F(first_ns, number, "of the first sample: tells the image of a pid that executed another program")
+
+#define PLUMB_FIELDS_LineUse(F)                                                                              \
+    F(pid, number, "")                                                                                       \
+    F(path, node, "of its samples, 0: not known")                                                            \
+    F(line, address, "SharedLine::address")                                                                  \
+    F(instruction, address, "address")                                                                       \
+    F(offset, number, "of the first byte in the line")                                                       \
+    F(width, number, "bytes")                                                                                \
+    F(flags, flags, "AlignFlags")                                                                            \
+    F(code, bytes, "the instruction's bytes")                                                                \
+    F(code_bytes, number, "")                                                                                \
+    F(base_value, address, "of the base register of its operand, at the last sample")                        \
+    F(samples, number, "")                                                                                   \
+    F(time_ns, number, "what they stand for")                                                                \
+    F(shared_ns, number, "of that, while other threads were about, and not in a loop that only waits for a value")\
+    F(polled_ns, number, "of that, in such a loop")                                                          \
+    F(same_handovers, number, "to it")                                                                       \
+    F(other_handovers, number, "")                                                                           \
+    F(first_ns, number, "")                                                                                  \
+    F(last_ns, number, "")
+
+#define PLUMB_FIELDS_LineTransfer(F)                                                                         \
+    F(cpu, number, "")                                                                                       \
+    F(other_cpu, number, "")                                                                                 \
+    F(own_load_ps, number, "")                                                                               \
+    F(contended_load_ps, number, "")                                                                         \
+    F(own_store_ps, number, "")                                                                              \
+    F(contended_store_ps, number, "")                                                                        \
+    F(own_update_ps, number, "")                                                                             \
+    F(contended_update_ps, number, "")                                                                       \
+    F(own_locked_ps, number, "")                                                                             \
+    F(contended_locked_ps, number, "")

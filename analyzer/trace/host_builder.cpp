@@ -145,6 +145,21 @@ void HostBuilder::take(const BandwidthRoof& record, FileContext& context) {
                             .high = static_cast<double>(record.high_bytes_per_s)});
 }
 
+// Of several recorders of a node, the first that could measure something.
+void HostBuilder::take(const LineTransfer& record, FileContext&) {
+    const auto access = [](uint64_t own_ps, uint64_t contended_ps) {
+        return model::LineTransfer::Access{static_cast<double>(own_ps) * 1e-3, static_cast<double>(contended_ps) * 1e-3};
+    };
+    if (host_.line_transfer)
+        return;
+    host_.line_transfer = {.cpu = record.cpu,
+                           .other_cpu = record.other_cpu,
+                           .load = access(record.own_load_ps, record.contended_load_ps),
+                           .store = access(record.own_store_ps, record.contended_store_ps),
+                           .update = access(record.own_update_ps, record.contended_update_ps),
+                           .locked = access(record.own_locked_ps, record.contended_locked_ps)};
+}
+
 // Several recorders of a node time the same machine: disturbances only make a figure larger, so the smallest one counts.
 void HostBuilder::take(const AccessPenalty& record, FileContext& context) {
     if (!host_.access_penalties)

@@ -23,6 +23,7 @@ class HostBuilder {
     void take(const NumaNode& record, FileContext& context);
     void take(const HugePages& record, FileContext& context);
     void take(const BandwidthRoof& record, FileContext& context);
+    void take(const LineTransfer& record, FileContext& context);
 
     void finish(); // brings it into the model's order
     uint64_t last_ns() const { return last_ns_; } // last sign of life in what was taken

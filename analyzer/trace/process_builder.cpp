@@ -283,6 +283,14 @@ void ProcessBuilder::take(const TrafficBurst& record, FileContext& context) {
     traffic_.take(record, context.time(record.begin_ns), context.time(record.end_ns), context.allowance());
 }
 
+void ProcessBuilder::take(const SharedLine& record, FileContext& context) { sharing_.take(record, context.allowance()); }
+
+void ProcessBuilder::take(const LineUse& record, FileContext& context) {
+    const uint64_t first = context.time(record.first_ns), last = alive(context.time(record.last_ns));
+    sharing_.take(record, thread_at(record.header.tid, first), path(record.path, context), first, last,
+                  context.allowance());
+}
+
 void ProcessBuilder::take(const ProcessMemory& record, FileContext& context) {
     model::Footprint& footprint = process_.memory.footprint;
     footprint.peak_bytes = std::max(footprint.peak_bytes, record.peak_bytes);

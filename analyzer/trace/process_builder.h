@@ -9,6 +9,7 @@
 #include "trace/mpi_builder.h"
 #include "trace/path_merger.h"
 #include "trace/region_builder.h"
+#include "trace/sharing_builder.h"
 #include "trace/traffic_builder.h"
 
 #include <plumb/trace_format.h>
@@ -25,7 +26,7 @@ class ProcessBuilder {
     // `number`: of the process in its run; `process` outlives the builder.
     ProcessBuilder(uint32_t number, model::Process& process)
         : number_(number), process_(process), regions_(process), alignment_(process),
-          mpi_(process), memory_(process), traffic_(process) {}
+          mpi_(process), memory_(process), traffic_(process), sharing_(process) {}
 
     model::Process& process() { return process_; }
 
@@ -61,6 +62,8 @@ class ProcessBuilder {
     void take(const PageScatter& record, FileContext& context);
     void take(const MemoryStream& record, FileContext& context);
     void take(const TrafficBurst& record, FileContext& context);
+    void take(const SharedLine& record, FileContext& context);
+    void take(const LineUse& record, FileContext& context);
     void take(const ProcessMemory& record, FileContext& context);
     void take(const LargeMap& record, FileContext& context);
     void take(const LargeUnmap& record, FileContext& context);
@@ -81,6 +84,7 @@ class ProcessBuilder {
         alignment_.end_file();
         memory_.end_file();
         traffic_.end_file();
+        sharing_.end_file();
     }
     // The same; and what was taken so far came from the shim's file `name`, begun at `opened_ns`.
     void end_shim_file(uint64_t opened_ns, const std::string& name) {
@@ -122,6 +126,7 @@ class ProcessBuilder {
     MpiBuilder mpi_;
     MemoryBuilder memory_;
     TrafficBuilder traffic_;
+    SharingBuilder sharing_;
     std::vector<ThreadFacts> thread_facts_;
     std::unordered_map<uint32_t, std::vector<uint32_t>, MixedHash> threads_of_tid_;
     std::unordered_map<uint64_t, uint32_t, MixedHash> module_at_; // by start, the latest

@@ -148,6 +148,59 @@ TEST_CASE("boundaries are found where no beginning is known") {
     CHECK(short_one.begins_instruction(kStart));
 }
 
+TEST_CASE("loops that only wait for another value are told from those that work") {
+    NEEDS_DECODER();
+    const Bytes load = {0x8b, 0x07}, test = {0x85, 0xc0}, pause = {0xf3, 0x90};   // mov (%rdi),%eax; test %eax,%eax
+    const Bytes compare = {0x83, 0x3f, 0x00}, store = {0x48, 0x89, 0x06};         // cmpl $0,(%rdi); mov %rax,(%rsi)
+    const Bytes local = {0x48, 0x89, 0x45, 0xf8}, next = {0x48, 0x83, 0xc7, 0x08}; // mov %rax,-8(%rbp); add $8,%rdi
+    const auto back = [](size_t bytes) { return Bytes{0x74, static_cast<uint8_t>(-static_cast<int>(bytes + 2))}; };
+    CHECK(plan(load + test + back(4) + kReturn, 2).polls);
+    CHECK(plan(load + test + pause + back(6) + kReturn, 2).polls);
+    CHECK(plan(load + test + local + back(8) + kReturn, 2).polls); // a counter in the frame
+    CHECK(plan(compare + Bytes{0x75, 0x04} + pause + Bytes{0xeb, 0xf7} + kReturn, 0).polls);
+    CHECK(plan(compare + Bytes{0x75, 0x01} + kReturn + pause + Bytes{0xeb, 0xf6} + kReturn, 0).polls); // goes on ahead
+    CHECK_FALSE(plan(load + test + store + back(7) + kReturn, 2).polls);
+    CHECK_FALSE(plan(load + next + back(6) + kReturn, 0).polls);
+    CHECK_FALSE(plan(load + test + kReturn, 2).polls);
+    CHECK_FALSE(plan(Bytes{0x83, 0x07, 0x01} + back(3) + kReturn, 3).polls); // addl $1,(%rdi)
+}
+
+TEST_CASE("a load whose value goes back to the same place is told from others") {
+    NEEDS_DECODER();
+    const Bytes load = {0x48, 0x8b, 0x43, 0x08}, add = {0x48, 0x83, 0xc0, 0x01}; // mov 8(%rbx),%rax; add $1,%rax
+    const Bytes store = {0x48, 0x89, 0x43, 0x08}, beside = {0x48, 0x89, 0x43, 0x10}; // mov %rax,8(%rbx); 16(%rbx)
+    const Bytes move = {0x48, 0x83, 0xc3, 0x08};                                  // add $8,%rbx
+    CHECK(plan(load + add + store + kReturn, 4).updates);
+    CHECK_FALSE(plan(load + add + beside + kReturn, 4).updates);
+    CHECK_FALSE(plan(load + move + store + kReturn, 0).updates);
+    CHECK_FALSE(plan(load + kReturn + store, 0).updates);
+    const Bytes relative_load = {0x48, 0x8b, 0x05, 0x00, 0x01, 0x00, 0x00};  // mov 256(%rip),%rax
+    const Bytes relative_store = {0x48, 0x89, 0x05, 0xf5, 0x00, 0x00, 0x00}; // mov %rax,245(%rip), 11 bytes on
+    CHECK(plan(relative_load + add + relative_store + kReturn, 7).updates);
+    CHECK_FALSE(plan(relative_load + relative_store + kReturn, 7).updates);
+}
+
+TEST_CASE("a sample behind a load, at a store: both are told") {
+    NEEDS_DECODER();
+    const Bytes code = kLoadRaxFromRdi + kStoreIndexed + kReturn; // mov (%rdi),%rax; movsd %xmm0,(%rdi,%rax,8)
+    const Bytes other = kLoadRaxFromRdi + Bytes{0x48, 0x89, 0x46, 0x10} + kReturn; // mov %rax,16(%rsi)
+    const AccessPlan both = plan(other, 3);
+    REQUIRE(both.kind == AccessPlan::Kind::before);
+    CHECK(both.code[0] == 0x48);
+    CHECK(both.code[2] == 0x07);
+    REQUIRE(both.store);
+    CHECK(both.store->kind == AccessPlan::Kind::at);
+    CHECK(both.store->flags == trace::kAlignStore);
+    CHECK(both.store->length == 4);
+    CHECK(both.store->code[1] == 0x89);
+    shim::Registers registers{};
+    registers[4] = 0x10000;
+    CHECK(both.store->address(kStart + 3, registers) == 0x10010);
+    REQUIRE(plan(code, 3).store); // its address is known: the sample stands before it
+    CHECK_FALSE(plan(kLoadRaxFromRdi + kIncrementRax + kReturn, 3).store);
+    CHECK_FALSE(plan(kStoreIndexed + kReturn, 0).store); // it is what was told already
+}
+
 TEST_CASE("any bytes are safe") {
     NEEDS_DECODER();
     uint32_t state = 1;
