@@ -19,6 +19,7 @@ std::span<const DiagnosisEntry> diagnosis_registry();
 // One for each diagnosis, defined in the file named after it.
 std::unique_ptr<Diagnosis> make_bandwidth_saturated();
 std::unique_ptr<Diagnosis> make_cpu_oversubscribed();
+std::unique_ptr<Diagnosis> make_false_sharing();
 std::unique_ptr<Diagnosis> make_heap_bound();
 std::unique_ptr<Diagnosis> make_heap_contention();
 std::unique_ptr<Diagnosis> make_heap_leak();
@@ -41,6 +42,7 @@ std::unique_ptr<Diagnosis> make_power_of_two_stride();
 std::unique_ptr<Diagnosis> make_serial_first_touch();
 std::unique_ptr<Diagnosis> make_split_lock();
 std::unique_ptr<Diagnosis> make_thread_migration();
+std::unique_ptr<Diagnosis> make_true_sharing();
 std::unique_ptr<Diagnosis> make_unaligned_access();
 
 } // namespace plumb

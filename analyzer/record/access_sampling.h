@@ -46,8 +46,7 @@ struct SampledAccess {
     std::array<uint8_t, 15> code{}; // its bytes
     uint64_t base_value = 0;        // of the base register of its operand
     std::optional<StoreAhead> store = std::nullopt; // the interrupted instruction is another one, and about to store
-    shim::MemoryOperand operand{
-}; // that tells `address`
+    shim::MemoryOperand operand{}; // that tells `address`
 };
 
 // All accesses of the loop that a sample was taken in.
