@@ -43,30 +43,33 @@ const MemoryOperand* main_operand(const MemoryInstruction& instruction, bool onl
     return found;
 }
 
-// Whether the code behind a load comes back to it without having stored anything outside the stack frame and without
-// having changed where it loads from: a wait for somebody else. Both ways of forward branches are tried.
-bool comes_back(const CodeRegion& code, uint64_t load, uint64_t address, const MemoryOperand& operand, int steps) {
+enum Ways : unsigned { kIdle = 1, kWorking = 2 }; // back to a load: without, or with a store outside the stack frame
+
+// How the code behind a load comes back to it without having changed where it loads from. Both ways of forward branches
+// are tried.
+unsigned ways_back(const CodeRegion& code, uint64_t load, uint64_t address, const MemoryOperand& operand, int steps,
+                   bool stored) {
     constexpr int kFrame = 6; // rbp
+    unsigned ways = 0;
     for (; steps > 0; --steps) {
         if (address == load)
-            return true;
+            return ways | (stored ? kWorking : kIdle);
         MemoryInstruction instruction;
-        if (!decode(code, address, instruction) || instruction.string ||
-            changes(instruction.overwritten, operand.base) || changes(instruction.overwritten, operand.index))
-            return false;
+        if (!decode(code, address, instruction) || changes(instruction.overwritten, operand.base) ||
+            changes(instruction.overwritten, operand.index))
+            return ways;
         for (int i = 0; i < instruction.operand_count; ++i) {
             const MemoryOperand& other = instruction.operands[i];
-            if (other.store && !other.stack && other.base != shim::kStackPointer && other.base != kFrame)
-                return false;
+            stored |= other.store && !other.stack && other.base != shim::kStackPointer && other.base != kFrame;
         }
         const Jump jump = jump_at(address, code.bytes_at(address).first(instruction.length));
         if (instruction.branch && jump.target == 0)
-            return false;
-        if (jump.conditional && comes_back(code, load, jump.target, operand, steps / 2))
-            return true;
+            return ways;
+        if (jump.conditional)
+            ways |= ways_back(code, load, jump.target, operand, steps / 2, stored);
         address = jump.target != 0 && !jump.conditional ? jump.target : address + instruction.length;
     }
-    return false;
+    return ways;
 }
 
 // Whether what was loaded goes back to where it came from: a few instructions on, with the same operand.
@@ -104,7 +107,7 @@ AccessPlan plan_of(const CodeRegion& code, const MemoryInstruction& instruction,
     std::ranges::copy(code.bytes_at(address).first(instruction.length), plan.code.begin());
     plan.updates = operand.load && !operand.store && !operand.stack && goes_back(code, address, instruction, operand);
     plan.polls = operand.load && !operand.store && !operand.stack &&
-                 comes_back(code, address, address + instruction.length, operand, kMostAhead);
+                 ways_back(code, address, address + instruction.length, operand, kMostAhead, false) == kIdle;
     plan.flags = static_cast<uint16_t>((operand.load ? trace::kAlignLoad : 0u) | (operand.store ? trace::kAlignStore : 0u) |
                                        (instruction.locked ? trace::kAlignLocked : 0u) |
                                        (instruction.string ? trace::kAlignString : 0u) |

@@ -390,7 +390,8 @@ void LineSharing::write(TraceFile& file) {
         for (const Candidate& each : candidates_)
             write_line(file, each);
         const auto most = std::ranges::max_element(cpu_pairs_, {}, &decltype(cpu_pairs_)::value_type::second);
-        file.append(trace::RecordType::LineTransfer, 0, time_line_transfers(most->first.first, most->first.second, what_to_time()));
+        const auto& [cpu, other_cpu] = most->first;
+        file.append(trace::RecordType::LineTransfer, 0, time_line_transfers(cpu, other_cpu, what_to_time()));
     }
     candidates_.clear();
 }

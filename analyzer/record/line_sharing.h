@@ -67,9 +67,10 @@ class LineSharing {
     };
     struct Line {
         uint64_t samples = 0, time_ns = 0;
-        uint64_t pairs = 0, handovers = 0; // samples that followed another one, and of them those by another thread on another CPU
+        uint64_t pairs = 0;     // samples that followed another one
+        uint64_t handovers = 0; // of them, those by another thread on another CPU
         uint64_t close_pairs = 0, close_handovers = 0; // a short time after it
-        uint64_t same = 0, other = 0; // handovers between threads that run, where one of both writes: what the other one uses, or other bytes
+        uint64_t same = 0, other = 0; // handovers of threads that run, one of which writes what the other uses, or other bytes
         uint64_t same_slices = 0, other_slices = 0; // of the run's time, a bit each, with such handovers
         uint64_t slice_ns = 0;
         uint64_t first_ns = 0;

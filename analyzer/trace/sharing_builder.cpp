@@ -7,6 +7,12 @@
 
 namespace plumb::trace {
 
+namespace {
+
+constexpr uint64_t kMostSamples = uint64_t{1} << 52; // files may say anything; parts of it are calculated with doubles
+
+} // namespace
+
 void SharingBuilder::take(const SharedLine& record, Allowance& allowance) {
     if (!std::has_single_bit(record.line_bytes) || !allowance.take(sizeof(model::SharedLine)))
         return;
@@ -41,7 +47,7 @@ void SharingBuilder::take(const LineUse& record, uint32_t thread, uint32_t path,
                                                         .kind = access_kind(record.flags, record.width),
                                                         .offset = record.offset,
                                                         .base_value = record.base_value,
-                                                        .samples = record.samples,
+                                                        .samples = std::min(record.samples, kMostSamples),
                                                         .time_ns = record.time_ns,
                                                         .shared_ns = std::min(record.shared_ns, record.time_ns),
                                                         .polled_ns = std::min(record.polled_ns, record.time_ns),

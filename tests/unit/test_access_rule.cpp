@@ -160,6 +160,7 @@ TEST_CASE("loops that only wait for another value are told from those that work"
     CHECK(plan(compare + Bytes{0x75, 0x04} + pause + Bytes{0xeb, 0xf7} + kReturn, 0).polls);
     CHECK(plan(compare + Bytes{0x75, 0x01} + kReturn + pause + Bytes{0xeb, 0xf6} + kReturn, 0).polls); // goes on ahead
     CHECK_FALSE(plan(load + test + store + back(7) + kReturn, 2).polls);
+    CHECK_FALSE(plan(load + test + Bytes{0x74, 0x03} + store + back(9) + kReturn, 2).polls); // stores now and then
     CHECK_FALSE(plan(load + next + back(6) + kReturn, 0).polls);
     CHECK_FALSE(plan(load + test + kReturn, 2).polls);
     CHECK_FALSE(plan(Bytes{0x83, 0x07, 0x01} + back(3) + kReturn, 3).polls); // addl $1,(%rdi)
