@@ -70,7 +70,7 @@ BandwidthUse use_of(const model::Run& run, const model::Host& host) {
             continue;
         for (const model::StreamingLoop& loop : process.streaming_loops)
             use.loops.push_back({.process = number, .loop = &loop, .time_ns = 0, .samples = 0, .saturated_fraction = 0,
-                                 .bytes_per_s = 0, .sites = {}});
+                                 .bytes_per_s = 0, .bytes = 0, .sites = {}});
         share_out_samples(process, number, use.loops);
     }
     struct Sum {
@@ -96,17 +96,19 @@ BandwidthUse use_of(const model::Run& run, const model::Host& host) {
     }
     weigh(use.bursts);
     for (LoopUse& each : use.loops) {
-        double all = 0, saturated = 0, bytes = 0;
+        double all = 0, saturated = 0, bytes = 0, weighted = 0; // by weight and threads; weighted: by weight alone
         for (const model::TrafficBurst& part : each.loop->bursts) {
             const auto burst = std::ranges::lower_bound(use.bursts, part.begin_ns, {}, &HostBurst::begin_ns);
             const double weight = burst->weight_ns * part.threads;
             all += weight;
             saturated += burst->saturated ? weight : 0;
             bytes += weight * (part.read_bytes_per_s + part.written_bytes_per_s);
+            weighted += burst->weight_ns * (part.read_bytes_per_s + part.written_bytes_per_s);
         }
         if (all > 0) {
             each.saturated_fraction = saturated / all;
             each.bytes_per_s = bytes / all;
+            each.bytes = weighted / all * each.time_ns * 1e-9; // so much a second of one thread
         }
     }
     std::ranges::stable_sort(use.loops, std::greater{}, &LoopUse::time_ns);

@@ -36,6 +36,7 @@ struct LoopUse {
     uint64_t samples = 0;
     double saturated_fraction = 0; // of its bursts, by their weight and its threads
     double bytes_per_s = 0;        // mean of its bursts, likewise
+    double bytes = 0;              // of all the time in it
     std::vector<const model::SampleSite*> sites; // of the samples
 };
 

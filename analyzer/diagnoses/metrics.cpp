@@ -63,8 +63,11 @@ void add_rates(std::vector<Metric>& metrics, const RunTotals& totals) {
 // Of the host that moved most; means over the bursts, by the time that they stand for.
 void add_memory_bandwidth(std::vector<Metric>& metrics, const model::Run& run) {
     double most = 0, most_of_roof = 0, most_threads = 0;
+    double bytes_of_all = 0;
     size_t bursts = 0;
     for (const BandwidthUse& use : bandwidth_use_of(run)) {
+        for (const LoopUse& loop : use.loops)
+            bytes_of_all += loop.bytes;
         double weight = 0, bytes = 0, threads = 0, timed = 0, of_roof = 0;
         for (const HostBurst& burst : use.bursts) {
             weight += burst.weight_ns;
@@ -84,10 +87,13 @@ void add_memory_bandwidth(std::vector<Metric>& metrics, const model::Run& run) {
     }
     if (most <= 0)
         return;
+    metrics.push_back({"memory traffic", bytes_of_all, "bytes",
+                       "between memory and the caches, in loops over arrays that the caches cannot hold: the time in them by "
+                       "their streams' way in a second; other accesses do not count"});
     metrics.push_back({"memory bandwidth", most, "bytes per second",
                        fmt::format("read from and written to memory by {:.1f} threads in loops over arrays that the caches "
                                    "cannot hold, lines read before they are overwritten included; mean of {} moments when such "
-                                   "loops ran; other accesses do not count", most_threads, bursts)});
+                                   "loops ran", most_threads, bursts)});
     if (most_of_roof > 0)
         metrics.push_back({"memory bandwidth share", most_of_roof, "fraction",
                            "of what so many threads with such streams move on the same CPUs, timed after the run"});

@@ -66,8 +66,10 @@ bool goes_past_caches(std::span<const uint8_t> instruction) {
 
 std::shared_ptr<const LoopStreams> LoopStreams::follow(const CodeRegion& code, uint64_t sampled) {
     auto loop = std::make_shared<LoopStreams>();
-    const auto add = [&](const Place& place, const shim::MemoryOperand& operand) {
+    const auto add = [&](const Place& place, int number) {
+        const shim::MemoryOperand& operand = place.instruction.operands[number];
         Access access;
+        access.is_second = number > 0;
         access.plan.kind = place.address == sampled ? AccessPlan::Kind::at : AccessPlan::Kind::ahead;
         access.plan.distance = static_cast<int32_t>(static_cast<int64_t>(place.address - sampled));
         access.plan.length = place.instruction.length;
@@ -86,7 +88,7 @@ std::shared_ptr<const LoopStreams> LoopStreams::follow(const CodeRegion& code, u
         return nullptr;
     if (own.string && own.repeated) {
         for (int i = 0; i < own.operand_count; ++i) {
-            Access* access = add({sampled, own}, own.operands[i]);
+            Access* access = add({sampled, own}, i);
             access->repeated = true;
             access->past_caches = own.operands[i].store; // fast strings write whole lines without reading them
         }
@@ -107,7 +109,7 @@ std::shared_ptr<const LoopStreams> LoopStreams::follow(const CodeRegion& code, u
             if (!(operand.load || operand.store) || operand.stack || operand.segment != shim::Segment::none || !moves ||
                 loop->accesses_.size() >= kMostAccesses)
                 continue;
-            Access* access = add(place, operand);
+            Access* access = add(place, i);
             access->plan.loop = LoopPath::follow(code, sampled, access->plan);
             if (!access->plan.loop)
                 loop->accesses_.pop_back();
@@ -121,7 +123,7 @@ std::vector<StreamPosition> LoopStreams::at(uint64_t sampled, const shim::Regist
     std::vector<StreamPosition> positions;
     for (const Access& access : accesses_) {
         const shim::MemoryOperand& operand = access.plan.operand;
-        StreamPosition position{access.plan.instruction(sampled), 0, 0, operand.width, operand.load, operand.store,
+        StreamPosition position{access.plan.instruction(sampled) + (access.is_second ? kSecondAccess : 0), 0, 0, operand.width, operand.load, operand.store,
                                 access.past_caches};
         if (access.repeated) {
             position.address = shim::operand_address(operand, registers, 0);
@@ -134,6 +136,7 @@ std::vector<StreamPosition> LoopStreams::at(uint64_t sampled, const shim::Regist
         }
         positions.push_back(position);
     }
+    std::ranges::stable_sort(positions, {}, &StreamPosition::instruction);
     return positions;
 }
 

@@ -11,8 +11,11 @@
 
 namespace plumb::record {
 
+// Added to the address of an instruction to tell its second access from its first.
+inline constexpr uint64_t kSecondAccess = uint64_t{1} << 62;
+
 struct StreamPosition {
-    uint64_t instruction = 0; // address
+    uint64_t instruction = 0; // address, see kSecondAccess
     uint64_t address = 0;     // of the next access that it makes
     int64_t round = 0;        // bytes from there to where the next round of the loop accesses
     uint16_t width = 0;       // bytes
@@ -37,7 +40,7 @@ class LoopStreams {
   private:
     struct Access {
         AccessPlan plan;
-        bool past_caches = false, repeated = false;
+        bool past_caches = false, repeated = false, is_second = false;
     };
     std::vector<Access> accesses_; // by instruction
     int64_t begin_ = 0, end_ = 0;  // bytes from the sampled instruction

@@ -10,11 +10,12 @@ namespace plumb::record {
 namespace {
 
 constexpr size_t kMostLoops = 512, kMostBursts = 1 << 14, kMostInstructions = 1 << 12, kMostPlaces = 256;
-constexpr size_t kFewestPlaces = 8;
+constexpr size_t kFewestPlaces = 8, kManyPlaces = 24; // to tell a footprint at all, and well
 constexpr uint64_t kSmallGap = 64 << 10; // bytes
 constexpr double kWideGap = 4;           // times the median and the logarithm of their number: the widest of random gaps is
                                          // about 1.4 of that
 constexpr double kBeyondCaches = 1.5;           // of their size, between two uses of a line
+constexpr double kMostSampleCost = 0.3;         // of a period: more is a measurement that was disturbed
 constexpr double kLeastPart = 0.2, kMostThreadsQuantile = 0.9;
 
 uint64_t magnitude(int64_t value) { return value < 0 ? uint64_t{0} - static_cast<uint64_t>(value) : static_cast<uint64_t>(value); }
@@ -92,11 +93,10 @@ void StreamTable::add(const ThreadBurst& thread, const LoopRate& rate, double oc
     }
 }
 
-void StreamTable::take(const std::vector<ThreadBurst>& threads, uint64_t begin_ns, uint64_t end_ns,
-                       uint64_t longest_gap_ns) {
+void StreamTable::take(const std::vector<ThreadBurst>& threads, const BurstTime& time) {
     std::vector<std::vector<LoopRate>> rates;
     for (const ThreadBurst& thread : threads)
-        rates.push_back(loop_rates(thread.samples, longest_gap_ns));
+        rates.push_back(loop_rates(thread.samples, time.longest_gap_ns));
     // Sharers are looked for within a process: addresses of others are other memory.
     std::map<std::pair<uint32_t, uint64_t>, std::vector<size_t>> processes;
     for (size_t i = 0; i < threads.size(); ++i)
@@ -112,15 +112,14 @@ void StreamTable::take(const std::vector<ThreadBurst>& threads, uint64_t begin_n
             if (thread.samples.size() < 2)
                 continue;
             const uint64_t extent_ns = thread.is_full ? thread.samples.back().time_ns - thread.samples.front().time_ns
-                                                      : end_ns - begin_ns;
+                                                      : time.end_ns - time.begin_ns;
             for (const LoopRate& rate : own[at]) {
                 const Key key{process.first, process.second, rate.begin};
                 if (rate.rounds_per_s <= 0 || extent_ns == 0 || (!loops_.contains(key) && loops_.size() >= kMostLoops))
                     continue;
                 Burst& burst = bursts[key];
                 burst.loop = key;
-                burst.begin_ns = begin_ns;
-                burst.end_ns = end_ns;
+                burst.time = time;
                 const double occupancy =
                     std::min(1.0, static_cast<double>(rate.time_ns) / static_cast<double>(extent_ns));
                 add(thread, rate, occupancy, loops_[key], burst);
@@ -146,22 +145,32 @@ StreamTable::Judged StreamTable::judge(const Key& key, const Loop& loop, uint64_
             positions.push_back(position);
     const std::vector<Stream> streams = streams_of(positions, cache_bytes / loop.thread_count);
     uint64_t round_bytes = 0;
-    for (const Stream& stream : streams)
-        round_bytes += stream.line_bytes;
-    for (const Stream& stream : streams) {
+    std::vector<std::vector<uint64_t>> places(streams.size());
+    double most_rounds = 0; // of a sweep, by the stream that shows most
+    for (size_t i = 0; i < streams.size(); ++i) {
+        round_bytes += streams[i].line_bytes;
+        for (const size_t member : streams[i].members)
+            if (const auto known = places_.find({std::get<0>(key), std::get<1>(key), positions[member].instruction});
+                known != places_.end())
+                places[i].insert(places[i].end(), known->second.kept.begin(), known->second.kept.end());
+        most_rounds = std::max(most_rounds, static_cast<double>(footprint_of(places[i])) /
+                                                static_cast<double>(magnitude(positions[streams[i].leader].round)));
+    }
+    for (size_t i = 0; i < streams.size(); ++i) {
+        const Stream& stream = streams[i];
         const StreamPosition& leader = positions[stream.leader];
-        std::vector<uint64_t> places;
         trace::MemoryStream record{};
         record.lowest_address = UINT64_MAX;
         for (const size_t member : stream.members) {
             const StreamUse& use = loop.streams.at(positions[member].instruction);
-            if (const auto known = places_.find({std::get<0>(key), std::get<1>(key), positions[member].instruction});
-                known != places_.end())
-                places.insert(places.end(), known->second.kept.begin(), known->second.kept.end());
             record.lowest_address = std::min(record.lowest_address, use.lowest);
             record.highest_address = std::max(record.highest_address, use.highest);
         }
-        record.footprint_bytes = footprint_of(std::move(places));
+        record.footprint_bytes = footprint_of(places[i]);
+        // All streams that go on with the loop make its rounds: one that was hardly seen goes as far as the others.
+        if (places[i].size() < kManyPlaces)
+            record.footprint_bytes = std::max(record.footprint_bytes,
+                                              static_cast<uint64_t>(most_rounds * static_cast<double>(magnitude(leader.round))));
         // What passes through the caches until the stream comes around to the same place.
         const double passed = static_cast<double>(record.footprint_bytes) /
                               static_cast<double>(magnitude(leader.round)) * static_cast<double>(round_bytes);
@@ -171,7 +180,7 @@ StreamTable::Judged StreamTable::judge(const Key& key, const Loop& loop, uint64_
         record.loop = id;
         record.loop_begin = std::get<2>(key);
         record.loop_end = loop.end;
-        record.instruction = leader.instruction;
+        record.instruction = leader.instruction & ~kSecondAccess;
         record.flags = (stream.loads ? uint32_t{trace::kAlignLoad} : 0) | (stream.stores ? uint32_t{trace::kAlignStore} : 0);
         record.width = leader.width;
         record.past_caches = stream.past_caches;
@@ -194,7 +203,7 @@ StreamTable::Judged StreamTable::judge(const Key& key, const Loop& loop, uint64_
     return judged;
 }
 
-StreamTable::Written StreamTable::write(TraceFile& file, uint64_t cache_bytes) const {
+StreamTable::Written StreamTable::write(TraceFile& file, uint64_t cache_bytes, uint64_t sample_cost_ns) const {
     Written written;
     std::map<Key, Judged> judged;
     uint32_t next_id = 1;
@@ -210,23 +219,29 @@ StreamTable::Written StreamTable::write(TraceFile& file, uint64_t cache_bytes) c
         if (found == judged.end())
             continue;
         Judged& loop = found->second;
-        double read = 0, written_bytes = 0;
-        for (const auto& [instruction, bytes] : loop.bytes)
-            if (const auto rate = burst.rounds_per_s.find(instruction); rate != burst.rounds_per_s.end()) {
-                read += rate->second * static_cast<double>(bytes.read);
-                written_bytes += rate->second * static_cast<double>(bytes.written);
-            }
+        const double part = static_cast<double>(sample_cost_ns) / static_cast<double>(std::max<uint64_t>(burst.time.period_ns, 1));
+        const double without_samples = 1 / (1 - std::min(part, kMostSampleCost));
+        double read = 0, written_bytes = 0, of_loop = 0;
+        for (const auto& [instruction, rounds] : burst.rounds_per_s)
+            of_loop = std::max(of_loop, rounds);
+        for (const auto& [instruction, bytes] : loop.bytes) {
+            // One that the registers did not tell this time went along with the others.
+            const auto own = burst.rounds_per_s.find(instruction);
+            const double rounds = without_samples * (own == burst.rounds_per_s.end() ? of_loop : own->second);
+            read += rounds * static_cast<double>(bytes.read);
+            written_bytes += rounds * static_cast<double>(bytes.written);
+        }
         trace::TrafficBurst record{};
         record.pid = std::get<0>(burst.loop);
         record.loop = loop.id;
-        record.begin_ns = burst.begin_ns;
-        record.end_ns = burst.end_ns;
+        record.begin_ns = burst.time.begin_ns;
+        record.end_ns = burst.time.end_ns;
         record.threads_milli = static_cast<uint64_t>(burst.threads * 1000);
         record.read_bytes_per_s = static_cast<uint64_t>(read);
         record.written_bytes_per_s = static_cast<uint64_t>(written_bytes);
         file.append(trace::RecordType::TrafficBurst, 0, record);
-        threads_at[burst.begin_ns] += burst.threads;
-        const double ns = burst.threads * static_cast<double>(burst.end_ns - burst.begin_ns);
+        threads_at[burst.time.begin_ns] += burst.threads;
+        const double ns = burst.threads * static_cast<double>(burst.time.end_ns - burst.time.begin_ns);
         loop.thread_ns += ns;
         thread_ns += ns;
     }

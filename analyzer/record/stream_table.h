@@ -22,6 +22,12 @@ struct ThreadBurst {
     bool is_full = false; // it ended with its last sample, not with the burst: the thread ran all the time
 };
 
+struct BurstTime {
+    uint64_t begin_ns = 0, end_ns = 0;
+    uint64_t period_ns = 0;      // between samples
+    uint64_t longest_gap_ns = 0; // between those of a thread that kept its CPU
+};
+
 // Bytes of memory that places taken out of it at random cover, gaps that are far wider than the others left out. 0: too few
 // places to tell.
 uint64_t footprint_of(std::vector<uint64_t> places);
@@ -31,8 +37,7 @@ class StreamTable {
     // One access of a time sample: where the streams of its instruction are.
     void note(uint32_t pid, uint64_t generation, uint64_t instruction, uint64_t address);
 
-    // `longest_gap_ns`: between samples of a thread that kept its CPU.
-    void take(const std::vector<ThreadBurst>& threads, uint64_t begin_ns, uint64_t end_ns, uint64_t longest_gap_ns);
+    void take(const std::vector<ThreadBurst>& threads, const BurstTime& time);
 
     const std::map<int, uint64_t>& samples_by_cpu() const { return samples_by_cpu_; } // in loops with streams
 
@@ -40,9 +45,9 @@ class StreamTable {
         std::vector<StreamMix> mixes; // of streams that threads spent most time in, each at least a fifth of it; by time
         uint32_t threads = 0;         // at once, in all but the tenth of the bursts with most
     };
-    // Judges what was collected against `cache_bytes`, of all last caches together. Appends MemoryStream and TrafficBurst
-    // records.
-    Written write(TraceFile& file, uint64_t cache_bytes) const;
+    // Judges what was collected against `cache_bytes`, of all last caches together. `sample_cost_ns`: what a sample of a burst
+    // takes from its thread; in the bursts it came forward so much less. Appends MemoryStream and TrafficBurst records.
+    Written write(TraceFile& file, uint64_t cache_bytes, uint64_t sample_cost_ns) const;
 
   private:
     struct StreamUse {
@@ -61,7 +66,7 @@ class StreamTable {
     };
     struct Burst {
         Key loop;
-        uint64_t begin_ns = 0, end_ns = 0;
+        BurstTime time;
         double threads = 0;
         std::map<uint64_t, double> rounds_per_s; // by instruction, of all threads
     };

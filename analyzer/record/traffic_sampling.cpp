@@ -4,6 +4,7 @@
 #include "platform/cpu_list.h"
 #include "platform/cpu_paths.h"
 #include "record/perf_record.h"
+#include "record/sample_cost.h"
 
 #include <algorithm>
 #include <array>
@@ -18,11 +19,13 @@ namespace plumb::record {
 
 namespace {
 
-constexpr int kSamples = 64;        // of one thread in one burst
+constexpr int kSamples = 48;        // of one thread in one burst
 constexpr size_t kRingPages = 4;    // room for them
 constexpr size_t kMostThreads = 256;
-// Different from burst to burst: none is in step with whatever the program repeats.
-constexpr std::array<uint64_t, 4> kPeriods_ns = {83'000, 97'000, 109'000, 101'000};
+// Different from burst to burst: none is in step with whatever the program repeats. Longer ones would miss that streams come
+// around (24 MB in three arrays, shared by eight threads at 5 GB/s each, take 0.8 ms), shorter ones slow the program down:
+// on virtual machines a sample costs 20 us and more.
+constexpr std::array<uint64_t, 4> kPeriods_ns = {191'000, 203'000, 211'000, 197'000};
 constexpr uint64_t kLongestGap = 3; // periods
 constexpr uint64_t kShortestPause_ns = 100'000'000, kAgeShare = 32, kCostFactor = 100; // between bursts
 constexpr uint64_t kWalkerAge_ns = 500'000'000;
@@ -138,7 +141,7 @@ void TrafficSampling::end(uint64_t now_ns) {
             threads.push_back(std::move(thread));
     }
     rings_.clear();
-    table_.take(threads, burst_begin_ns_, end_ns, kLongestGap * period_ns_);
+    table_.take(threads, {burst_begin_ns_, end_ns, period_ns_, kLongestGap * period_ns_});
     next_ns_ = now_ns + std::max({kShortestPause_ns, (now_ns - begin_ns_) / kAgeShare,
                                   (own_cpu_ns() - begin_cpu_ns) * kCostFactor});
 }
@@ -162,7 +165,8 @@ void TrafficSampling::write(TraceFile& file, uint64_t sharers) {
         cache_bytes += bytes;
     if (cache_bytes == 0)
         return;
-    const StreamTable::Written written = table_.write(file, cache_bytes);
+    const StreamTable::Written written =
+        table_.write(file, cache_bytes, measure_sample_cost_ns(burst_event(kPeriods_ns[0])));
     if (written.mixes.empty())
         return;
     if (sharers > 1) {

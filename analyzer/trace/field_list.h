@@ -467,8 +467,9 @@
     F(sweep_line_store_ps, number, "the same of stores; since 1.2")
 
 #define PLUMB_FIELDS_EventCount(F)                                                                           \
-    F(name, string, "\"alignment-faults\", \"emulation-faults\", or a PMU event's own name")                 \
-    F(pid, number, "the process it was opened on, its descendants included")                                 \
+    F(name, string,                                                                                          \
+      "\"alignment-faults\", \"emulation-faults\", a PMU event's own name, \"memory:\" and the kernel's word") \
+    F(pid, number, "the process it was opened on, its descendants included; 0: the whole machine")           \
     F(count, number, "")
 
 #define PLUMB_FIELDS_NumaNode(F)                                                                             \
@@ -619,7 +620,7 @@
     F(round_bytes, number, "from one round of the loop to the next")                                         \
     F(read_bytes, number, "from memory, of one round: lines that are stored to are read first")              \
     F(written_bytes, number, "to memory, of one round")                                                      \
-    F(footprint_bytes, number, "of all threads, in blocks of 256 KiB")                                       \
+    F(footprint_bytes, number, "of all threads, as samples fell")                                           \
     F(lowest_address, address, "")                                                                           \
     F(highest_address, address, "")                                                                          \
     F(last_address, address, "")                                                                             \

@@ -822,8 +822,8 @@ static_assert(sizeof(AccessPenalty) == 104);
 
 struct EventCount {
     RecordHeader header; //     header.tid 0
-    StringId name;       //  8  "alignment-faults", "emulation-faults", or a PMU event's own name
-    uint32_t pid;        // 12  the process it was opened on, its descendants included
+    StringId name;       //  8  "alignment-faults", "emulation-faults", a PMU event's own name, "memory:" and the kernel's word
+    uint32_t pid;        // 12  the process it was opened on, its descendants included; 0: the whole machine
     uint64_t count;      // 16
 };
 static_assert(sizeof(EventCount) == 24);
@@ -1035,7 +1035,7 @@ struct MemoryStream {
     int64_t round_bytes;      // 48  from one round of the loop to the next
     uint64_t read_bytes;      // 56  from memory, of one round: lines that are stored to are read first
     uint64_t written_bytes;   // 64  to memory, of one round
-    uint64_t footprint_bytes; // 72  of all threads, in blocks of 256 KiB
+    uint64_t footprint_bytes; // 72  of all threads, as samples fell
     uint64_t lowest_address;  // 80
     uint64_t highest_address; // 88
     uint64_t last_address;    // 96

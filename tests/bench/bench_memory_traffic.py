@@ -15,10 +15,10 @@ KERNELS = ["triad", "copy", "sum", "scale", "backwards", "stencil", "nontemporal
 
 
 def main():
-    mebibytes = sys.argv[1] if len(sys.argv) > 1 else "192"
+    mebibytes = sys.argv[1] if len(sys.argv) > 1 else "600"
     runs = int(sys.argv[2]) if len(sys.argv) > 2 else 5
     cpus = len(os.sched_getaffinity(0))
-    print(f"{'kernel':12} threads  program GB/s   plumb GB/s   plumb / program (least, most)   share of roof")
+    print(f"{'kernel':12} threads    program GB     plumb GB   plumb / program (least, most)   share of roof")
     for kernel in KERNELS:
         for threads in sorted({1, cpus}):
             ratios, counted, told, shares = [], [], [], []
@@ -29,8 +29,8 @@ def main():
                                            mebibytes, "1.5"], check=True, capture_output=True, text=True).stdout
                     metrics = json.loads(subprocess.run([PLUMB, "report", run, "--format", "json"], check=True,
                                                         capture_output=True, text=True).stdout)["metrics"]
-                counted.append(float(said) * 1e-9)
-                told.append(metrics.get("memory_bandwidth", {"value": 0})["value"] * 1e-9)
+                counted.append(float(said.split()[1]) * 1e-9)
+                told.append(metrics.get("memory_traffic", {"value": 0})["value"] * 1e-9)
                 shares.append(metrics.get("memory_bandwidth_share", {"value": 0})["value"])
                 ratios.append(told[-1] / counted[-1])
             print(f"{kernel:12} {threads:7} {statistics.median(counted):13.2f} {statistics.median(told):12.2f} "

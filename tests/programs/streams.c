@@ -1,6 +1,7 @@
 /* streams KERNEL THREADS MIB SECONDS: each thread goes through a part of its own of three arrays of MIB each, again and again.
-   Prints the bytes that passed between the processor and its memory each second, where the caches cannot hold the arrays: what
-   is loaded, and twice what is stored, since each line is read before it is overwritten (once with non-temporal stores).
+   Prints the bytes that passed between the processor and its memory each second, and in all, where the caches cannot hold the
+   arrays: what is loaded, and twice what is stored, since each line is read before it is overwritten (once with non-temporal
+   stores).
 
    triad, copy, sum, scale, backwards, stencil: what they are called after; nontemporal: a copy past the caches;
    chunks: a triad whose parts of 16 KiB the threads take in turn; library: memcpy;
@@ -169,12 +170,13 @@ int main(int count, char** arguments) {
         if (pthread_create(&parts[i].thread, NULL, work, &parts[i]) != 0)
             return 77;
     }
-    double bytes_per_s = 0, check = 0;
+    double bytes_per_s = 0, bytes = 0, check = 0;
     for (int i = 0; i < threads; ++i) {
         pthread_join(parts[i].thread, NULL);
         bytes_per_s += parts[i].bytes / parts[i].seconds;
+        bytes += parts[i].bytes;
         check += parts[i].sum;
     }
-    printf("%.6g\n", bytes_per_s);
+    printf("%.6g %.6g\n", bytes_per_s, bytes);
     return check == 1.5;
 }

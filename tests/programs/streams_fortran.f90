@@ -32,6 +32,6 @@ program streams
     call system_clock(now)
     elapsed = real(now - begin, real64) / real(rate, real64)
   end do
-  print '(es12.5)', bytes / elapsed
+  print '(es12.5, 1x, es12.5)', bytes / elapsed, bytes
   if (a(n / 2) < 0) stop 1
 end program streams

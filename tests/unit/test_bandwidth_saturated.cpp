@@ -212,6 +212,8 @@ TEST_CASE("the bandwidth is a metric where it could be measured") {
     SyntheticRun made = program(0.5, 26, kFlat);
     REQUIRE(metric(made, "memory bandwidth"));
     CHECK(metric(made, "memory bandwidth")->value == Approx(26e9));
+    // Half of eight threads' 4 s, of which 4 s in the loop are half a second of all eight.
+    CHECK(metric(made, "memory traffic")->value == Approx(26e9 / 8 * 16));
     CHECK(metric(made, "memory bandwidth")->unit == "bytes per second");
     CHECK(metric(made, "memory bandwidth share")->value == Approx(26.0 / 27));
     SyntheticRun not_timed = program(0.5, 26, {});

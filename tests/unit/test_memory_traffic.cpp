@@ -103,6 +103,8 @@ TEST_CASE("non-temporal stores are known, and repeated string instructions") {
     REQUIRE(copy.size() == 2);
     CHECK(copy[0].round == 1);
     CHECK(copy[0].load != copy[1].load);
+    CHECK(copy[0].instruction == kStart);
+    CHECK(copy[1].instruction == kStart + kSecondAccess);
     CHECK((copy[0].store ? copy[0] : copy[1]).address == kA);
     CHECK((copy[0].store ? copy[0] : copy[1]).past_caches);
     CHECK(streams({0x48, 0x83, 0xc0, 0x01, 0xc3}, 0).empty()); // no loop
@@ -257,13 +259,13 @@ struct Written {
     std::vector<trace::TrafficBurst> bursts;
 };
 
-Written written(const StreamTable& table, uint64_t cache_bytes) {
+Written written(const StreamTable& table, uint64_t cache_bytes, uint64_t sample_cost_ns = 0) {
     const FakeTree folder;
     const std::string path = folder.root() + "/node.plumb";
     Written all;
     {
         TraceFile file(path, 4 << 20, 4 << 20);
-        all.table = table.write(file, cache_bytes);
+        all.table = table.write(file, cache_bytes, sample_cost_ns);
         file.close();
     }
     trace::TraceFile reader(path);
@@ -288,7 +290,7 @@ StreamTable table_of(uint64_t threads, uint64_t bytes, double rate, int bursts =
             seen.push_back(thread);
         }
         const uint64_t begin_ns = 1'000'000'000 + static_cast<uint64_t>(burst) * 100'000'000;
-        table.take(seen, begin_ns, begin_ns + static_cast<uint64_t>(63.0 * kPeriod_ns / busy), kGap_ns);
+        table.take(seen, {begin_ns, begin_ns + static_cast<uint64_t>(63.0 * kPeriod_ns / busy), kPeriod_ns, kGap_ns});
     }
     return table;
 }
@@ -339,6 +341,10 @@ TEST_CASE("what threads move together is written, burst by burst") {
     CHECK(all.table.threads == 4);
     REQUIRE(all.table.mixes.size() == 1);
     CHECK(all.table.mixes[0] == StreamMix{2, 1, 0, 0});
+    // What the samples took from the threads is added again; a cost that cannot be is not believed.
+    CHECK(written(table_of(4, 16 << 20, rate), 8 << 20, 20'000).bursts.at(0).read_bytes_per_s ==
+          Approx(4 * rate * 24 / 0.8).epsilon(0.05));
+    CHECK(written(table_of(4, 16 << 20, rate), 8 << 20, 200'000).bursts.at(0).read_bytes_per_s < 6 * rate * 24);
 }
 
 TEST_CASE("threads that wait half of the time move half as much") {
