@@ -151,6 +151,8 @@ class MpiPendingCalls : public Diagnosis {
                 continue;
             const PendingWords words(input, job);
             const size_t before = findings.size();
+            if (!pending.aborting.empty())
+                findings.push_back(aborted(input, job, words));
             if (!pending.ring.empty())
                 findings.push_back(ring(input, job, words));
             for (const model::MpiStrayMessage& stray : pending.strays)
@@ -210,6 +212,32 @@ class MpiPendingCalls : public Diagnosis {
         finding.advice.push_back({"Break the ring",
             "begin the receive before the send (MPI_Irecv, MPI_Sendrecv), or let one of the ranks send first while its partner "
             "receives", "code", ""});
+        return finding;
+    }
+
+    // The program ended itself: where, and what the others were about.
+    Finding aborted(const DiagnosisInput& input, const model::MpiJob& job, const PendingWords& words) const {
+        const std::vector<uint32_t>& aborting = job.pending.aborting;
+        LineShares lines; // where it aborted comes first
+        std::vector<uint32_t> others;
+        for (uint32_t place = 0; place < job.pending.ranks.size(); ++place) {
+            const bool is_cause = job.pending.ranks[place].aborted;
+            words.add(lines, words.rank(place), is_cause ? static_cast<double>(job.pending.ranks.size()) : 1);
+            if (!is_cause)
+                others.push_back(place);
+        }
+        Finding finding = base(input, job, words, lines, 0);
+        const std::vector<int> ranks = words.numbers(aborting);
+        finding.title = fmt::format("{} called MPI_Abort{}", capitalised(ranks_words(ranks)), words.line_of(aborting));
+        if (!others.empty())
+            finding.title += fmt::format(", {} was {}{}", ranks_words(words.numbers({others[0]})), words.doing(words.rank(others[0])),
+                                         others.size() > 1 ? fmt::format(", {} others are told below", others.size() - 1) : "");
+        finding.severity = Severity::info;
+        finding.confidence = kWhere;
+        finding.gain = {0, "nothing: this says where the program ended itself"};
+        finding.subject.kind = "rank";
+        finding.subject.name = std::to_string(ranks[0]);
+        finding.evidence["aborting_ranks"] = std::vector<int64_t>(ranks.begin(), ranks.end());
         return finding;
     }
 

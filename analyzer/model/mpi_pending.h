@@ -62,7 +62,8 @@ struct MpiPending {
     uint32_t finished = 0;             // ranks that did end it
     std::vector<uint32_t> ring;        // each waits for the next one, the last for the first: indexes into `ranks`
     bool ring_proven = false;
-    std::vector<MpiIncomplete> collectives;
+    std::vector<uint32_t> aborting;    // those that called MPI_Abort: indexes into `ranks`
+    std::vector<MpiIncomplete> collectives; // but those in which nobody is missing that did not call MPI_Abort
     std::vector<MpiStrayMessage> strays;
 };
 

@@ -33,6 +33,8 @@ class Pending {
             place_of_row_[row] = static_cast<uint32_t>(result_.ranks.size());
             rows_.push_back(row);
             result_.ranks.push_back(rank_at(row));
+            if (mpi_of(row).aborted)
+                result_.aborting.push_back(place_of_row_[row]);
             any_open |= mpi_of(row).shows_calls &&
                         (result_.ranks.back().state != State::ended || result_.ranks.back().aborted);
         }
@@ -163,7 +165,7 @@ class Pending {
                 add(call->source, call->source_tag, false);
             if (sends)
                 add(call->target, call->target_tag, true);
-            if (call->kind & (trace::kMpiCollectiveCall | trace::kMpiSetUp))
+            if (call->kind & (trace::kMpiCollectiveCall | trace::kMpiSetUp) && !rank.aborted)
                 take_part(rank, row, call->comm, std::nullopt);
         }
         if (call ? call->kind & trace::kMpiWait : rank.state == State::outside && rank.kind & trace::kMpiPoll)
@@ -301,7 +303,8 @@ class Pending {
             if (++looked_at > kMostGroups)
                 break;
             find_missing(key.second, group);
-            if (!group.missing.empty() || group.not_recorded > 0 || group.calls_differ)
+            const bool misses_others = std::ranges::any_of(group.missing, [&](uint32_t place) { return !result_.ranks[place].aborted; });
+            if (misses_others || group.not_recorded > 0 || group.calls_differ)
                 result_.collectives.push_back(std::move(group));
         }
     }

@@ -117,4 +117,23 @@ TEST_CASE("a job whose ranks ended MPI, or that ended by itself, is not pending"
     REQUIRE(pending.ranks.size() == 1);
     CHECK(pending.finished == 1);
     CHECK(pending.ranks[0].state == State::ended);
+    CHECK(pending.aborting == std::vector<uint32_t>{0});
+}
+
+TEST_CASE("who waits for a rank that called MPI_Abort is not missing it; who waits for another one is") {
+    MadeUp job(4);
+    job.reduces(0);
+    job.reduces(1);
+    job.inside(2, "MPI_Abort", trace::kMpiSetUp, -1, -1, -1, -1, 3);
+    job.mpi(2).aborted = true;
+    job.reduces(3);
+    auto pending = job.find();
+    CHECK(pending.aborting == std::vector<uint32_t>{2});
+    CHECK(pending.ranks[2].call == "MPI_Abort");
+    CHECK(pending.collectives.empty());
+    job.mpi(3).inside.clear(); // it computes
+    pending = job.find();
+    REQUIRE(pending.collectives.size() == 1);
+    CHECK(pending.collectives[0].inside == std::vector<uint32_t>{0, 1});
+    CHECK(pending.collectives[0].missing == std::vector<uint32_t>{2, 3});
 }

@@ -1,35 +1,6 @@
 ! Every kind of MPI call in Fortran, through the binding that the compiler is told: BINDING_MPIFH, BINDING_MPI or
 ! BINDING_F08. Counts what it does and prints it as tally.h describes.
-#if defined(BINDING_MPIFH)
-#define USE_MPI
-#define INCLUDE_MPI include 'mpif.h'
-#elif defined(BINDING_MPI)
-#define USE_MPI use mpi
-#define INCLUDE_MPI
-#else
-#define USE_MPI use mpi_f08
-#define INCLUDE_MPI
-#define FORTRAN_2008
-#endif
-#ifdef FORTRAN_2008
-#define COMM type(MPI_Comm)
-#define REQUEST type(MPI_Request)
-#define DATATYPE type(MPI_Datatype)
-#define STATUS type(MPI_Status)
-#define STATUSES(n) type(MPI_Status) :: statuses(n)
-#define MESSAGE type(MPI_Message)
-#define WINDOW type(MPI_Win)
-#define FILE_HANDLE type(MPI_File)
-#else
-#define COMM integer
-#define REQUEST integer
-#define DATATYPE integer
-#define STATUS integer, dimension(MPI_STATUS_SIZE)
-#define STATUSES(n) integer :: statuses(MPI_STATUS_SIZE, n)
-#define MESSAGE integer
-#define WINDOW integer
-#define FILE_HANDLE integer
-#endif
+#include "bindings.inc"
 
 module tallies
   implicit none

@@ -1,10 +1,11 @@
 // Hangs in a way that its first argument names; each rank says on a line of its own that it is about to: "RANK ready".
 // ring: every rank receives from the next one.  pending_ring: likewise, by MPI_Irecv and MPI_Wait.  missing: the last rank
 // computes while the others are in MPI_Allreduce.  tag: rank 1 waits for tag 5, rank 0 sends tag 6 and waits for a reply.
-// none: nobody hangs.
+// abort: the last rank calls MPI_Abort while the others wait for it.  none: nobody hangs.
 #include <mpi.h>
 #include <stdio.h>
 #include <string.h>
+#include <unistd.h>
 
 static int rank, size;
 
@@ -56,6 +57,16 @@ static void tag(void) {
         MPI_Recv(&value, 1, MPI_INT, 0, 5, MPI_COMM_WORLD, MPI_STATUS_IGNORE); // right tag
 }
 
+static void abort_all(void) {
+    int value = rank, sum = 0;
+    MPI_Allreduce(&value, &sum, 1, MPI_INT, MPI_SUM, MPI_COMM_WORLD);
+    if (rank == size - 1) {
+        sleep(1); // the others have come by then
+        MPI_Abort(MPI_COMM_WORLD, 7); // abort
+    }
+    MPI_Allreduce(&value, &sum, 1, MPI_INT, MPI_SUM, MPI_COMM_WORLD); // aborted
+}
+
 static void none(void) {
     int value = rank, sum = 0;
     MPI_Allreduce(&value, &sum, 1, MPI_INT, MPI_SUM, MPI_COMM_WORLD);
@@ -66,7 +77,8 @@ int main(int argc, char** argv) {
     static const struct {
         const char* name;
         void (*function)(void);
-    } ways[] = {{"ring", ring}, {"pending_ring", pending_ring}, {"missing", missing}, {"tag", tag}, {"none", none}};
+    } ways[] = {{"ring", ring}, {"pending_ring", pending_ring}, {"missing", missing}, {"tag", tag},
+                {"abort", abort_all}, {"none", none}};
     MPI_Init(&argc, &argv);
     MPI_Comm_rank(MPI_COMM_WORLD, &rank);
     MPI_Comm_size(MPI_COMM_WORLD, &size);
