@@ -45,7 +45,9 @@ std::vector<std::string> rows_of(const SharedObject& object) {
                                                                              : "memory";
         const std::string bytes = fmt::format("{} (bytes {} to {} of its line)", name, offset,
                                               offset + std::max<uint32_t>(use.width, 1) - 1);
-        std::string what = access_words(use) + " at " + place_name(location_of(use.frame));
+        Location at = location_of(use.frame); // `where` has the whole path
+        at.file = at.file.substr(at.file.rfind('/') + 1);
+        std::string what = access_words(use) + " at " + place_name(at);
         if (!use.called_code.empty())
             what += ", in " + use.called_code;
         auto& [row, words] = rows[fmt::format("{:#x}{}{}", use.address, bytes, what)];

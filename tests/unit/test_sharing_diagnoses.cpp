@@ -106,7 +106,7 @@ TEST_CASE("false sharing: the object, its members, the lines, the threads, the c
     CHECK(number(finding, "writing_thread_count") == 2);
     const std::vector<std::string> accesses = texts(finding, "accesses");
     REQUIRE(accesses.size() == 2);
-    CHECK_THAT(accesses[0], Contains("counters[0].hits (bytes 0 to 7 of its line): updated at /src/app.c:20 by 1 thread"));
+    CHECK_THAT(accesses[0], Contains("counters[0].hits (bytes 0 to 7 of its line): updated at app.c:20 by 1 thread"));
     REQUIRE(finding.advice.size() == 2);
     CHECK_THAT(finding.advice[0].what, Contains("each element a cache line of its own: 64 bytes instead of 16"));
     CHECK_THAT(finding.advice[0].how, Contains("alignas(64)") && Contains("48 bytes"));
