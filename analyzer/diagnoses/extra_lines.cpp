@@ -110,10 +110,13 @@ ExtraLines extra_lines(model::CallPaths& paths, const model::MpiJob& job, const 
     const auto known = static_cast<size_t>(std::ranges::count_if(own, [](const OwnExtra& rank) { return rank.most_s > 0; }));
     extra.known = 2 * known > members.size();
     extra.is_shared = static_cast<double>(most_on_one_line) >= kNearlyAll * static_cast<double>(known);
-    if (members.size() == late.size())
+    if (members.size() == late.size()) {
         extra.parts = parts_of(own);
-    else
-        std::iota(extra.parts.emplace_back(late.size()).begin(), extra.parts.back().end(), 0);
+    } else {
+        std::vector<size_t> all(late.size());
+        std::iota(all.begin(), all.end(), 0);
+        extra.parts.push_back(std::move(all));
+    }
     if (extra.lines.heaviest(1).empty())
         extra.lines = std::move(perhaps);
     return extra;

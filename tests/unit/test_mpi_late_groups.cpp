@@ -160,6 +160,21 @@ TEST_CASE("ranks that hide behind a later one are told with what their cure gain
     CHECK(Diagnosed(job).findings("mpi-collective-wait").empty());
 }
 
+TEST_CASE("more ranks than are compared line by line, with and without samples") {
+    std::set<int> late;
+    for (int rank = 40; rank < 80; ++rank)
+        late.insert(rank);
+    SyntheticJob job = steps(of_ranks(late, 0.004), SyntheticJob(100));
+    const auto unsampled = Diagnosed(job).findings("mpi-late-rank");
+    CHECK(only(unsampled).subject.name == "40-79");
+    Diagnosed made(job);
+    sample_work(made);
+    sample_extra(made, late, kExtra);
+    const auto sampled = made.findings("mpi-late-rank");
+    CHECK(only(sampled).subject.name == "40-79");
+    CHECK(only(sampled).where.at(0).line == 20);
+}
+
 TEST_CASE("their neighbours wait for their messages: the gain is still what the cured job measures") {
     const std::set<int> late = {4, 5, 6, 7};
     SyntheticJob slow = steps(of_ranks(late, 0.004), SyntheticJob(kRanks), true);
