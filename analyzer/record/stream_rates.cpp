@@ -34,15 +34,18 @@ void judge(const std::vector<Pair>& pairs, StreamRate& stream) {
     if (median <= 0)
         return;
     double rounds = 0, time_s = 0;
+    size_t agreeing = 0;
     for (const Pair& pair : pairs) {
-        if (std::abs(pair.rounds_per_s - median) > kEven * median)
+        agreeing += std::abs(pair.rounds_per_s - median) <= kEven * median;
+        // Slower ones count: a hypervisor had the CPU, or memory was busy. Backwards and too far is a new beginning.
+        if (pair.rounds_per_s <= 0 || pair.rounds_per_s > (1 + kEven) * median)
             continue;
         const double seconds = static_cast<double>(pair.advance.end_ns - pair.advance.begin_ns) * 1e-9;
         rounds += pair.rounds_per_s * seconds;
         time_s += seconds;
         stream.advances.push_back(pair.advance);
     }
-    if (static_cast<double>(stream.advances.size()) < kLeastAgree * static_cast<double>(pairs.size())) {
+    if (static_cast<double>(agreeing) < kLeastAgree * static_cast<double>(pairs.size())) {
         stream.advances.clear();
         return;
     }

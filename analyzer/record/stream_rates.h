@@ -27,7 +27,7 @@ struct StreamRate {
     StreamPosition position; // as sampled last
     double rounds_per_s = 0; // of the loop, by this stream; 0: it does not come forward evenly
     bool streams = false;    // at the rate of the loop. Others begin anew within short: they stay in the caches
-    std::vector<Advance> advances; // those that agree with the rate
+    std::vector<Advance> advances; // that the rate is made of
     double sharers = 1;      // threads that go through the same memory together with this one, itself included
 };
 

@@ -166,7 +166,7 @@ void TrafficSampling::write(TraceFile& file, uint64_t sharers) {
     if (cache_bytes == 0)
         return;
     const StreamTable::Written written =
-        table_.write(file, cache_bytes, measure_sample_cost_ns(burst_event(kPeriods_ns[0])));
+        table_.write(file, cache_bytes, measure_sample_cost_ns(burst_event(kPeriods_ns[0]), own_cpu_ns));
     if (written.mixes.empty())
         return;
     if (sharers > 1) {
