@@ -28,9 +28,9 @@ void put_matrix(HtmlWriter& html, const NodeTraffic& traffic) {
         html.element("p", "There are too many nodes for a table.", {{"class", "muted"}});
         return;
     }
-    html.open("table").open("thead").open("tr").element("th", "CPUs of", {{"scope", "col"}});
+    html.open("table").open("thead").open("tr").element("th", "From CPUs of", {{"scope", "col"}});
     for (const int node : to)
-        html.element("th", fmt::format("memory of node {}", node), {{"scope", "col"}, {"class", "number"}});
+        html.element("th", fmt::format("to node {}", node), {{"scope", "col"}, {"class", "number"}});
     html.close().close().open("tbody");
     for (const int node : from) {
         html.open("tr").element("th", fmt::format("node {}", node), {{"scope", "row"}});

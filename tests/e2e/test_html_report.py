@@ -95,7 +95,7 @@ class StaticPage(PlumbTest):
 
     def test_memory_nodes_need_no_script(self):
         outline = Outline(render("memory").decode())
-        for text in "memory of node 1", "Lies on", "the memory allocated at", "went to the memory of another node":
+        for text in "From CPUs of", "to node 1", "Lies on", "the memory allocated at", "went to the memory of another node":
             self.assertIn(text, outline.text)
 
     def test_stays_small_for_wide_runs(self):
