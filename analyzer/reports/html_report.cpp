@@ -31,7 +31,7 @@ void put_document_head(HtmlWriter& html, const Report& report) {
     html.close();
 }
 
-void put_scripts(HtmlWriter& html, const Report& report, const Timeline& timeline) {
+void put_scripts(HtmlWriter& html, const Report& report, const CpuTimeline& timeline) {
     if (kPageScript.empty())
         return;
     html.trusted("<script type=\"application/json\" id=\"plumb-data\">").trusted(page_data(report, timeline));
@@ -41,7 +41,7 @@ void put_scripts(HtmlWriter& html, const Report& report, const Timeline& timelin
 } // namespace
 
 std::string html_report(const Report& report) {
-    const Timeline timeline = build_timeline(*report.run);
+    const CpuTimeline timeline = build_cpu_timeline(*report.run);
     SourceFiles sources;
     HtmlWriter html;
     html.trusted("<!doctype html>\n").open("html", {{"lang", "en"}});

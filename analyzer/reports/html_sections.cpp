@@ -63,7 +63,7 @@ void put_html_metrics(HtmlWriter& html, const Report& report) {
     html.close().close().close();
 }
 
-void put_html_charts(HtmlWriter& html, const Timeline& timeline) {
+void put_html_charts(HtmlWriter& html, const CpuTimeline& timeline) {
     if (timeline.lanes.empty() && timeline.cpus.empty())
         return;
     html.open("section", {{"id", "timeline"}}).element("h2", "Timeline");

@@ -1,10 +1,10 @@
 // The sections of the HTML report, in the order in which they stand.
 #pragma once
 
+#include "reports/cpu_timeline.h"
 #include "reports/html_writer.h"
 #include "reports/report.h"
 #include "reports/source_excerpt.h"
-#include "reports/timeline.h"
 
 namespace plumb {
 
@@ -13,7 +13,7 @@ void put_html_findings(HtmlWriter& html, const Report& report, SourceFiles& sour
 void put_html_metrics(HtmlWriter& html, const Report& report);
 void put_html_mpi(HtmlWriter& html, const Report& report);
 void put_html_memory(HtmlWriter& html, const Report& report);
-void put_html_charts(HtmlWriter& html, const Timeline& timeline);
+void put_html_charts(HtmlWriter& html, const CpuTimeline& timeline);
 void put_html_hot_lines(HtmlWriter& html, const Report& report, SourceFiles& sources);
 void put_html_libraries(HtmlWriter& html, const Report& report);
 void put_html_accesses(HtmlWriter& html, const Report& report);

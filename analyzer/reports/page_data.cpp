@@ -38,7 +38,7 @@ Json cpu_object(const CpuRow& row) {
 
 } // namespace
 
-std::string page_data(const Report& report, const Timeline& timeline) {
+std::string page_data(const Report& report, const CpuTimeline& timeline) {
     Json lanes = Json::array(), cpus = Json::array();
     for (const Lane& lane : timeline.lanes)
         lanes.push_back(lane_object(lane));

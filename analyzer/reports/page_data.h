@@ -1,14 +1,14 @@
 // The numbers behind the charts, as the page's script reads them (page/src/data.ts has their types).
 #pragma once
 
+#include "reports/cpu_timeline.h"
 #include "reports/report.h"
-#include "reports/timeline.h"
 
 #include <string>
 
 namespace plumb {
 
 // JSON without any '<' or '&', so that it can stand inside a script element.
-std::string page_data(const Report& report, const Timeline& timeline);
+std::string page_data(const Report& report, const CpuTimeline& timeline);
 
 } // namespace plumb

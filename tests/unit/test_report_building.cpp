@@ -1,6 +1,7 @@
 // How a run becomes a report: the profile by the user's lines, sorting, the tool's own cost, bounded charts,
 // escaping.
 #include "reports/build_report.h"
+#include "reports/cpu_timeline.h"
 #include "reports/html_report.h"
 #include "reports/html_writer.h"
 #include "reports/json_report.h"
@@ -8,7 +9,6 @@
 #include "reports/page_data.h"
 #include "reports/profile.h"
 #include "reports/text_report.h"
-#include "reports/timeline.h"
 #include "support/error.h"
 
 #include <catch2/catch.hpp>
@@ -156,10 +156,10 @@ TEST_CASE("the timeline is bounded and keeps the threads that stand out") {
         threads[index].run_ns = index == 200 ? 1'000 : index;
         threads[index].run_delay_ns = index == 200 ? 999'999 : 0;
     }
-    TimelineLimits limits;
+    CpuTimelineLimits limits;
     limits.lanes = 20;
     limits.lane_spans = 400;
-    const Timeline timeline = build_timeline(run, limits);
+    const CpuTimeline timeline = build_cpu_timeline(run, limits);
     REQUIRE(timeline.lanes.size() <= 20);
     CHECK(timeline.lanes.size() + timeline.lanes_left_out == 500);
     bool outlier = false;
@@ -180,7 +180,7 @@ TEST_CASE("HTML and the data in it cannot be broken out of") {
     HtmlWriter html;
     html.open("p", {{"title", "\"><script>"}}).text("</p><img onerror=x>");
     CHECK(html.take() == "<p title=\"&quot;&gt;&lt;script&gt;\">&lt;/p&gt;&lt;img onerror=x&gt;</p>\n");
-    Timeline timeline;
+    CpuTimeline timeline;
     timeline.lanes.push_back({"</script><!--", "]]>&", {}});
     const std::string data = page_data(Report{}, timeline);
     CHECK(data.find('<') == std::string::npos);

@@ -1,4 +1,4 @@
-#include "reports/timeline.h"
+#include "reports/cpu_timeline.h"
 #include "reports/run_summary.h"
 
 #include <algorithm>
@@ -83,7 +83,7 @@ Lane lane_of(const ThreadRef& ref, const std::string& process, uint64_t origin_n
     return lane;
 }
 
-void add_lanes(Timeline& timeline, const model::Run& run, const TimelineLimits& limits) {
+void add_lanes(CpuTimeline& timeline, const model::Run& run, const CpuTimelineLimits& limits) {
     std::vector<ThreadRef> threads;
     for (size_t process = 0; process < run.processes.size(); process++)
         for (const model::Thread& thread : run.processes[process].threads)
@@ -152,7 +152,7 @@ CpuSpan joined(const CpuRef& cpu, size_t first, size_t last, uint64_t origin_ns)
             fraction(steal_ns, covered)};
 }
 
-void add_cpus(Timeline& timeline, const model::Run& run, const TimelineLimits& limits) {
+void add_cpus(CpuTimeline& timeline, const model::Run& run, const CpuTimelineLimits& limits) {
     const std::vector<CpuRef> cpus = cpus_of(run);
     const std::vector<size_t> kept = keep_outliers(
         cpus, limits.cpus, [](const CpuRef& cpu) { return cpu.busy_ns; },
@@ -172,8 +172,8 @@ void add_cpus(Timeline& timeline, const model::Run& run, const TimelineLimits& l
 
 } // namespace
 
-Timeline build_timeline(const model::Run& run, const TimelineLimits& limits) {
-    Timeline timeline;
+CpuTimeline build_cpu_timeline(const model::Run& run, const CpuTimelineLimits& limits) {
+    CpuTimeline timeline;
     timeline.seconds = static_cast<double>(run.wall_ns()) * 1e-9;
     add_lanes(timeline, run, limits);
     add_cpus(timeline, run, limits);

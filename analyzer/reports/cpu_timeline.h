@@ -33,7 +33,7 @@ struct CpuRow {
     std::vector<CpuSpan> spans;
 };
 
-struct Timeline {
+struct CpuTimeline {
     double seconds = 0;
     std::vector<Lane> lanes;
     size_t lanes_left_out = 0; // threads that did least
@@ -41,7 +41,7 @@ struct Timeline {
     size_t cpus_left_out = 0; // CPUs that did least
 };
 
-struct TimelineLimits {
+struct CpuTimelineLimits {
     size_t lanes = 64, lane_spans = 8000;
     size_t cpus = 256, cpu_spans = 10000;
 };
@@ -49,6 +49,6 @@ struct TimelineLimits {
 // Threads with most CPU time, waiting and migrations are kept, in the order of processes and their start.
 // Where there are more spans than the limit, neighbours are joined: on the CPU where most of their time was
 // spent.
-Timeline build_timeline(const model::Run& run, const TimelineLimits& limits = {});
+CpuTimeline build_cpu_timeline(const model::Run& run, const CpuTimelineLimits& limits = {});
 
 } // namespace plumb
