@@ -132,7 +132,7 @@ void add_evidence(const SharedObject& object, Finding& finding) {
     evidence["writing_thread_count"] = number(object.writers().size());
     evidence["address_sample_count"] = number(object.samples);
     evidence["handover_count"] = number(object.handovers);
-    evidence["interleaving_fraction"] = object.interleaving();
+    evidence["interleaving_ratio"] = object.interleaving();
     evidence["time_with_handovers_seconds"] = object.slices * object.slice_s;
     evidence["accesses"] = rows_of(object);
     if (object.polled_ns > 0)
