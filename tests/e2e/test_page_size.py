@@ -56,9 +56,12 @@ class PageSize(PlumbTest):
         self.assertEqual([os.path.basename(finding["subject"]["name"]) for finding in findings], [name])
         [finding] = findings
         self.assertEqual(finding["subject"]["kind"], kind)
-        self.assertEqual(finding["where"][0]["line"], line_of(line, source))
+        # Whoever sets a table up at random scatters over it as well: on a slow machine that may take longer than the walk.
+        lines = [place["line"] for place in finding["where"]]
+        self.assertIn(line_of(line, source), lines)
         self.assertTrue(finding["where"][0]["file"].endswith(source.name))
-        self.assertEqual(finding["evidence"]["waits_for_itself"], dependent)
+        if lines[0] == line_of(line, source):
+            self.assertEqual(finding["evidence"]["waits_for_itself"], dependent)
         self.assertEqual(finding["evidence"]["huge_pages_setting"], setting())
         self.assertLess(finding["evidence"]["huge_page_fraction"], 0.1)
         self.assertAlmostEqual(finding["evidence"]["footprint_bytes"] / 2**20, MEBIBYTES, delta=MEBIBYTES / 4)  # from samples
