@@ -94,7 +94,7 @@ class LineSharing(PlumbTest):
         self.assertEqual(evidence["line_count"], 1)
         self.assertEqual(evidence["spacing_bytes"], 16)
         self.assertEqual(evidence["padding_bytes"], evidence["line_bytes"] - 16)
-        self.assertGreater(finding["cost"]["fraction"], 0)
+        self.assertGreater(finding["cost"]["fraction"], 0.03)
         self.assertIn(f"{evidence['line_bytes']} bytes instead of 16", finding["advice"][0]["what"])
 
     def test_an_array_of_integers_is_named(self):

@@ -14,7 +14,7 @@ from plumb_test import PROGRAMS, PlumbTest
 STREAMS = PROGRAMS / "streams"
 FORTRAN = PROGRAMS / "streams_fortran"
 SECONDS = "1.2"
-TOLERANCE, FAR_OFF = 1.25, 2  # of traffic; a benchmark tells how near it comes
+TOLERANCE, FAR_OFF = 1.25, 1.5  # of traffic; a benchmark tells how near it comes
 SCALES, FLAT = 1.4, 1.03  # what two threads move against what one does
 FULL, GROWS = 0.85, 1.05  # where the diagnosis must not hesitate: the share of the roof, and what a second thread adds to that
 

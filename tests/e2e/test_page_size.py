@@ -56,20 +56,19 @@ class PageSize(PlumbTest):
         self.assertEqual([os.path.basename(finding["subject"]["name"]) for finding in findings], [name])
         [finding] = findings
         self.assertEqual(finding["subject"]["kind"], kind)
-        # Whoever sets a table up at random scatters over it as well: on a slow machine that may take longer than the walk.
-        lines = [place["line"] for place in finding["where"]]
-        self.assertIn(line_of(line, source), lines)
+        self.assertEqual(finding["where"][0]["line"], line_of(line, source))
         self.assertTrue(finding["where"][0]["file"].endswith(source.name))
-        if lines[0] == line_of(line, source):
-            self.assertEqual(finding["evidence"]["waits_for_itself"], dependent)
+        self.assertEqual(finding["evidence"]["waits_for_itself"], dependent)
         self.assertEqual(finding["evidence"]["huge_pages_setting"], setting())
         self.assertLess(finding["evidence"]["huge_page_fraction"], 0.1)
-        self.assertAlmostEqual(finding["evidence"]["footprint_bytes"] / 2**20, MEBIBYTES, delta=MEBIBYTES / 4)  # from samples
+        # Told by how far samples lie from one another: of the 24 that it takes at least, 12 % is one standard deviation.
+        self.assertAlmostEqual(finding["evidence"]["footprint_bytes"] / 2**20, MEBIBYTES, delta=MEBIBYTES / 4)
         self.assertGreater(finding["evidence"].get("new_page_fraction", 1), 0.9)
         return finding
 
     def test_a_table_on_the_heap_is_named_with_the_launch_line(self):
-        findings = self.look(WALK, MEBIBYTES, MILLISECONDS)
+        # Setting the table up scatters over it, too, and takes up to a second: the walk must clearly take longer.
+        findings = self.look(WALK, MEBIBYTES, 3 * MILLISECONDS)
         allocated = f"walk.h:{line_of('/* allocated */', EXAMPLE)}"
         finding = self.is_named(findings, "allocation", allocated, "/* step */", EXAMPLE, True)
         if setting() == "madvise":
