@@ -1,24 +1,18 @@
 #include "record/recorder.h"
 
-#include "platform/cache_levels.h"
 #include "platform/cpu_list.h"
 #include "platform/memory_counters.h"
 #include "platform/split_lock_setting.h"
 #include "platform/task_stat.h"
 #include "platform/topology.h"
 #include "record/access_penalties.h"
-#include "record/access_sampling.h"
-#include "record/access_strides.h"
+#include "record/access_watch.h"
 #include "record/budget.h"
 #include "record/child.h"
 #include "record/event_counts.h"
 #include "record/executable.h"
-#include "record/fault_sampler.h"
-#include "record/footprints.h"
-#include "record/line_sharing.h"
-#include "record/memory_sampling.h"
+#include "record/memory_watch.h"
 #include "record/node_monitor.h"
-#include "record/page_scatter.h"
 #include "record/process_table.h"
 #include "record/profile.h"
 #include "record/run_directory.h"
@@ -28,16 +22,14 @@
 #include "record/target_environment.h"
 #include "record/thread_monitor.h"
 #include "record/trace_file.h"
-#include "record/traffic_sampling.h"
 #include "support/error.h"
 
 #include <algorithm>
-#include <bit>
 #include <cerrno>
 #include <csignal>
+#include <memory>
 #include <optional>
 #include <poll.h>
-#include <sched.h>
 #include <sys/resource.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -48,8 +40,6 @@ namespace {
 
 constexpr uint64_t kMillisecond = 1'000'000;
 constexpr uint64_t kMostBytesEach = 8u << 20; // of the recorder's file, for one process of the target
-constexpr uint64_t kMostAccessBytesEach = 1u << 20; // of them, for sampled accesses
-constexpr uint64_t kMostMemoryBytesEach = 2u << 20; // and for where the memory is
 constexpr uint64_t kReservedBytes = 1u << 30;
 constexpr uint64_t kShortestTick = 100 * kMillisecond, kLongestTick = 1000 * kMillisecond;
 constexpr double kTickShare = 0.25; // of the budget: the rest is for samples
@@ -66,13 +56,6 @@ std::string trace_path(const std::string& directory) {
     return directory + "/node-" + host + "-" + std::to_string(getpid()) + ".plumb";
 }
 
-// Of the unit in which CPUs hand data to one another.
-uint32_t line_bytes(const std::vector<platform::CacheLevel>& caches) {
-    const long told = sysconf(_SC_LEVEL1_DCACHE_LINESIZE);
-    const uint32_t bytes = !caches.empty() ? caches.front().line_bytes : told > 0 ? static_cast<uint32_t>(told) : 64;
-    return std::has_single_bit(bytes) && bytes >= 16 && bytes <= 4096 ? bytes : 64;
-}
-
 class Recorder {
   public:
     Recorder(const Options& options, const JobIdentity& job)
@@ -87,8 +70,6 @@ class Recorder {
     void watch();
     bool reap();
     void drain(bool final);
-    void watch_memory();
-    void settle_memory(bool last, bool ended);
     uint64_t tick(bool last);
     bool is_withheld();
     void keep_budget(uint64_t now_ns);
@@ -105,17 +86,9 @@ class Recorder {
     std::optional<TraceFile> file_;
     std::optional<ProcessTable> processes_;
     std::optional<Profile> profile_;
-    std::optional<AccessSampling> accesses_;
-    std::optional<MemorySampling> memory_;
-    std::optional<FaultSampler> faults_;
-    std::optional<Footprints> footprints_;
-    std::vector<platform::NodeMemoryStat> memory_before_; // of the nodes, before the program ran; empty: there is one
-    uint64_t memory_before_ns_ = 0;
+    std::optional<AccessWatch> accesses_; // where there are samples
+    std::unique_ptr<MemoryWatch> memory_; // where it has more than one place
     platform::MemoryCounters memory_counters_; // before the program ran
-    std::optional<AccessStrides> strides_;
-    std::optional<PageScatter> scatter_;
-    std::optional<TrafficSampling> traffic_;
-    std::optional<LineSharing> sharing_;
     std::optional<EventCounts> events_;
     std::optional<ThreadMonitor> threads_;
     std::optional<NodeMonitor> node_;
@@ -151,7 +124,7 @@ void Recorder::launch() {
     count_events();
     const bool samples = sampler_ && sampler_->works();
     if (samples && options_.collects("memory"))
-        watch_memory();
+        memory_ = MemoryWatch::begin(*file_, *processes_, *profile_, child_->pid());
 
     std::string command_line;
     for (const std::string& word : options_.command)
@@ -178,49 +151,14 @@ void Recorder::launch() {
     }
     start_up_ns_ = monotonic_ns() - begin_ns_;
     threads_.emplace(*file_, "/proc", begin_ns_);
-    if (samples) { // loads the decoder, which the program need not wait for
-        accesses_.emplace(*file_, *processes_, profile_->images(), kMostAccessBytesEach);
-        const std::vector<platform::CacheLevel> caches = platform::read_cache_levels("", std::max(sched_getcpu(), 0));
-        strides_.emplace(caches);
-        sharing_.emplace(line_bytes(caches));
-        scatter_.emplace("/proc");
-        if (options_.collects("bandwidth"))
-            traffic_.emplace(*accesses_, begin_ns_);
-    }
-    if (memory_ && !accesses_->works()) {
-        memory_.reset();
-        faults_.reset();
-        file_->evidence("numa", trace::EvidenceState::missing, "addresses of memory accesses cannot be told: " +
-                        accesses_->why(), "");
-    }
+    if (samples) // loads the decoder, which the program need not wait for
+        accesses_.emplace(*file_, *processes_, profile_->images(), options_.collects("bandwidth"), begin_ns_);
+    if (memory_ && !accesses_->works())
+        memory_->do_without_accesses(accesses_->why());
     if (sampler_ && !samples)
         file_->evidence("address-sampling", trace::EvidenceState::missing,
                         "the registers of a time sample come from perf events, and there are none",
                         sampler_->enable());
-}
-
-// Where the memory is and who reaches for it: of machines where that can be more than one place.
-void Recorder::watch_memory() {
-    const std::vector<platform::NumaNode> nodes = platform::read_numa_nodes("/sys");
-    if (!MemorySampling::is_wanted(*file_, nodes, look_up_page_nodes, "/proc"))
-        return;
-    memory_before_ = platform::read_node_memory("/proc", "/sys");
-    memory_before_ns_ = monotonic_ns();
-    memory_.emplace(*file_, *processes_, nodes, look_up_page_nodes, "/proc", monotonic_ns(), kMostMemoryBytesEach);
-    footprints_.emplace(*file_, "/proc", monotonic_ns());
-    faults_.emplace(child_->pid(), cpus_to_watch());
-    if (!faults_->works())
-        file_->evidence("first-touch", trace::EvidenceState::missing, faults_->why(),
-                        "a larger limit of locked memory (ulimit -l)");
-}
-
-// Before processes that ended are forgotten.
-void Recorder::settle_memory(bool last, bool ended) {
-    if (!memory_)
-        return;
-    faults_->drain([&](const PerfRecord& fault) { memory_->take_fault(fault, fault.period, profile_->place(fault)); },
-                   last || ended);
-    memory_->settle(monotonic_ns(), last);
 }
 
 // What the node does is watched by one recorder a node. Not before the program runs: the first look takes longer
@@ -243,7 +181,8 @@ void Recorder::watch_node() {
         node_.emplace(*file_, "/proc", "/sys", begin_ns_, platform::parse_cpu_list(allowed).value_or(std::vector<int>{}),
                       [this](uint32_t pid) { return processes_->was_seen(pid); },
                       [this] { return directory_.recorders(); });
-        node_->begin_with(memory_before_, memory_before_ns_);
+        if (memory_)
+            node_->begin_with(memory_->before(), memory_->before_ns());
     }
 }
 
@@ -257,32 +196,18 @@ void Recorder::drain(bool final) {
                 if (record.kind != PerfKind::sample)
                     return;
                 const trace::NodeId path = profile_->take(record, weight_ns);
-                if (sharing_)
-                    sharing_->count(record.pid, record.tid, record.cpu, record.time_ns, weight_ns);
-                const auto access = accesses_ ? accesses_->take(record, weight_ns) : std::nullopt;
-                if (access) {
-                    strides_->take(*access);
-                    scatter_->take(*access);
-                    if (traffic_)
-                        traffic_->take(*access);
-                    sharing_->take(*access, path);
-                }
+                const auto access = accesses_ ? accesses_->take(record, path, weight_ns) : std::nullopt;
                 if (access && memory_)
                     memory_->take(*access, path);
             },
             final);
     const std::vector<uint32_t> gone = processes_->take_gone();
-    settle_memory(final, !gone.empty());
+    if (memory_)
+        memory_->settle(final || !gone.empty(), final);
     for (const uint32_t pid : gone) {
         profile_->forget(pid);
-        if (accesses_) {
+        if (accesses_)
             accesses_->forget(pid);
-            strides_->forget(pid);
-            scatter_->forget(pid);
-            if (traffic_)
-                traffic_->forget(pid);
-            sharing_->forget(pid);
-        }
         if (memory_)
             memory_->forget(pid);
     }
@@ -300,7 +225,8 @@ void Recorder::keep_budget(uint64_t now_ns) {
     if (!sampler_->can_pause())
         return;
     const bool was_throttling = budget_.is_throttling();
-    budget_.look(now_ns, own_cpu_ns() + (profile_->samples() + (traffic_ ? traffic_->samples() : 0)) * sample_cost_ns_, threads_->total_run_ns());
+    const uint64_t samples = profile_->samples() + (accesses_ ? accesses_->burst_samples() : 0);
+    budget_.look(now_ns, own_cpu_ns() + samples * sample_cost_ns_, threads_->total_run_ns());
     if (was_throttling && !budget_.is_throttling())
         sampler_->enable(true);
 }
@@ -332,8 +258,8 @@ uint64_t Recorder::tick(bool last) {
     threads_->read(now, !has_perf);
     if (node_)
         node_->read(now, threads_->take_run_by_cpu(), last);
-    if (scatter_ && !last)
-        scatter_->look(now);
+    if (accesses_ && !last)
+        accesses_->look(now);
     const uint64_t tick_cost_ns = own_cpu_ns() - cpu_before;
     keep_budget(now);
     if (cost_) {
@@ -380,16 +306,15 @@ void Recorder::watch() {
     if (sampler_)
         for (const PerfRing& ring : sampler_->rings())
             polled.push_back({ring.fd(), POLLIN, 0});
-    if (faults_)
-        for (const PerfRing& ring : faults_->rings())
+    if (memory_)
+        for (const PerfRing& ring : memory_->rings())
             polled.push_back({ring.fd(), POLLIN, 0});
     watch_node();
     uint64_t next_tick = begin_ns_ + kShortestTick / 4;
     while (true) {
         const uint64_t now = monotonic_ns();
-        uint64_t next = footprints_ ? std::min(next_tick, footprints_->next_ns()) : next_tick;
-        if (traffic_)
-            next = std::min(next, traffic_->next_ns());
+        const uint64_t next = std::min({next_tick, memory_ ? memory_->next_look_ns() : UINT64_MAX,
+                                        accesses_ ? accesses_->next_burst_ns() : UINT64_MAX});
         uint64_t left = next > now ? next - now : 0;
         if (budget_.is_throttling() && sampler_->enable(budget_.wants_slice()))
             left = std::min(left, Budget::kSlice_ns);
@@ -402,13 +327,13 @@ void Recorder::watch() {
             if (polled[i].revents & (POLLHUP | POLLERR))
                 polled[i].fd = -1;
         const bool is_due = monotonic_ns() >= next_tick;
-        const bool looks_at_traffic = traffic_ && monotonic_ns() >= traffic_->next_ns();
-        if (ready > 0 || is_due || looks_at_traffic)
+        const bool burst_is_due = accesses_ && accesses_->burst_is_due(monotonic_ns());
+        if (ready > 0 || is_due || burst_is_due)
             drain(false);
-        if (looks_at_traffic)
-            traffic_->look(monotonic_ns());
-        if (footprints_)
-            footprints_->look(*processes_, monotonic_ns());
+        if (burst_is_due)
+            accesses_->look_at_burst(monotonic_ns());
+        if (memory_)
+            memory_->look_at_footprints(monotonic_ns());
         if (is_due)
             next_tick = tick(false);
     }
@@ -439,7 +364,7 @@ void Recorder::write_memory_counters() {
 // What unaligned accesses cost here, for runs that have made some. The program has ended: nobody waits but the report.
 void Recorder::calibrate() {
     const CalibrationNeed need = options_.align == "off" ? CalibrationNeed{} : calibration_need(directory_.path());
-    const bool sampled = accesses_ && accesses_->line_crossings() > 0;
+    const bool sampled = accesses_ && accesses_->saw_line_crossings();
     if (!need.unaligned && !sampled)
         return;
     trace::AccessPenalty penalty = measure_access_penalties(need.locked);
@@ -473,18 +398,12 @@ void Recorder::finish() {
     if (accesses_)
         accesses_->write_evidence(*file_);
     if (memory_)
-        memory_->write_evidence(*file_);
+        memory_->write_evidence();
     if (events_)
         events_->write(*file_);
     calibrate();
-    if (strides_)
-        strides_->write(*file_);
-    if (scatter_)
-        scatter_->write(*file_, directory_.recorders().size());
-    if (traffic_)
-        traffic_->write(*file_, directory_.recorders().size());
-    if (sharing_)
-        sharing_->write(*file_);
+    if (accesses_)
+        accesses_->write(*file_, directory_.recorders().size());
     say_what_is_left();
     processes_->gone(child_->pid(), end_ns, wait_status_, to_ns(usage_.ru_utime), to_ns(usage_.ru_stime),
                      static_cast<uint64_t>(usage_.ru_maxrss) * 1024);
