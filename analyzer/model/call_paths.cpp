@@ -87,59 +87,6 @@ std::vector<SourceFrame> CallPaths::resolve(size_t process, const Module* module
     return resolver_.resolve(of_process, address);
 }
 
-std::vector<SourceFrame> CallPaths::frames_at_place(const CodePlace& place) {
-    std::vector<SourceFrame> frames;
-    if (const Module* module = module_of(place.process, place.address)) {
-        frames = resolve(place.process, module, place.address);
-    } else if (place.kernel) {
-        Module kernel;
-        kernel.kind = Module::Kind::kernel;
-        kernel.end = UINT64_MAX;
-        frames = resolver_.resolve(kernel, place.address);
-    }
-    if (frames.empty())
-        frames.push_back(in_module(place.kernel ? "[kernel]" : "[unknown]"));
-    return frames;
-}
-
-const std::vector<SourceFrame>& CallPaths::frames_of(size_t process, uint32_t node) {
-    if (process >= run_.processes.size() || node == 0 || node >= run_.processes[process].paths.size())
-        return unknown_frames_;
-    const std::vector<PathNode>& paths = run_.processes[process].paths;
-    if (frames_of_node_.size() <= process)
-        frames_of_node_.resize(run_.processes.size());
-    std::vector<const std::vector<SourceFrame>*>& known = frames_of_node_[process];
-    if (known.size() <= node)
-        known.resize(paths.size());
-    if (known[node])
-        return *known[node];
-    const CodePlace place{process, paths[node].kernel, looked_up(paths[node])};
-    auto found = frames_.find(place);
-    if (found == frames_.end())
-        found = frames_.emplace(place, frames_at_place(place)).first;
-    known[node] = &found->second;
-    return found->second;
-}
-
-std::vector<SourceFrame> CallPaths::frames_at(size_t process, uint64_t address) {
-    if (const Module* module = module_of(process, address))
-        return resolve(process, module, address);
-    return {};
-}
-
-std::vector<SourceFrame> CallPaths::stack(size_t process, uint32_t node) {
-    std::vector<SourceFrame> all;
-    if (process >= run_.processes.size())
-        return all;
-    const std::vector<PathNode>& paths = run_.processes[process].paths;
-    for (size_t depth = 0; node != 0 && node < paths.size() && depth < kMaxDepth; ++depth) {
-        const std::vector<SourceFrame>& frames = frames_of(process, node);
-        all.insert(all.end(), frames.begin(), frames.end());
-        node = paths[node].parent;
-    }
-    return all;
-}
-
 namespace {
 
 enum class Owner { user, library, system };
@@ -189,41 +136,104 @@ int rank_of(const SourceFrame& frame, Owner owner) {
 
 } // namespace
 
-// The best of the frames of one node alone.
-CallPaths::UserFrame CallPaths::own_best(size_t process, uint32_t node) {
-    UserFrame best{node, 0, kAnyFrame};
-    const PathNode& path = run_.processes[process].paths[node];
-    const Owner owner = owner_of(module_of(process, looked_up(path)), path.kernel);
+CallPaths::CodePlace CallPaths::code_place(size_t process, const PathNode& path) {
+    return {process, path.kernel, looked_up(path)};
+}
+
+std::vector<SourceFrame> CallPaths::frames_at_place(const CodePlace& place, const Module* module) {
+    std::vector<SourceFrame> frames;
+    if (module) {
+        frames = resolve(place.process, module, place.address);
+    } else if (place.kernel) {
+        Module kernel;
+        kernel.kind = Module::Kind::kernel;
+        kernel.end = UINT64_MAX;
+        frames = resolver_.resolve(kernel, place.address);
+    }
+    if (frames.empty())
+        frames.push_back(in_module(place.kernel ? "[kernel]" : "[unknown]"));
+    return frames;
+}
+
+CallPaths::PlaceFrames& CallPaths::place_of(size_t process, uint32_t node) {
+    const std::vector<PathNode>& paths = run_.processes[process].paths;
+    if (known_.size() <= process)
+        known_.resize(run_.processes.size());
+    if (known_[process].empty())
+        known_[process].resize(paths.size());
+    PlaceFrames*& known = known_[process][node].place;
+    if (known)
+        return *known;
+    const CodePlace place = code_place(process, paths[node]);
+    const auto [found, is_new] = places_.try_emplace(place);
+    known = &found->second;
+    if (!is_new)
+        return *known;
+    known->rank = kAnyFrame;
+    const Module* module = module_of(process, place.address);
+    const Owner owner = owner_of(module, place.kernel);
     if (owner == Owner::system)
-        return best;
-    const std::vector<SourceFrame>& frames = frames_of(process, node);
-    for (uint32_t i = 0; i < frames.size(); ++i)
-        if (const int rank = rank_of(frames[i], owner); rank < best.rank)
-            best = {node, i, rank};
-    return best;
+        return *known;
+    known->frames = frames_at_place(place, module);
+    for (uint32_t i = 0; i < known->frames.size(); ++i)
+        if (const int rank = rank_of(known->frames[i], owner); rank < known->rank) {
+            known->best = i;
+            known->rank = rank;
+        }
+    return *known;
+}
+
+const std::vector<SourceFrame>& CallPaths::frames_of(size_t process, uint32_t node) {
+    if (process >= run_.processes.size() || node == 0 || node >= run_.processes[process].paths.size())
+        return unknown_frames_;
+    PlaceFrames& place = place_of(process, node);
+    if (place.frames.empty()) {
+        const CodePlace at = code_place(process, run_.processes[process].paths[node]);
+        place.frames = frames_at_place(at, module_of(process, at.address));
+    }
+    return place.frames;
+}
+
+std::vector<SourceFrame> CallPaths::frames_at(size_t process, uint64_t address) {
+    if (const Module* module = module_of(process, address))
+        return resolve(process, module, address);
+    return {};
+}
+
+std::vector<SourceFrame> CallPaths::stack(size_t process, uint32_t node) {
+    std::vector<SourceFrame> all;
+    if (process >= run_.processes.size())
+        return all;
+    const std::vector<PathNode>& paths = run_.processes[process].paths;
+    for (size_t depth = 0; node != 0 && node < paths.size() && depth < kMaxDepth; ++depth) {
+        const std::vector<SourceFrame>& frames = frames_of(process, node);
+        all.insert(all.end(), frames.begin(), frames.end());
+        node = paths[node].parent;
+    }
+    return all;
 }
 
 // Many paths share their outer parts, so the answer for each node is kept: a path is walked only to the first node
 // that is known, or to a frame that nothing can better.
-CallPaths::UserFrame CallPaths::best_outwards(size_t process, uint32_t node) {
+uint32_t CallPaths::best_outwards(size_t process, uint32_t node) {
     const std::vector<PathNode>& paths = run_.processes[process].paths;
-    std::vector<UserFrame> walked; // from `node` outwards
-    UserFrame best{0, 0, kAnyFrame};
+    std::vector<uint32_t> walked; // from `node` outwards
+    uint32_t best = 0;
     for (size_t depth = 0; node != 0 && node < paths.size() && depth < kMaxDepth; ++depth) {
-        if (const auto known = user_frames_.find(uint64_t{process} << 32 | node); known != user_frames_.end()) {
-            best = known->second;
+        const int rank = place_of(process, node).rank;
+        if (const uint32_t known = known_[process][node].user_node) {
+            best = known;
             break;
         }
-        walked.push_back(own_best(process, node));
-        if (walked.back().rank == 1)
+        walked.push_back(node);
+        if (rank == 1)
             break;
         node = paths[node].parent;
     }
     for (size_t i = walked.size(); i-- > 0;) {
-        const uint64_t key = uint64_t{process} << 32 | walked[i].node;
-        if (best.node == 0 || walked[i].rank <= best.rank)
+        if (best == 0 || place_of(process, walked[i]).rank <= place_of(process, best).rank)
             best = walked[i];
-        user_frames_.emplace(key, best);
+        known_[process][walked[i]].user_node = best;
     }
     return best;
 }
@@ -231,10 +241,10 @@ CallPaths::UserFrame CallPaths::best_outwards(size_t process, uint32_t node) {
 SourceFrame CallPaths::user_frame(size_t process, uint32_t node) {
     if (process >= run_.processes.size() || node == 0 || node >= run_.processes[process].paths.size())
         return frames_of(process, node).front();
-    const UserFrame best = best_outwards(process, node);
+    const PlaceFrames& best = place_of(process, best_outwards(process, node));
     if (best.rank == kAnyFrame) // nothing of interest on the way out: where it was
         return frames_of(process, node).front();
-    return frames_of(process, best.node)[best.frame];
+    return best.frames[best.best];
 }
 
 SourceFrame CallPaths::user_frame_at(size_t process, uint64_t address, uint32_t caller) {
@@ -249,8 +259,11 @@ SourceFrame CallPaths::user_frame_at(size_t process, uint64_t address, uint32_t 
         }
     if (best_rank == 1 || process >= run_.processes.size())
         return best;
-    const UserFrame outer = best_outwards(process, caller);
-    return outer.rank < best_rank ? frames_of(process, outer.node)[outer.frame] : best;
+    const uint32_t outer_node = best_outwards(process, caller);
+    if (outer_node == 0)
+        return best;
+    const PlaceFrames& outer = place_of(process, outer_node);
+    return outer.rank < best_rank ? outer.frames[outer.best] : best;
 }
 
 // Only executable mappings are recorded. A file's data lies behind its code as linkers lay them out, so the file whose

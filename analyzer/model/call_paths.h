@@ -65,14 +65,7 @@ class CallPaths {
     const Run& run_;
     SourceResolver& resolver_;
     mutable std::unordered_map<size_t, std::vector<Range>> ranges_;
-    // What user_frame() finds from a node outwards: a frame of one of the path's nodes, and its rank.
-    struct UserFrame {
-        uint32_t node;
-        uint32_t frame; // index into frames_of(node)
-        int rank;
-    };
-    UserFrame own_best(size_t process, uint32_t node);
-    UserFrame best_outwards(size_t process, uint32_t node);
+    uint32_t best_outwards(size_t process, uint32_t node); // the node whose frame user_frame() shows
 
     // Many nodes share an address: its frames stand once. Ordered, because the addresses come from a file: a hash
     // could be made to collide.
@@ -82,12 +75,22 @@ class CallPaths {
         uint64_t address;
         auto operator<=>(const CodePlace&) const = default;
     };
-    std::vector<SourceFrame> frames_at_place(const CodePlace& place);
+    struct PlaceFrames {
+        std::vector<SourceFrame> frames; // empty: not asked for yet
+        uint32_t best = 0;               // of them, for user_frame()
+        int rank = 0;                    // its rank; the worst for the system's code, which is known without its frames
+    };
+    std::vector<SourceFrame> frames_at_place(const CodePlace& place, const Module* module);
+    PlaceFrames& place_of(size_t process, uint32_t node); // both must exist
+    static CodePlace code_place(size_t process, const PathNode& path);
 
-    std::map<CodePlace, std::vector<SourceFrame>> frames_;
-    std::vector<std::vector<const std::vector<SourceFrame>*>> frames_of_node_; // [process][node], null: not asked yet
+    std::map<CodePlace, PlaceFrames> places_;
+    struct Known { // of one node; null and 0: not asked yet
+        PlaceFrames* place = nullptr;
+        uint32_t user_node = 0; // of the path from it outwards, the one with the best frame
+    };
+    std::vector<std::vector<Known>> known_; // [process][node]
     const std::vector<SourceFrame> unknown_frames_;
-    std::unordered_map<uint64_t, UserFrame> user_frames_; // key: process << 32 | node
 };
 
 // True for paths of libraries that came with the system's tool chain (libc, ld.so, libstdc++, libgcc, libm,

@@ -14,14 +14,17 @@ constexpr size_t kMostFunctionBytes = 16u << 20; // of decoded functions
 constexpr uint64_t kLongestFunction = 64 << 10;  // decoded whole; of longer ones only the surroundings of a sample
 constexpr uint64_t kBack = 512, kAhead = 2048;   // bytes around a sample where no beginning is known
 constexpr uint64_t kMadeCodeAge_ns = 1'000'000'000;
+constexpr uint64_t kHeadStart_ns = 20'000'000; // of CPU time for new code, however short the run
+constexpr uint64_t kLoopPart = 2; // one part of so many for what bursts of samples ask: of few loops
 
 bool crosses(uint64_t address, uint64_t width, uint64_t block) { return (address & (block - 1)) + width > block; }
 
 } // namespace
 
 AccessSampling::AccessSampling(TraceFile& file, ProcessTable& processes, unwind::StackUnwinder& images,
-                               uint64_t most_bytes_each)
-    : file_(file), processes_(processes), images_(images), most_bytes_each_(most_bytes_each) {
+                               uint64_t most_bytes_each, double new_code_share)
+    : file_(file), processes_(processes), images_(images), most_bytes_each_(most_bytes_each),
+      new_code_(new_code_share, kHeadStart_ns), new_loops_(new_code_share / kLoopPart, kHeadStart_ns / kLoopPart) {
     const char* why = nullptr;
     if (!shim::load_decoder(&why))
         why_ = why ? why : "there is no instruction decoder";
@@ -138,6 +141,19 @@ AccessSampling::Code& AccessSampling::code_of(const Process& process) {
     return code;
 }
 
+// While time for new code is short, only such is looked at that was met before: what comes but once does not matter.
+bool AccessSampling::must_put_off(Code& code, const PerfRecord& sample) {
+    if (!new_code_.is_short(sample.time_ns))
+        return false;
+    if (new_code_.has_room(sample.time_ns) && code.put_off.contains(sample.address))
+        return false;
+    if (code.put_off.size() >= kMostEntries)
+        code.put_off.clear();
+    code.put_off.insert(sample.address);
+    ++put_off_;
+    return true;
+}
+
 std::optional<SampledLoop> AccessSampling::loop_at(const PerfRecord& sample) {
     if (!works() || sample.in_kernel || sample.register_abi != PERF_SAMPLE_REGS_ABI_64 ||
         sample.registers.size() != kDwarfNumbers.size())
@@ -148,12 +164,14 @@ std::optional<SampledLoop> AccessSampling::loop_at(const PerfRecord& sample) {
     Code& code = code_of(*process);
     auto known = code.loops.find(sample.address);
     if (known == code.loops.end() || sample.time_ns > known->second.valid_until_ns) {
+        if (!new_loops_.has_room(sample.time_ns))
+            return std::nullopt;
         auto after = process->modules.upper_bound(sample.address);
         if (after == process->modules.begin() || sample.address >= std::prev(after)->second.end)
             return std::nullopt;
         const auto& [start, module] = *std::prev(after);
         LoopEntry entry;
-        entry.streams = loop_for(*process, start, module, sample.address);
+        entry.streams = new_loops_.spend([&, from = start, &in = module] { return loop_for(*process, from, in, sample.address); });
         if (module.flags & trace::kModuleAnonymous)
             entry.valid_until_ns = sample.time_ns + kMadeCodeAge_ns;
         if (code.loops.size() >= kMostLoops)
@@ -184,12 +202,14 @@ std::optional<SampledAccess> AccessSampling::take(const PerfRecord& sample, uint
     Code& code = code_of(*process);
     auto known = code.entries.find(sample.address);
     if (known == code.entries.end() || sample.time_ns > known->second.valid_until_ns) {
+        if (must_put_off(code, sample))
+            return std::nullopt;
         auto after = process->modules.upper_bound(sample.address);
         if (after == process->modules.begin() || sample.address >= std::prev(after)->second.end)
             return std::nullopt;
         const auto& [start, module] = *std::prev(after);
         Entry entry;
-        entry.plan = plan_for(*process, start, module, sample.address);
+        entry.plan = new_code_.spend([&, from = start, &in = module] { return plan_for(*process, from, in, sample.address); });
         if (entry.plan.kind != AccessPlan::Kind::none)
             entry.site = site_for(code, sample.pid, entry.plan.instruction(sample.address), entry.plan,
                                   sample.time_ns);
@@ -259,12 +279,16 @@ void AccessSampling::write_evidence(TraceFile& file) const {
         return;
     }
     const bool few = told_ * 2 < user_samples_;
+    const bool put_off = put_off_ * 4 > user_samples_;
     file.evidence(kSource, few ? trace::EvidenceState::limited : trace::EvidenceState::ok,
                   "the registers of " + std::to_string(told_) + " of " + std::to_string(user_samples_) +
                       " time samples in user mode told the address of a memory access" +
                       (few ? "; the others landed in code without one nearby, or behind an access that changes its own "
                              "address, a gather, or one relative to a thread's segment"
-                           : ""),
+                           : "") +
+                      (put_off ? "; of " + std::to_string(put_off_) + ", in code seen for the first time, it was not looked "
+                                 "for, to keep recording cheap"
+                               : ""),
                   "");
 }
 

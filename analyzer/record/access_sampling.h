@@ -10,6 +10,7 @@
 #include "record/loop_streams.h"
 #include "record/process_table.h"
 #include "record/trace_file.h"
+#include "record/work_share.h"
 #include "unwind/stack_unwinder.h"
 
 #include <array>
@@ -17,6 +18,7 @@
 #include <optional>
 #include <string>
 #include <unordered_map>
+#include <unordered_set>
 
 namespace plumb::record {
 
@@ -59,8 +61,10 @@ struct SampledLoop {
 class AccessSampling {
   public:
     // `images` knows where functions begin. `most_bytes_each`: of the file for one process; instructions that find no
-    // room are counted as dropped and still handed out. Loads the decoder.
-    AccessSampling(TraceFile& file, ProcessTable& processes, unwind::StackUnwinder& images, uint64_t most_bytes_each);
+    // room are counted as dropped and still handed out. `new_code_share`: of the run's time that code which was not seen
+    // before may take; what is sampled there while it is used up is not told. Loads the decoder.
+    AccessSampling(TraceFile& file, ProcessTable& processes, unwind::StackUnwinder& images, uint64_t most_bytes_each,
+                   double new_code_share);
 
     bool works() const { return why_.empty(); }
     const std::string& why() const { return why_; } // in words, when it does not
@@ -69,7 +73,7 @@ class AccessSampling {
     // registers do not tell an address. About 0.1 us for code that was seen before.
     std::optional<SampledAccess> take(const PerfRecord& sample, uint64_t weight_ns);
 
-    // Of a sample that is not counted: the loop around it. Nothing: there is none that can be followed. Some ten
+    // Of a sample that is not counted: the loop around it. Nothing: there is none that can be followed, or no time to. Some ten
     // microseconds for each access of the loop when code is met for the first time, then 0.2 us.
     std::optional<SampledLoop> loop_at(const PerfRecord& sample);
 
@@ -96,6 +100,7 @@ class AccessSampling {
         uint64_t generation = 0, bytes = 0;
         std::unordered_map<uint64_t, LoopEntry> loops;          // by sampled address
         std::unordered_map<uint64_t, Entry> entries;            // by sampled address
+        std::unordered_set<uint64_t> put_off;                   // sampled addresses that were not looked at
         std::unordered_map<uint64_t, trace::AccessSite*> sites; // by instruction, width in the upper bits
     };
     struct FilePlace {
@@ -109,6 +114,7 @@ class AccessSampling {
         }
     };
     Code& code_of(const Process& process);
+    bool must_put_off(Code& code, const PerfRecord& sample);
     AccessPlan plan_for(const Process& process, uint64_t start, const MappedModule& module, uint64_t address);
     AccessPlan plan_in_file(const Process& process, uint64_t start, const MappedModule& module, uint64_t address,
                             uint32_t file);
@@ -135,7 +141,8 @@ class AccessSampling {
     std::unordered_map<FilePlace, std::shared_ptr<const LoopStreams>, PlaceHash> loops_; // the same
     std::unordered_map<FilePlace, CodeRegion, PlaceHash> functions_; // by file offset, which also serves as address
     size_t function_bytes_ = 0;
-    uint64_t user_samples_ = 0, without_registers_ = 0, told_ = 0, line_crossings_ = 0;
+    WorkShare new_code_, new_loops_;
+    uint64_t user_samples_ = 0, without_registers_ = 0, told_ = 0, put_off_ = 0, line_crossings_ = 0;
 };
 
 } // namespace plumb::record

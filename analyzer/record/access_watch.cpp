@@ -13,6 +13,7 @@ namespace plumb::record {
 namespace {
 
 constexpr uint64_t kMostBytesEach = 1u << 20; // of the recorder's file, for the accesses of one process
+constexpr double kNewCodeShare = 0.2;          // of the budget
 
 std::vector<platform::CacheLevel> caches_here() {
     return platform::read_cache_levels("", std::max(sched_getcpu(), 0));
@@ -27,9 +28,9 @@ uint32_t line_bytes(const std::vector<platform::CacheLevel>& caches) {
 
 } // namespace
 
-AccessWatch::AccessWatch(TraceFile& file, ProcessTable& processes, unwind::StackUnwinder& images, bool bandwidth,
-                         uint64_t begin_ns)
-    : accesses_(file, processes, images, kMostBytesEach), strides_(caches_here()), sharing_(line_bytes(caches_here())),
+AccessWatch::AccessWatch(TraceFile& file, ProcessTable& processes, unwind::StackUnwinder& images, double budget,
+                         bool bandwidth, uint64_t begin_ns)
+    : accesses_(file, processes, images, kMostBytesEach, budget * kNewCodeShare), strides_(caches_here()), sharing_(line_bytes(caches_here())),
       scatter_("/proc") {
     if (bandwidth)
         traffic_.emplace(accesses_, begin_ns);

@@ -16,8 +16,9 @@ namespace plumb::record {
 
 class AccessWatch {
   public:
-    // `bandwidth`: whether traffic is measured, which takes bursts of samples now and then. Loads the decoder.
-    AccessWatch(TraceFile& file, ProcessTable& processes, unwind::StackUnwinder& images, bool bandwidth,
+    // `budget`: of the run's time for all of recording. `bandwidth`: whether traffic is measured, which takes bursts of
+    // samples now and then. Loads the decoder.
+    AccessWatch(TraceFile& file, ProcessTable& processes, unwind::StackUnwinder& images, double budget, bool bandwidth,
                 uint64_t begin_ns);
 
     bool works() const { return accesses_.works(); }

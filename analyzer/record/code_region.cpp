@@ -15,9 +15,7 @@ constexpr int kLongestInstruction = 15;
 
 // 0: does not decode.
 unsigned length_at(std::span<const uint8_t> code) {
-    shim::MemoryInstruction instruction;
-    return !code.empty() && shim::decode_memory_instruction(code.data(), code.size(), &instruction) ? instruction.length
-                                                                                                   : 0;
+    return code.empty() ? 0 : shim::instruction_length(code.data(), code.size());
 }
 
 } // namespace
@@ -124,10 +122,11 @@ void CodeRegion::find_loops() {
         const std::span<const uint8_t> rest = bytes_at(address);
         const Jump jump = jump_at(address, rest.first(std::min<size_t>(rest.size(), kLongestInstruction)));
         if (jump.target >= start_ && jump.target < address)
-            loop_heads_.push_back(static_cast<uint32_t>(jump.target - start_));
+            loops_.push_back({static_cast<uint32_t>(jump.target - start_), offset});
     }
-    std::sort(loop_heads_.begin(), loop_heads_.end());
-    loop_heads_.erase(std::unique(loop_heads_.begin(), loop_heads_.end()), loop_heads_.end());
+    std::ranges::sort(loops_, [](const Loop& a, const Loop& b) { return a.head != b.head ? a.head < b.head : a.jump > b.jump; });
+    const auto same = std::ranges::unique(loops_, {}, &Loop::head);
+    loops_.erase(same.begin(), same.end());
 }
 
 bool CodeRegion::begins_instruction(uint64_t address) const {
@@ -139,10 +138,15 @@ uint64_t CodeRegion::before(uint64_t address) const {
     if (!begins_instruction(address))
         return 0;
     const uint32_t offset = static_cast<uint32_t>(address - start_);
-    if (std::binary_search(loop_heads_.begin(), loop_heads_.end(), offset))
+    if (std::ranges::binary_search(loops_, offset, {}, &Loop::head))
         return 0;
     const auto place = std::lower_bound(offsets_.begin(), offsets_.end(), offset);
     return place == offsets_.begin() ? 0 : start_ + *std::prev(place);
+}
+
+bool CodeRegion::is_in_loop(uint64_t address) const {
+    return std::ranges::any_of(
+        loops_, [&](const Loop& loop) { return start_ + loop.head <= address && address <= start_ + loop.jump; });
 }
 
 std::span<const uint8_t> CodeRegion::bytes_at(uint64_t address) const {
@@ -152,7 +156,7 @@ std::span<const uint8_t> CodeRegion::bytes_at(uint64_t address) const {
 }
 
 size_t CodeRegion::memory() const {
-    return code_.capacity() + (offsets_.capacity() + loop_heads_.capacity()) * sizeof(uint32_t) + sizeof *this;
+    return code_.capacity() + offsets_.capacity() * sizeof(uint32_t) + loops_.capacity() * sizeof(Loop) + sizeof *this;
 }
 
 } // namespace plumb::record

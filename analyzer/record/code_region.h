@@ -35,6 +35,9 @@ class CodeRegion {
     // that what stands before it is not what ran before it.
     uint64_t before(uint64_t address) const;
 
+    // Whether some later instruction jumps back over it: without one, what runs there does not come back by itself.
+    bool is_in_loop(uint64_t address) const;
+
     std::span<const uint8_t> bytes_at(uint64_t address) const; // to the region's end; empty outside
 
     size_t memory() const; // bytes, about
@@ -47,7 +50,10 @@ class CodeRegion {
     uint64_t start_;
     std::vector<uint8_t> code_;
     std::vector<uint32_t> offsets_;    // of the instructions from start_, ascending
-    std::vector<uint32_t> loop_heads_; // offsets to which a later instruction jumps back, ascending
+    struct Loop {
+        uint32_t head, jump; // offsets: of the instruction that a later one, the jump, goes back to
+    };
+    std::vector<Loop> loops_; // by head; of those with the same one the longest
 };
 
 } // namespace plumb::record

@@ -321,6 +321,8 @@ std::shared_ptr<const LoopPath> LoopPath::follow(const CodeRegion& code, uint64_
         registers_of(plan.operand) == 0 || plan.operand.base == shim::kNextInstruction)
         return nullptr;
     const uint64_t access = plan.instruction(sampled);
+    if (!code.is_in_loop(access))
+        return nullptr;
     auto path = std::make_shared<LoopPath>();
     path->begins_behind_ = plan.kind == AccessPlan::Kind::before;
     if (!path->add_way(code, sampled, access, plan, path->to_access_))

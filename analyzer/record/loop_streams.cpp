@@ -21,6 +21,8 @@ struct Place {
 // The instructions of one round, from `sampled` on until it is met again. Empty: it is not.
 std::vector<Place> round_of(const CodeRegion& code, uint64_t sampled) {
     std::vector<Place> places;
+    if (!code.is_in_loop(sampled))
+        return places;
     uint64_t address = sampled;
     while (places.size() < kMostInstructions && (places.empty() || address != sampled)) {
         Place place{address, {}};

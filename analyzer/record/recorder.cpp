@@ -152,7 +152,8 @@ void Recorder::launch() {
     start_up_ns_ = monotonic_ns() - begin_ns_;
     threads_.emplace(*file_, "/proc", begin_ns_);
     if (samples) // loads the decoder, which the program need not wait for
-        accesses_.emplace(*file_, *processes_, profile_->images(), options_.collects("bandwidth"), begin_ns_);
+        accesses_.emplace(*file_, *processes_, profile_->images(), options_.budget_percent / 100,
+                          options_.collects("bandwidth"), begin_ns_);
     if (memory_ && !accesses_->works())
         memory_->do_without_accesses(accesses_->why());
     if (sampler_ && !samples)

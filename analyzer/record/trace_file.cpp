@@ -30,6 +30,7 @@ uint64_t clock_ns(clockid_t clock) {
 uint64_t monotonic_ns() { return clock_ns(CLOCK_MONOTONIC); }
 uint64_t realtime_ns() { return clock_ns(CLOCK_REALTIME); }
 uint64_t own_cpu_ns() { return clock_ns(CLOCK_PROCESS_CPUTIME_ID); }
+uint64_t thread_cpu_ns() { return clock_ns(CLOCK_THREAD_CPUTIME_ID); }
 
 TraceFile::TraceFile(const std::string& path, uint64_t most_bytes, uint64_t reserve_bytes)
     : reserve_(std::max(most_bytes, reserve_bytes)), limit_(most_bytes) {

@@ -69,5 +69,6 @@ inline void update(int32_t& field, int32_t value) { __atomic_store_n(&field, val
 uint64_t monotonic_ns();
 uint64_t realtime_ns();
 uint64_t own_cpu_ns(); // CPU time of this process so far
+uint64_t thread_cpu_ns(); // and of the calling thread
 
 } // namespace plumb::record

@@ -15,8 +15,9 @@ namespace {
 constexpr uint64_t kVersionMask = ~uint64_t{0} << 32;
 constexpr const char* kLibraries[] = {"libZydis.so.4.0", "libZydis.so"};
 
-ZydisDecoder decoder;
+ZydisDecoder decoder, length_decoder;
 decltype(&ZydisDecoderDecodeFull) decode_full = nullptr;
+decltype(&ZydisDecoderDecodeInstruction) decode_length = nullptr;
 
 // Zydis numbers the registers as instructions encode them; kNoRegister for what is not a whole 64-bit register.
 int dwarf_number(ZydisRegister reg) {
@@ -122,7 +123,9 @@ bool load_decoder(const char** why) {
     const auto version = reinterpret_cast<decltype(&ZydisGetVersion)>(dlsym(library, "ZydisGetVersion"));
     const auto init = reinterpret_cast<decltype(&ZydisDecoderInit)>(dlsym(library, "ZydisDecoderInit"));
     const auto full = reinterpret_cast<decltype(&ZydisDecoderDecodeFull)>(dlsym(library, "ZydisDecoderDecodeFull"));
-    if (!version || !init || !full || (version() & kVersionMask) != (ZYDIS_VERSION & kVersionMask)) {
+    const auto alone = reinterpret_cast<decltype(&ZydisDecoderDecodeInstruction)>(dlsym(library, "ZydisDecoderDecodeInstruction"));
+    const auto mode = reinterpret_cast<decltype(&ZydisDecoderEnableMode)>(dlsym(library, "ZydisDecoderEnableMode"));
+    if (!version || !init || !full || !alone || !mode || (version() & kVersionMask) != (ZYDIS_VERSION & kVersionMask)) {
         reason = "the instruction decoder, libZydis, is not of the version this was built for (4.0)";
         return false;
     }
@@ -130,6 +133,9 @@ bool load_decoder(const char** why) {
         reason = "the instruction decoder, libZydis, does not know 64-bit code";
         return false;
     }
+    length_decoder = decoder;
+    mode(&length_decoder, ZYDIS_DECODER_MODE_MINIMAL, ZYAN_TRUE); // as fast as this build of the library can
+    __atomic_store_n(&decode_length, alone, __ATOMIC_RELEASE);
     __atomic_store_n(&decode_full, full, __ATOMIC_RELEASE);
     return true;
 }
@@ -179,6 +185,12 @@ bool decode_memory_instruction(const uint8_t* code, size_t bytes, MemoryInstruct
     return true;
 }
 
+unsigned instruction_length(const uint8_t* code, size_t bytes) {
+    ZydisDecodedInstruction decoded;
+    const auto decode = __atomic_load_n(&decode_length, __ATOMIC_ACQUIRE);
+    return decode && ZYAN_SUCCESS(decode(&length_decoder, nullptr, code, bytes, &decoded)) ? decoded.length : 0;
+}
+
 #else
 
 bool load_decoder(const char** why) {
@@ -188,6 +200,7 @@ bool load_decoder(const char** why) {
 }
 bool has_decoder() { return false; }
 bool decode_memory_instruction(const uint8_t*, size_t, MemoryInstruction*) { return false; }
+unsigned instruction_length(const uint8_t*, size_t) { return 0; }
 
 #endif
 

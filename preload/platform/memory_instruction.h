@@ -49,6 +49,9 @@ bool has_decoder(); // signal-safe
 // False: not an instruction, or cut off after `bytes`. Signal-safe once the decoder is loaded; about 2 KiB of stack.
 bool decode_memory_instruction(const uint8_t* code, size_t bytes, MemoryInstruction* instruction);
 
+// Its length alone, in a third of the time; 0: as above.
+unsigned instruction_length(const uint8_t* code, size_t bytes);
+
 // Signal-safe. `segment_base`: of the operand's segment, ignored when it has none.
 inline uint64_t operand_address(const MemoryOperand& operand, const Registers& registers, uint64_t segment_base) {
     uint64_t address = static_cast<uint64_t>(operand.displacement);

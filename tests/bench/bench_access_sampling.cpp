@@ -68,7 +68,7 @@ int main() {
         TraceFile file(folder + "/node.plumb", 64u << 20, 1u << 30);
         ProcessTable processes(file, 64u << 20);
         unwind::StackUnwinder images;
-        AccessSampling accesses(file, processes, images, 16u << 20);
+        AccessSampling accesses(file, processes, images, 16u << 20, 1);
         const Process* self = processes.find_or_read(static_cast<uint32_t>(getpid()));
         if (!accesses.works() || !self) {
             std::printf("not measured: %s\n", accesses.works() ? "/proc cannot be read" : accesses.why().c_str());
