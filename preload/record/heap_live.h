@@ -1,7 +1,8 @@
 // The blocks that were sampled, or are large (64 KiB and more), and are still alive.
 //
-// A byte for each of 65,536 groups of addresses says whether such a block may be there, so that free() of any other
-// block costs one load and one branch. Behind it lies a table of buckets of eight addresses, one cache line each.
+// A byte for each of 65,536 groups of pages says whether such a block may begin there, so that free() of nearly any other
+// block costs one load and one branch. Pages rather than single addresses: a cache line of the filter then serves
+// 256 KiB of the heap, and a program that frees here and there does not miss it each time. Behind it lies a table of buckets of eight addresses, one cache line each.
 // Lock-free, signal-safe.
 #pragma once
 
@@ -21,9 +22,9 @@ struct LiveBlock {
 inline constexpr uint32_t kLiveFilterBytes = 1u << 16;
 extern uint8_t live_filter[kLiveFilterBytes] PLUMB_HIDDEN; // saturating counts
 
-// Neighbours share cache lines of the filter; page-aligned blocks are spread by their higher bits.
+// Neighbours share cache lines of the filter; the higher bits tell the heaps of several threads apart.
 inline uint32_t live_filter_index(uint64_t address) {
-    return static_cast<uint32_t>(address >> 4 ^ address >> 20) & (kLiveFilterBytes - 1);
+    return static_cast<uint32_t>(address >> 12 ^ address >> 28) & (kLiveFilterBytes - 1);
 }
 
 inline bool may_be_watched(const void* block) {

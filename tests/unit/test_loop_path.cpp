@@ -88,6 +88,20 @@ const Bytes kColumn = {0xf2, 0x0f, 0x58, 0x00, 0x48, 0x05, 0x00, 0x40, 0x00, 0x0
 
 } // namespace
 
+TEST_CASE("what a later jump goes back over is in a loop") {
+    NEEDS_DECODER();
+    // nop; addsd (%rax),%xmm0; jne back to it; nop; jmp to the first nop; ret
+    const Bytes nested = {0x90, 0xf2, 0x0f, 0x58, 0x00, 0x75, 0xfa, 0x90, 0xeb, 0xf6, 0xc3};
+    const CodeRegion region = CodeRegion::from_boundary(kStart, nested);
+    for (const uint64_t offset : {0, 1, 5, 7, 8})
+        CHECK(region.is_in_loop(kStart + offset));
+    CHECK_FALSE(region.is_in_loop(kStart + 10));
+    CHECK_FALSE(region.is_in_loop(kStart - 1));
+    const CodeRegion straight = CodeRegion::from_boundary(kStart, {0x90, 0x75, 0x01, 0x90, 0xc3}); // jumps ahead only
+    for (const uint64_t offset : {0, 1, 3, 4})
+        CHECK_FALSE(straight.is_in_loop(kStart + offset));
+}
+
 TEST_CASE("a loop that steps a pointer by a constant") {
     NEEDS_DECODER();
     for (const uint64_t offset : {0, 4}) {

@@ -16,6 +16,7 @@ MemoryInstruction decode(const std::vector<uint8_t>& code) {
     MemoryInstruction instruction;
     REQUIRE(decode_memory_instruction(code.data(), code.size(), &instruction));
     CHECK(instruction.length == code.size());
+    CHECK(instruction_length(code.data(), code.size()) == code.size());
     return instruction;
 }
 
@@ -169,4 +170,25 @@ TEST_CASE("branches and broken code") {
     CHECK_FALSE(decode_memory_instruction(cut, sizeof cut, &instruction));
     const uint8_t undefined[] = {0x06, 0x00}; // push %es, which 64-bit code does not have
     CHECK_FALSE(decode_memory_instruction(undefined, sizeof undefined, &instruction));
+    CHECK(instruction_length(cut, sizeof cut) == 0);
+    CHECK(instruction_length(undefined, sizeof undefined) == 0);
+}
+
+TEST_CASE("the length alone is that of the whole instruction") {
+    REQUIRE(load_decoder(nullptr));
+    uint32_t state = 7;
+    unsigned decoded = 0;
+    for (int turn = 0; turn < 20'000; ++turn) {
+        uint8_t code[15];
+        for (uint8_t& byte : code) {
+            state = state * 1664525 + 1013904223;
+            byte = static_cast<uint8_t>(state >> 24);
+        }
+        MemoryInstruction instruction;
+        if (decode_memory_instruction(code, sizeof code, &instruction)) {
+            ++decoded;
+            REQUIRE(instruction_length(code, sizeof code) == instruction.length);
+        }
+    }
+    CHECK(decoded > 5'000);
 }
