@@ -2,6 +2,7 @@
 #include "diagnoses/bandwidth_use.h"
 #include "diagnoses/mpi_metrics.h"
 #include "diagnoses/node_matrix.h"
+#include "diagnoses/own_time.h"
 #include "diagnoses/run_totals.h"
 
 #include <algorithm>
@@ -36,15 +37,6 @@ Workers workers_of(const model::Run& run) {
             workers.sum_s += run_s;
         }
     return workers;
-}
-
-double own_cost_s(const model::Run& run) {
-    double sum_s = 0;
-    for (const model::Host& host : run.hosts)
-        sum_s += static_cast<double>(host.recorder_cpu_ns + host.samples * host.sample_cost_ns) * 1e-9;
-    for (const model::Process& process : run.processes)
-        sum_s += static_cast<double>(process.own_cost_ns) * 1e-9;
-    return sum_s;
 }
 
 void add_rates(std::vector<Metric>& metrics, const RunTotals& totals) {
@@ -143,7 +135,7 @@ std::vector<Metric> metrics_of(const DiagnosisInput& input) {
         metrics.push_back({"peak resident memory", static_cast<double>(totals.peak_rss_bytes), "bytes",
                            "largest resident set of one process"});
     if (totals.cpu_s > 0)
-        metrics.push_back({"own cost", own_cost_s(input.run) / totals.cpu_s, "fraction",
+        metrics.push_back({"own cost", own_time_of(input.paths).total() / totals.cpu_s, "fraction",
                            "CPU time of the recorder, the samples and the shim / CPU time of the run"});
     return metrics;
 }

@@ -89,7 +89,7 @@ Report build_report(model::CallPaths& paths, std::span<const DiagnosisEntry> ent
     report.mpi = summarise_mpi(paths, kMpiSiteLimit);
     report.heap_exact = heap_is_exact(paths.run());
     report.cpu_seconds = cpu_seconds_of(paths.run());
-    report.own_cost = own_cost_of(paths.run(), report.cpu_seconds);
+    report.own_cost = own_cost_of(paths, report.cpu_seconds);
     return report;
 }
 

@@ -1,4 +1,5 @@
 #include "reports/own_cost.h"
+#include "diagnoses/own_time.h"
 #include "reports/quantity.h"
 
 #include <fmt/format.h>
@@ -13,33 +14,21 @@ double cpu_seconds_of(const model::Run& run) {
     return static_cast<double>(total_ns) * 1e-9;
 }
 
-OwnCost own_cost_of(const model::Run& run, double cpu_seconds) {
-    double recorder = 0, sampling = 0, shim = 0, stand_ins = 0;
-    uint64_t samples = 0;
-    for (const model::Host& host : run.hosts) {
-        recorder += static_cast<double>(host.recorder_cpu_ns) * 1e-9;
-        sampling += static_cast<double>(host.samples) * static_cast<double>(host.sample_cost_ns) * 1e-9;
-        samples += host.samples;
-    }
-    for (const model::Process& process : run.processes) {
-        shim += static_cast<double>(process.own_cost_ns) * 1e-9;
-        stand_ins += static_cast<double>(process.alignment.stand_in_ns) * 1e-9;
-    }
+OwnCost own_cost_of(const model::CallPaths& paths, double cpu_seconds) {
+    const OwnTime own = own_time_of(paths);
     OwnCost cost;
-    cost.seconds = recorder + sampling + shim + stand_ins;
+    cost.seconds = own.total();
     cost.fraction = cpu_seconds > 0 ? cost.seconds / cpu_seconds : 0;
-    cost.bytes = run.recorded_bytes;
-    cost.how =
-        fmt::format("Recorder {} (its own CPU clock), {} samples {}, inside the program {} (estimated per "
-                    "event){}; as a fraction of the run's CPU time of {}.",
-                    format_seconds(recorder), format_count(static_cast<double>(samples)),
-                    samples > 0 && sampling == 0 ? "of unknown cost"
-                                                 : format_seconds(sampling) + " (estimated per sample)",
-                    format_seconds(shim),
-                    stand_ins > 0 ? fmt::format(", in code that counts unaligned accesses {} (sampled; the accesses "
-                                                "themselves are part of it)", format_seconds(stand_ins))
-                                  : "",
-                    format_seconds(cpu_seconds));
+    cost.bytes = paths.run().recorded_bytes;
+    cost.how = fmt::format(
+        "Recorder {} (its own CPU clock), {} samples {}, inside the program {} ({}){}; as a fraction of the run's CPU time of {}.",
+        format_seconds(own.recorder), format_count(static_cast<double>(own.samples)),
+        own.samples > 0 && own.sampling == 0 ? "of unknown cost" : format_seconds(own.sampling) + " (estimated per sample)",
+        format_seconds(own.shim), own.shim_was_sampled ? "sampled" : "estimated per event",
+        own.stand_ins > 0 ? fmt::format(", in code that counts unaligned accesses {} (sampled; the accesses themselves are "
+                                        "part of it)", format_seconds(own.stand_ins))
+                          : "",
+        format_seconds(cpu_seconds));
     return cost;
 }
 

@@ -1,7 +1,7 @@
-// What the tool itself took from the run, as far as it knows.
+// What the tool itself took from the run, in words.
 #pragma once
 
-#include "model/run.h"
+#include "model/call_paths.h"
 #include "reports/report.h"
 
 namespace plumb {
@@ -10,6 +10,6 @@ namespace plumb {
 // time otherwise.
 double cpu_seconds_of(const model::Run& run);
 
-OwnCost own_cost_of(const model::Run& run, double cpu_seconds);
+OwnCost own_cost_of(const model::CallPaths& paths, double cpu_seconds);
 
 } // namespace plumb

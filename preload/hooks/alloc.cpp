@@ -1,7 +1,7 @@
 // malloc and its kin.
 //
 // What must hold:
-//  - With the collector off a call costs two branches that always go the same way.
+//  - With the collector off a call costs a few branches that always go the same way.
 //  - In sample mode the common case (not sampled, not large, not the thread's largest yet) touches the thread's own
 //    counters only and goes straight to the real function.
 //  - No guard is held while the real function runs: it may call other hooks, and may be left by a signal.
@@ -88,7 +88,7 @@ PLUMB_NOINLINE void* closer_reallocarray(void* block, size_t count, size_t size,
                       [=](const RealFunctions& real) { return real.reallocarray(block, count, size); });
 }
 
-// Where the collector is off there is nothing to do but to call the real functions. Asked first.
+// Where the collector is off there is nothing to do but to call the real functions.
 inline const RealFunctions* unrecorded() {
     return PLUMB_UNLIKELY(heap_mode == HeapMode::off) ? published_functions.load(std::memory_order_acquire) : nullptr;
 }
@@ -109,8 +109,6 @@ size_t page_rounded(size_t bytes) {
 extern "C" {
 
 void* hook_malloc(size_t bytes) {
-    if (const RealFunctions* real = unrecorded())
-        return real->malloc(bytes);
     ThreadHeap* const heap = counting_heap();
     if (__builtin_expect(heap != nullptr, 1) && count_plain_allocation(heap, bytes)) {
         void* const block = real_functions()->malloc(bytes);
@@ -118,12 +116,12 @@ void* hook_malloc(size_t bytes) {
             uncount_plain_allocation(heap, bytes);
         return block;
     }
+    if (const RealFunctions* real = unrecorded())
+        return real->malloc(bytes);
     return stay(closer_malloc(bytes, __builtin_frame_address(0)));
 }
 
 void* hook_calloc(size_t count, size_t size) {
-    if (const RealFunctions* real = unrecorded())
-        return real->calloc(count, size);
     const size_t bytes = product(count, size);
     ThreadHeap* const heap = counting_heap();
     if (__builtin_expect(heap != nullptr, 1) && count_plain_allocation(heap, bytes)) {
@@ -132,23 +130,23 @@ void* hook_calloc(size_t count, size_t size) {
             uncount_plain_allocation(heap, bytes);
         return block;
     }
+    if (const RealFunctions* real = unrecorded())
+        return real->calloc(count, size);
     return stay(closer_calloc(count, size, bytes, __builtin_frame_address(0)));
 }
 
 void hook_free(void* block) {
-    if (const RealFunctions* real = unrecorded(); real && !is_early_block(block))
-        return real->free(block);
     ThreadHeap* const heap = counting_heap();
     if (__builtin_expect(heap != nullptr, 1) && !may_be_watched(block)) {
         add_to(heap->totals->frees, 1);
         return real_functions()->free(block);
     }
+    if (const RealFunctions* real = unrecorded(); real && !is_early_block(block))
+        return real->free(block);
     closer_free(block);
 }
 
 void* hook_realloc(void* block, size_t bytes) {
-    if (const RealFunctions* real = unrecorded(); real && !is_early_block(block))
-        return real->realloc(block, bytes);
     ThreadHeap* const heap = counting_heap();
     if (heap && !may_be_watched(block) && count_plain_reallocation(heap, bytes)) { // null is always watched
         void* const moved = real_functions()->realloc(block, bytes);
@@ -156,6 +154,8 @@ void* hook_realloc(void* block, size_t bytes) {
             uncount_plain_reallocation(heap, bytes);
         return moved;
     }
+    if (const RealFunctions* real = unrecorded(); real && !is_early_block(block))
+        return real->realloc(block, bytes);
     return stay(closer_realloc(block, bytes, __builtin_frame_address(0)));
 }
 

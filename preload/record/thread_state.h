@@ -16,17 +16,18 @@ namespace plumb::shim {
 // Each collector may hang its own data on a thread. They survive the thread: the next thread that gets the state
 // inherits them, and the collector decides at thread_start what becomes of them.
 enum class ThreadSlot : uint32_t {
+    heap_counting, // what the allocation hooks count into without further ado; null: they must look closer
     heap,
     call_path,
     sampling,
     pin,
     mpi,
     align,
-    heap_counting, // what the allocation hooks count into without further ado; null: they must look closer
     count
 };
 
-struct ThreadState {
+// Threads do not share lines; what every allocation looks at, `inside` and the first slot, stands in one of them.
+struct alignas(64) ThreadState {
     std::atomic<uint32_t> live;   // 1 from the thread's first record to its last; 0: nothing may be recorded
     std::atomic<uint32_t> inside; // 1 while the thread is in the shim
     uint32_t tid;

@@ -138,10 +138,30 @@ TEST_CASE("--only runs what it names and refuses what does not exist") {
 }
 
 TEST_CASE("own cost adds recorder, samples and shim") {
-    const OwnCost cost = own_cost_of(small_run(), 8);
+    const model::Run run = small_run();
+    TwoModules resolver;
+    const model::CallPaths paths(run, resolver);
+    const OwnCost cost = own_cost_of(paths, 8);
     CHECK(cost.seconds == Approx(0.050 + 0.002 + 0.001));
     CHECK(cost.fraction == Approx(0.053 / 8));
-    CHECK(own_cost_of(small_run(), 0).fraction == 0);
+    CHECK(cost.how.find("inside the program 1.00 ms (estimated per event)") != std::string::npos);
+    CHECK(own_cost_of(paths, 0).fraction == 0);
+}
+
+TEST_CASE("samples in the shim's code count where they saw more than was estimated") {
+    model::Run run = small_run();
+    model::Module shim;
+    shim.path = "/opt/plumb/lib/libplumb.so";
+    shim.start = 0x20000;
+    shim.end = 0x30000;
+    run.processes[0].modules.push_back(shim);
+    run.processes[0].paths.push_back({1, 0x20010, true, false, false});
+    run.processes[0].samples.push_back({0, 5, 2, 250'000'000, 0});
+    TwoModules resolver;
+    const model::CallPaths paths(run, resolver);
+    const OwnCost cost = own_cost_of(paths, 8);
+    CHECK(cost.seconds == Approx(0.050 + 0.002 + 0.250));
+    CHECK(cost.how.find("inside the program 250 ms (sampled)") != std::string::npos);
 }
 
 TEST_CASE("the timeline is bounded and keeps the threads that stand out") {

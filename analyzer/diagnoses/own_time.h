@@ -1,0 +1,25 @@
+// What the tool itself took from the run, as far as it knows.
+#pragma once
+
+#include "model/call_paths.h"
+
+#include <cstdint>
+
+namespace plumb {
+
+struct OwnTime { // CPU seconds
+    double recorder = 0;  // by its own clock
+    double sampling = 0;  // estimated per sample
+    double shim = 0;      // inside the program
+    double stand_ins = 0; // in code that counts unaligned accesses, the accesses included; sampled
+    bool shim_was_sampled = false; // else estimated per event
+    uint64_t samples = 0;
+
+    double total() const { return recorder + sampling + shim + stand_ins; }
+};
+
+// The estimate of what the shim takes leaves out what its data displace from the caches: where samples saw more time in
+// its code, they are believed.
+OwnTime own_time_of(const model::CallPaths& paths);
+
+} // namespace plumb
