@@ -125,8 +125,8 @@ void CodeRegion::find_loops() {
             loops_.push_back({static_cast<uint32_t>(jump.target - start_), offset});
     }
     std::ranges::sort(loops_, [](const Loop& a, const Loop& b) { return a.head != b.head ? a.head < b.head : a.jump > b.jump; });
-    const auto same = std::ranges::unique(loops_, {}, &Loop::head);
-    loops_.erase(same.begin(), same.end());
+    const auto same_head = [](const Loop& a, const Loop& b) { return a.head == b.head; };
+    loops_.erase(std::unique(loops_.begin(), loops_.end(), same_head), loops_.end());
 }
 
 bool CodeRegion::begins_instruction(uint64_t address) const {

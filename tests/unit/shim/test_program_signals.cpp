@@ -63,6 +63,8 @@ struct sigaction install(int number, int flags, bool fills_mask = false) {
 
 struct Owned {
     Owned() {
+        for (const int number : {SIGBUS, SIGTRAP})
+            signal(number, SIG_DFL); // a sanitizer may have a handler of its own
         start_program_signals({sigaction, pthread_sigmask});
         REQUIRE(own_signal(SIGBUS, own) == 0);
         REQUIRE(own_signal(SIGTRAP, own) == 0);
