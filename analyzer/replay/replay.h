@@ -15,7 +15,7 @@ namespace plumb::replay {
 
 struct ReplayOptions {
     unsigned threads = 0; // 0: as many as the machine runs at once
-    OpenTrace open;       // empty: by the path of the file
+    OpenTrace open = {};  // empty: by the path of the file
     team::Team* team = nullptr; // whose members all replay the same run; null: this process does it alone
 };
 

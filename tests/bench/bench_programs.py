@@ -1,4 +1,5 @@
-"""What `plumb run` costs on real programs: ratios of wall time to the bare program, start-up and exit included.
+"""What `plumb run` costs on real programs: ratios of wall time and of CPU time to the bare program, start-up, exit and
+report included.
 
 Peers (heaptrack, google-perftools) run beside it where they are installed. Usage: bench_programs.py [ROUNDS]
 """
