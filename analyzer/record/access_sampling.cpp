@@ -24,7 +24,8 @@ bool crosses(uint64_t address, uint64_t width, uint64_t block) { return (address
 AccessSampling::AccessSampling(TraceFile& file, ProcessTable& processes, unwind::StackUnwinder& images,
                                uint64_t most_bytes_each, double new_code_share)
     : file_(file), processes_(processes), images_(images), most_bytes_each_(most_bytes_each),
-      new_code_(new_code_share, kHeadStart_ns), new_loops_(new_code_share / kLoopPart, kHeadStart_ns / kLoopPart) {
+      new_code_{{new_code_share, kHeadStart_ns}, {}},
+      new_loops_{{new_code_share / kLoopPart, kHeadStart_ns / kLoopPart}, {}} {
     const char* why = nullptr;
     if (!shim::load_decoder(&why))
         why_ = why ? why : "there is no instruction decoder";
@@ -141,16 +142,19 @@ AccessSampling::Code& AccessSampling::code_of(const Process& process) {
     return code;
 }
 
-// While time for new code is short, only such is looked at that was met before: what comes but once does not matter.
-bool AccessSampling::must_put_off(Code& code, const PerfRecord& sample) {
-    if (!new_code_.is_short(sample.time_ns))
+// While time for new code is short, only such is looked at that was met before: what comes but once does not matter. What
+// comes often does, however slow the machine is: it is looked at even when there is no time left. There is little of it,
+// because every sample can be of one place alone.
+bool AccessSampling::NewCode::must_wait(const PerfRecord& sample) {
+    constexpr uint32_t kOften = 2;
+    if (!share.is_short(sample.time_ns))
         return false;
-    if (new_code_.has_room(sample.time_ns) && code.put_off.contains(sample.address))
+    if (put_off.size() >= kMostEntries)
+        put_off.clear();
+    uint32_t& times = put_off[sample.address];
+    if (times >= kOften || (times > 0 && share.has_room(sample.time_ns)))
         return false;
-    if (code.put_off.size() >= kMostEntries)
-        code.put_off.clear();
-    code.put_off.insert(sample.address);
-    ++put_off_;
+    ++times;
     return true;
 }
 
@@ -164,14 +168,15 @@ std::optional<SampledLoop> AccessSampling::loop_at(const PerfRecord& sample) {
     Code& code = code_of(*process);
     auto known = code.loops.find(sample.address);
     if (known == code.loops.end() || sample.time_ns > known->second.valid_until_ns) {
-        if (!new_loops_.has_room(sample.time_ns))
+        if (new_loops_.must_wait(sample))
             return std::nullopt;
         auto after = process->modules.upper_bound(sample.address);
         if (after == process->modules.begin() || sample.address >= std::prev(after)->second.end)
             return std::nullopt;
         const auto& [start, module] = *std::prev(after);
         LoopEntry entry;
-        entry.streams = new_loops_.spend([&, from = start, &in = module] { return loop_for(*process, from, in, sample.address); });
+        entry.streams = new_loops_.share.spend(
+            [&, from = start, &in = module] { return loop_for(*process, from, in, sample.address); });
         if (module.flags & trace::kModuleAnonymous)
             entry.valid_until_ns = sample.time_ns + kMadeCodeAge_ns;
         if (code.loops.size() >= kMostLoops)
@@ -202,14 +207,17 @@ std::optional<SampledAccess> AccessSampling::take(const PerfRecord& sample, uint
     Code& code = code_of(*process);
     auto known = code.entries.find(sample.address);
     if (known == code.entries.end() || sample.time_ns > known->second.valid_until_ns) {
-        if (must_put_off(code, sample))
+        if (new_code_.must_wait(sample)) {
+            ++put_off_;
             return std::nullopt;
+        }
         auto after = process->modules.upper_bound(sample.address);
         if (after == process->modules.begin() || sample.address >= std::prev(after)->second.end)
             return std::nullopt;
         const auto& [start, module] = *std::prev(after);
         Entry entry;
-        entry.plan = new_code_.spend([&, from = start, &in = module] { return plan_for(*process, from, in, sample.address); });
+        entry.plan =
+            new_code_.share.spend([&, from = start, &in = module] { return plan_for(*process, from, in, sample.address); });
         if (entry.plan.kind != AccessPlan::Kind::none)
             entry.site = site_for(code, sample.pid, entry.plan.instruction(sample.address), entry.plan,
                                   sample.time_ns);
@@ -286,8 +294,8 @@ void AccessSampling::write_evidence(TraceFile& file) const {
                       (few ? "; the others landed in code without one nearby, or behind an access that changes its own "
                              "address, a gather, or one relative to a thread's segment"
                            : "") +
-                      (put_off ? "; of " + std::to_string(put_off_) + ", in code seen for the first time, it was not looked "
-                                 "for, to keep recording cheap"
+                      (put_off ? "; of " + std::to_string(put_off_) +
+                                     ", in code seen for the first time, it was not looked for, to keep recording cheap"
                                : ""),
                   "");
 }

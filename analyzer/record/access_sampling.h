@@ -18,7 +18,6 @@
 #include <optional>
 #include <string>
 #include <unordered_map>
-#include <unordered_set>
 
 namespace plumb::record {
 
@@ -73,8 +72,8 @@ class AccessSampling {
     // registers do not tell an address. About 0.1 us for code that was seen before.
     std::optional<SampledAccess> take(const PerfRecord& sample, uint64_t weight_ns);
 
-    // Of a sample that is not counted: the loop around it. Nothing: there is none that can be followed, or no time to. Some ten
-    // microseconds for each access of the loop when code is met for the first time, then 0.2 us.
+    // Of a sample that is not counted: the loop around it. Nothing: there is none that can be followed, or no time to. Some
+    // ten microseconds for each access of the loop when code is met for the first time, then 0.2 us.
     std::optional<SampledLoop> loop_at(const PerfRecord& sample);
 
     void forget(uint32_t pid); // it ended: nothing more can come
@@ -100,7 +99,6 @@ class AccessSampling {
         uint64_t generation = 0, bytes = 0;
         std::unordered_map<uint64_t, LoopEntry> loops;          // by sampled address
         std::unordered_map<uint64_t, Entry> entries;            // by sampled address
-        std::unordered_set<uint64_t> put_off;                   // sampled addresses that were not looked at
         std::unordered_map<uint64_t, trace::AccessSite*> sites; // by instruction, width in the upper bits
     };
     struct FilePlace {
@@ -113,8 +111,13 @@ class AccessSampling {
             return (place.offset ^ uint64_t{place.file} << 40) * 0x9e3779b97f4a7c15u >> 7;
         }
     };
+    // Code that was not looked at when it was met.
+    struct NewCode {
+        WorkShare share;
+        std::unordered_map<uint64_t, uint32_t> put_off; // how often, by sampled address, whatever the process
+        bool must_wait(const PerfRecord& sample);
+    };
     Code& code_of(const Process& process);
-    bool must_put_off(Code& code, const PerfRecord& sample);
     AccessPlan plan_for(const Process& process, uint64_t start, const MappedModule& module, uint64_t address);
     AccessPlan plan_in_file(const Process& process, uint64_t start, const MappedModule& module, uint64_t address,
                             uint32_t file);
@@ -141,7 +144,7 @@ class AccessSampling {
     std::unordered_map<FilePlace, std::shared_ptr<const LoopStreams>, PlaceHash> loops_; // the same
     std::unordered_map<FilePlace, CodeRegion, PlaceHash> functions_; // by file offset, which also serves as address
     size_t function_bytes_ = 0;
-    WorkShare new_code_, new_loops_;
+    NewCode new_code_, new_loops_;
     uint64_t user_samples_ = 0, without_registers_ = 0, told_ = 0, put_off_ = 0, line_crossings_ = 0;
 };
 

@@ -30,8 +30,8 @@ uint32_t line_bytes(const std::vector<platform::CacheLevel>& caches) {
 
 AccessWatch::AccessWatch(TraceFile& file, ProcessTable& processes, unwind::StackUnwinder& images, double budget,
                          bool bandwidth, uint64_t begin_ns)
-    : accesses_(file, processes, images, kMostBytesEach, budget * kNewCodeShare), strides_(caches_here()), sharing_(line_bytes(caches_here())),
-      scatter_("/proc") {
+    : accesses_(file, processes, images, kMostBytesEach, budget * kNewCodeShare), strides_(caches_here()),
+      sharing_(line_bytes(caches_here())), scatter_("/proc") {
     if (bandwidth)
         traffic_.emplace(accesses_, begin_ns);
 }
