@@ -19,7 +19,7 @@ struct OwnTime { // CPU seconds
 };
 
 // The estimate of what the shim takes leaves out what its data displace from the caches: where samples saw more time in
-// its code, they are believed.
+// its code, they are believed. Not thread-safe: `paths` remembers what it looked up.
 OwnTime own_time_of(const model::CallPaths& paths);
 
 } // namespace plumb

@@ -295,7 +295,7 @@ void AccessSampling::write_evidence(TraceFile& file) const {
                              "address, a gather, or one relative to a thread's segment"
                            : "") +
                       (put_off ? "; of " + std::to_string(put_off_) +
-                                     ", in code seen for the first time, it was not looked for, to keep recording cheap"
+                                     ", in code that was met once or twice, it was not looked for, to keep recording cheap"
                                : ""),
                   "");
 }
