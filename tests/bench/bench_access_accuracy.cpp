@@ -80,7 +80,8 @@ Sampled sample(const char* program, const char* kernel, const char* option, cons
     TraceFile file(record, 16u << 20, 1u << 30);
     ProcessTable processes(file, 16u << 20);
     unwind::StackUnwinder images;
-    AccessSampling accesses(file, processes, images, 1u << 20, 1);
+    constexpr double kNewCodeShare = 0.02 * 0.2; // as `plumb run` has it by default
+    AccessSampling accesses(file, processes, images, 1u << 20, kNewCodeShare);
     sampled.problem = !sampler.works() ? sampler.why() : accesses.why();
     processes.launch(static_cast<uint32_t>(child), static_cast<uint32_t>(getpid()), program);
     std::vector<std::pair<uint64_t, std::optional<SampledAccess>>> all; // by sampled instruction
