@@ -21,6 +21,7 @@ constexpr double kLeastCost_s = 0.05;     // a few clock ticks
 constexpr double kLeastFraction = 0.02;   // of the run
 constexpr double kLeastShare = 0.05;      // of the waiting that a thread must have to be named
 constexpr double kPatience = 3;           // times the least cost, where threads were free to move or others are to blame
+constexpr double kMuchWork = 0.1;         // of the longest-running thread's CPU time: then a thread fills a CPU's share
 constexpr double kRoom = 0.2;             // of the watched time idle: then a CPU has room
 constexpr double kCrowdedDemand = 1.25;   // runnable threads a CPU
 constexpr double kCrowdedFraction = 0.25; // of the run in which that must hold
@@ -73,6 +74,27 @@ bool are_placed(const model::Run& run, const std::vector<Task>& tasks) {
         const auto& placement = run.processes[task.process].threads[task.thread].placement;
         return placement && placement->cpu >= 0;
     });
+}
+
+// plumb gave every allowed CPU as many of the threads with much work as any other, give or take one.
+bool are_dealt_evenly(const model::Run& run, const model::Host& host, const Schedule& schedule) {
+    double most_s = 0;
+    for (const Task& task : schedule.tasks)
+        most_s = std::max(most_s, task.run_s);
+    std::map<int, size_t> threads;
+    for (int cpu : host.allowed_cpus)
+        threads[cpu] = 0;
+    for (const Task& task : schedule.tasks) {
+        if (task.run_s < kMuchWork * most_s)
+            continue;
+        const auto& placement = run.processes[task.process].threads[task.thread].placement;
+        if (!placement || placement->cpu < 0)
+            return false;
+        threads[placement->cpu]++;
+    }
+    const auto [least, most] = std::minmax_element(
+        threads.begin(), threads.end(), [](const auto& left, const auto& right) { return left.second < right.second; });
+    return least != threads.end() && most->second - least->second <= 1;
 }
 
 // On the CPUs that were waited for, others took most of what the waiting amounts to.
@@ -147,8 +169,11 @@ class CpuOversubscribed : public Diagnosis {
             const bool misplaced =
                 is_pinned(waits) && !is_by_others(waits) && !are_placed(input.run, waiting_tasks(schedule, waits));
             const double patience = misplaced ? 1 : kPatience;
-            if (counts(input.run, stacked_s / patience))
-                findings.push_back(stacked(input, host, schedule, waits, stacked_s));
+            if (counts(input.run, stacked_s / patience)) {
+                const bool even = !is_by_others(waits) && are_dealt_evenly(input.run, host, schedule);
+                findings.push_back(even ? uneven_end(input, schedule, waits, stacked_s)
+                                        : stacked(input, host, schedule, waits, stacked_s));
+            }
             if (counts(input.run, shared_s))
                 findings.push_back(shared(input, host, schedule, spread, alone, shared_s));
             else if (findings.empty() && crowded_fraction(schedule) >= kCrowdedFraction)
@@ -281,6 +306,22 @@ class CpuOversubscribed : public Diagnosis {
                 "their CPU mask leaves out CPUs that the run may use: look for taskset, numactl, a launcher's binding "
                 "option, OMP_PLACES or GOMP_CPU_AFFINITY, or a call of sched_setaffinity in the program",
                 "launch", ""});
+        return finding;
+    }
+
+    // No other placement would have shared the CPUs better; pinned threads cannot make up for what differs between
+    // the CPUs or between their own work. Told, as it costs; nobody's launch is to blame for it: info.
+    Finding uneven_end(const DiagnosisInput& input, const Schedule& schedule, const Waits& waits, double cost_s) const {
+        Finding finding = base(input, schedule, waits, cost_s);
+        finding.severity = Severity::info;
+        finding.confidence = confidence(schedule, true);
+        finding.title = fmt::format("As many threads are pinned to each CPU, but not all end together: {} wait for {} "
+                                    "while another CPU has run out of work",
+                                    count_of(waiting_tasks(schedule, waits)), cpu_names(cpus_of(waits)));
+        finding.gain = {finding.cost.fraction, "the run replayed with threads that move when a CPU runs out of work"};
+        finding.advice.push_back({"Let the scheduler move the threads, or give them equal work",
+            "the CPUs were not equally fast (shared cores, other virtual machines), or the threads had unequal work: "
+            "pinned threads cannot take over a CPU that is done; run without --pin to compare", "launch", ""});
         return finding;
     }
 

@@ -178,8 +178,9 @@ void RunBuilder::take_records(size_t file) {
                    [&](const ModuleLoad& record) { give(record, record.pid, record.time_ns); },
                    [&](const ModuleUnload& record) { give(record, record.pid, before(record.time_ns)); },
                    [&](const SampleSite& record) { give(record, record.pid, record.first_ns); },
-                   [&](const ThreadSchedule& record) { give(record, record.pid, record.last_ns); },
-                   [&](const ThreadInterval& record) { give(record, record.pid, record.end_ns); },
+                   // By their begin: they end when the next program begins under the same pid, or after.
+                   [&](const ThreadSchedule& record) { give(record, record.pid, record.first_ns); },
+                   [&](const ThreadInterval& record) { give(record, record.pid, record.begin_ns); },
                    [&](const ProcessGone& record) { give(record, record.pid, record.time_ns); },
                    [&](const AlignSite& record) { give(record, own_pid, record.time_ns); },
                    [&](const AlignCount& record) { give(record, own_pid, record.last_ns); },

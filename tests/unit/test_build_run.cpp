@@ -232,6 +232,42 @@ TEST_CASE("each image of a pid has what happened while it ran") {
     CHECK(run.processes[1].modules[0].unloaded_ns == UINT64_MAX);
 }
 
+TEST_CASE("what a thread did before an exec stays with the program before, though it lasted until the exec") {
+    SyntheticTrace shim(Writer::process, 42), node(Writer::recorder, 7);
+    start(shim, 42, 5 * kSecond + 1, "/bin/app");
+    start_thread(shim, 42, 5 * kSecond + 2, 0, 0);
+    Placement placement{};
+    placement.time_ns = 5 * kSecond + 3;
+    placement.cpu = 1;
+    shim.add(placement, 42);
+    const uint64_t begins[] = {2, 5, 7};
+    const char* names[] = {"/bin/sh", "/bin/app"};
+    for (size_t i = 0; i < 2; ++i) {
+        see(node, 42, begins[i] * kSecond, names[i], kSeenExec);
+        ThreadSchedule schedule{};
+        schedule.pid = 42;
+        schedule.first_ns = begins[i] * kSecond;
+        schedule.last_ns = begins[i + 1] * kSecond;
+        schedule.run_ns = begins[i];
+        node.add(schedule, 42);
+        ThreadInterval interval{};
+        interval.pid = 42;
+        interval.begin_ns = schedule.first_ns;
+        interval.end_ns = schedule.last_ns;
+        node.add(interval, 42);
+    }
+    auto files = open_all({&shim, &node});
+    const RunFacts facts = finished_run();
+    const model::Run run = build_run(files, &facts);
+    REQUIRE(run.processes.size() == 2);
+    for (size_t i = 0; i < 2; ++i) {
+        REQUIRE(run.processes[i].threads.size() == 1);
+        CHECK(run.processes[i].threads[0].run_ns == begins[i]);
+        CHECK(run.processes[i].threads[0].intervals.size() == 1);
+        CHECK(run.processes[i].threads[0].placement.has_value() == (i == 1));
+    }
+}
+
 TEST_CASE("a fork without exec is a process of its own, a fork before an exec is not") {
     SyntheticTrace node(Writer::recorder, 7);
     see(node, 10, 2 * kSecond, "/bin/app", kSeenExec);

@@ -4,6 +4,8 @@
 
 #include <catch2/catch.hpp>
 
+#include <algorithm>
+
 using namespace plumb;
 using plumb::testing::SyntheticRun;
 
@@ -209,4 +211,28 @@ TEST_CASE("copies in processes of their own are called processes") {
     REQUIRE(findings.size() == 1);
     CHECK(findings[0].subject.name == "2");
     CHECK(findings[0].title == "2 processes are pinned so that they share CPU 2 while CPUs 0, 1 and 3 have room");
+}
+
+TEST_CASE("threads that plumb dealt out evenly are not called stacked when one CPU is done first") {
+    // Two and two; CPU 1 is done after 5 of 8 s because it is faster.
+    const auto findings_of = [](std::vector<int> placed_on) {
+        SyntheticRun made(8, 2);
+        for (int cpu : placed_on) {
+            const double share = 1.0 / static_cast<double>(std::count(placed_on.begin(), placed_on.end(), cpu));
+            model::Thread& thread = made.add_thread(cpu, share, 1 - share, 0, cpu == 0 ? 8 : 5);
+            thread.allowed_cpus = {cpu};
+            thread.placement.emplace().cpu = cpu;
+        }
+        made.finish();
+        return made.diagnose("cpu-oversubscribed");
+    };
+    const auto even = findings_of({0, 0, 1, 1});
+    REQUIRE(even.size() == 1);
+    CHECK(even[0].severity == Severity::info);
+    CHECK(even[0].cost.seconds > 0.5); // told all the same
+    CHECK(even[0].title.find("pinned to each CPU") != std::string::npos);
+
+    const auto stacked = findings_of({0, 0, 0}); // --pin with a list that names one CPU alone
+    REQUIRE(stacked.size() == 1);
+    CHECK(stacked[0].severity == Severity::high);
 }
