@@ -316,7 +316,7 @@ class CpuOversubscribed : public Diagnosis {
         finding.severity = Severity::info;
         finding.confidence = confidence(schedule, true);
         finding.title = fmt::format("As many threads are pinned to each CPU, but not all end together: {} wait for {} "
-                                    "while another CPU has run out of work",
+                                    "while another has run out of work",
                                     count_of(waiting_tasks(schedule, waits)), cpu_names(cpus_of(waits)));
         finding.gain = {finding.cost.fraction, "the run replayed with threads that move when a CPU runs out of work"};
         finding.advice.push_back({"Let the scheduler move the threads, or give them equal work",

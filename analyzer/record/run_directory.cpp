@@ -24,6 +24,7 @@ using nlohmann::json;
 
 constexpr const char* kLockFile = "/.lock";
 constexpr const char* kJobFile = "/.job";
+constexpr const char* kPlainCodeFile = ".plain-code"; // of the shims (preload/record/align/plain_code.h)
 
 std::string variable(const char* name) {
     const char* value = getenv(name);
@@ -161,7 +162,8 @@ bool RunDirectory::join_or_create(bool named_by_user, bool force) {
                                         : " is not empty and holds no run; name another directory with -o"));
         for (const auto& entry : std::filesystem::directory_iterator(path_, error)) {
             const std::string file = entry.path().filename();
-            if (file == "run.json" || file == kJobFile + 1 || file.ends_with(".plumb") || file.starts_with(".node-"))
+            if (file == "run.json" || file == kJobFile + 1 || file == kPlainCodeFile || file.ends_with(".plumb") ||
+                file.starts_with(".node-"))
                 std::filesystem::remove(entry.path(), error);
         }
     }

@@ -1,10 +1,12 @@
 #include "record/align/code_ranges.h"
 
+#include "platform/elf_notes.h"
 #include "platform/files.h"
 #include "platform/memory.h"
 #include "platform/text.h"
 #include "record/align/fatal_ranges.h"
 #include "record/align/flag_code.h"
+#include "record/align/plain_code.h"
 #include "record/scope.h"
 #include "record/settings.h"
 
@@ -112,9 +114,14 @@ void look_for_flag_code(const char* path, const dl_phdr_info& image, const ElfW(
     const uint64_t start = image.dlpi_addr + header.p_vaddr, end = start + header.p_filesz;
     if (flag_code.offset != 0 || !(header.p_flags & PF_R) || was_there(start, start + header.p_memsz))
         return;
-    const uint64_t found = find_flag_code(start, end);
-    if (found == 0)
+    const BuildId id = build_id_of_image(image.dlpi_addr, image.dlpi_phdr, image.dlpi_phnum);
+    if (is_known_plain(id, header.p_vaddr))
         return;
+    const uint64_t found = find_flag_code(start, end);
+    if (found == 0) {
+        remember_plain(id, header.p_vaddr);
+        return;
+    }
     flag_code.module.clear();
     flag_code.module << base_name(path);
     flag_code.offset = found - image.dlpi_addr;

@@ -108,11 +108,15 @@ bool stores_state_of_x87(const Code& code, const uint8_t* place) {
     return false;
 }
 
+bool is_for_another_purpose(const Code& code, const uint8_t* place) {
+    return !names_bit(code, place, kAlignmentBit) &&
+        (names_bit(code, place, kCpuidBit) || stores_state_of_x87(code, place));
+}
+
 // Its length; 0: not an instruction, or not a usual one.
 uint8_t usual_length(const Code& code, const uint8_t* at) {
-    MemoryInstruction instruction;
-    const auto bytes = static_cast<size_t>(code.end - at);
-    return decode_memory_instruction(at, bytes, &instruction) && !is_unusual(at) ? instruction.length : 0;
+    const unsigned length = instruction_length(at, static_cast<size_t>(code.end - at));
+    return length == 0 || is_unusual(at) ? 0 : static_cast<uint8_t>(length);
 }
 
 // Whether decoding from `start` comes by both instructions, after nothing but usual ones for a while.
@@ -152,17 +156,23 @@ bool are_instructions(const Code& code, const Pair& pair) {
     return true;
 }
 
-// The next byte that pushes or pops the flags; `end`: none.
-const uint8_t* next_candidate(const uint8_t* at, const uint8_t* end) {
+// Calls `take` with each byte that could push or pop the flags, in order, until it returns true; null: it never did.
+// Most bytes are not: 16 are looked at together.
+template <typename Take> const uint8_t* first_of_flag_bytes(const Code& code, Take take) {
+    static_assert((kPushFlags | 1) == kPopFlags);
     const __m128i wanted = _mm_set1_epi8(static_cast<char>(kPopFlags)), lowest = _mm_set1_epi8(1);
-    for (; end - at >= 16; at += 16) {
+    const uint8_t* at = code.begin;
+    for (; code.end - at >= 16; at += 16) {
         const __m128i bytes = _mm_loadu_si128(reinterpret_cast<const __m128i*>(at));
-        if (const int found = _mm_movemask_epi8(_mm_cmpeq_epi8(_mm_or_si128(bytes, lowest), wanted)))
-            return at + __builtin_ctz(static_cast<unsigned>(found));
+        auto found = static_cast<unsigned>(_mm_movemask_epi8(_mm_cmpeq_epi8(_mm_or_si128(bytes, lowest), wanted)));
+        for (; found; found &= found - 1)
+            if (const uint8_t* flags = at + __builtin_ctz(found); take(flags))
+                return flags;
     }
-    while (at < end && *at != kPushFlags && *at != kPopFlags)
-        ++at;
-    return at;
+    for (; at < code.end; ++at)
+        if ((*at | 1) == kPopFlags && take(at))
+            return at;
+    return nullptr;
 }
 
 } // namespace
@@ -170,14 +180,12 @@ const uint8_t* next_candidate(const uint8_t* at, const uint8_t* end) {
 uint64_t find_flag_code(uint64_t start, uint64_t end) {
     const Code code = {reinterpret_cast<const uint8_t*>(start), reinterpret_cast<const uint8_t*>(end)};
     uint32_t candidates = 0;
-    for (const uint8_t* at = code.begin; (at = next_candidate(at, code.end)) < code.end; ++at) {
+    const uint8_t* found = first_of_flag_bytes(code, [&](const uint8_t* at) {
         const Pair pair = *at == kPushFlags ? behind_push_flags(code, at) : before_pop_flags(code, at);
-        if (!pair.first || ++candidates > kCandidatesMax || !are_instructions(code, pair))
-            continue;
-        if (names_bit(code, at, kAlignmentBit) || !(names_bit(code, at, kCpuidBit) || stores_state_of_x87(code, at)))
-            return reinterpret_cast<uint64_t>(at);
-    }
-    return 0;
+        return pair.first && !is_for_another_purpose(code, at) && ++candidates <= kCandidatesMax &&
+            are_instructions(code, pair);
+    });
+    return reinterpret_cast<uint64_t>(found);
 }
 
 #else
