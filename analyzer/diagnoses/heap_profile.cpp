@@ -32,8 +32,6 @@ model::SourceFrame frame_behind(model::CallPaths& paths, AllocatorCode& allocato
     return unknown;
 }
 
-bool is_shim(const std::string& module) { return module.find("libplumb.so") != std::string::npos; }
-
 } // namespace
 
 HeapProfile heap_profile_of(model::CallPaths& paths) {
@@ -42,7 +40,7 @@ HeapProfile heap_profile_of(model::CallPaths& paths) {
     const std::vector<model::Process>& processes = paths.run().processes;
     for (size_t process = 0; process < processes.size(); process++)
         for (const model::SampleSite& site : processes[process].samples) {
-            if (is_shim(paths.frames_of(process, site.path).front().module)) {
+            if (model::is_shim_module(paths.frames_of(process, site.path).front().module)) {
                 profile.shim_samples += site.samples;
                 continue;
             }

@@ -1,5 +1,6 @@
 #include "diagnoses/kernel_cause.h"
 #include "diagnoses/allocator_code.h"
+#include "diagnoses/own_time.h"
 
 #include <array>
 #include <vector>
@@ -41,10 +42,17 @@ bool is_alignment_fault(std::string_view function) {
     return false;
 }
 
-// x86: the CPU only refuses when it was told to, which is how the alignment trap works.
+// x86: the CPU only refuses when it was told to, which is how the alignment trap works, and the trap gets over the
+// instruction by a single step.
 bool is_alignment_trap(std::string_view function) {
-    return function == "asm_exc_alignment_check" || function == "exc_alignment_check";
+    for (std::string_view name : {"asm_exc_alignment_check", "exc_alignment_check", "asm_exc_debug", "exc_debug_user",
+                                  "noist_exc_debug"})
+        if (function == name)
+            return true;
+    return false;
 }
+
+KernelCause plumb_itself() { return {KernelCause::Kind::own, "plumb itself"}; }
 
 bool is_interrupt(std::string_view function) {
     for (std::string_view part : {"asm_sysvec_", "sysvec_", "asm_common_interrupt", "common_interrupt", "el0_irq"})
@@ -70,7 +78,7 @@ KernelCause from_kernel_frames(const std::vector<std::string_view>& outermost_fi
         if (is_alignment_fault(function))
             return {KernelCause::Kind::alignment_fault, "unaligned accesses that the kernel carries out"};
         if (is_alignment_trap(function))
-            return {KernelCause::Kind::alignment_trap, "plumb's alignment trap"};
+            return plumb_itself();
         if (is_fault(function))
             return {KernelCause::Kind::page_fault, "page faults"};
         if (is_interrupt(function))
@@ -84,6 +92,21 @@ bool is_c_library(const std::string& module) {
         if (module.find(name) != std::string::npos)
             return true;
     return false;
+}
+
+// `node` is the innermost user frame. Hooks make system calls for the program, too; what is plumb's are page faults in
+// its own code, and the end of its handlers. There the registers may be the interrupted code's again already, which does
+// not tell whose handler it was: where every unaligned access traps (exact), it was the trap's.
+bool is_own(const model::CallPaths& paths, size_t process, uint32_t node, const KernelCause& cause) {
+    const bool ends_handler = cause.kind == KernelCause::Kind::system_call && cause.name == "sigreturn";
+    if (ends_handler || cause.kind == KernelCause::Kind::page_fault || cause.kind == KernelCause::Kind::unknown)
+        if (is_own_code(paths, process, node))
+            return true;
+    const model::Alignment& alignment = paths.run().processes[process].alignment;
+    if (!ends_handler || alignment.mode != model::Alignment::Mode::exact || alignment.hits + alignment.excluded_hits == 0)
+        return false;
+    const model::Module* module = paths.module_of(process, paths.run().processes[process].paths[node].address);
+    return !module || !is_c_library(module->path); // whose __restore_rt ends the program's handlers
 }
 
 } // namespace
@@ -135,6 +158,8 @@ KernelCause kernel_cause_of(model::CallPaths& paths, size_t process, uint32_t no
         node = nodes[node].parent;
     }
     KernelCause cause = from_kernel_frames({kernel.rbegin(), kernel.rend()});
+    if (node != 0 && node < nodes.size() && is_own(paths, process, node, cause))
+        return plumb_itself();
     if (cause.kind != KernelCause::Kind::unknown)
         return cause;
     if (node == 0 || node >= nodes.size())

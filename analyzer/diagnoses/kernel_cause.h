@@ -1,5 +1,5 @@
 // Why a sample was taken in the kernel: which system call, a page fault, an interrupt, an unaligned access that the
-// kernel carries out (alignment_fault), or one that plumb's own trap caught (alignment_trap).
+// kernel carries out (alignment_fault), or plumb itself (own): its alignment trap, its handlers' return, its tables.
 #pragma once
 
 #include "model/call_paths.h"
@@ -11,7 +11,7 @@
 namespace plumb {
 
 struct KernelCause {
-    enum class Kind { system_call, page_fault, interrupt, alignment_fault, alignment_trap, unknown };
+    enum class Kind { system_call, page_fault, interrupt, alignment_fault, own, unknown };
     Kind kind = Kind::unknown;
     std::string name; // of the system call: "read"; else what it was, in words
 };

@@ -45,7 +45,7 @@ KernelProfile kernel_profile_of(model::CallPaths& paths) {
             if (hits == 0)
                 continue;
             const KernelCause cause = kernel_cause_of(paths, process, site.path);
-            if (cause.kind == KernelCause::Kind::alignment_trap) { // the tool's own: its cost is told elsewhere
+            if (cause.kind == KernelCause::Kind::own) { // its cost is told elsewhere
                 profile.samples -= hits;
                 continue;
             }

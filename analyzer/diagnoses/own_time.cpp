@@ -4,20 +4,25 @@ namespace plumb {
 
 namespace {
 
-bool is_shim(const model::Module* module) { return module && module->path.ends_with("/libplumb.so"); }
-
 double sampled_in_shim(const model::CallPaths& paths) {
     double seconds = 0;
     const std::vector<model::Process>& processes = paths.run().processes;
     for (size_t process = 0; process < processes.size(); ++process)
         for (const model::SampleSite& site : processes[process].samples)
-            if (site.path < processes[process].paths.size() &&
-                is_shim(paths.module_of(process, processes[process].paths[site.path].address)))
+            if (is_own_code(paths, process, site.path))
                 seconds += static_cast<double>(site.time_ns) * 1e-9;
     return seconds;
 }
 
 } // namespace
+
+bool is_own_code(const model::CallPaths& paths, size_t process, uint32_t node) {
+    const std::vector<model::PathNode>& nodes = paths.run().processes[process].paths;
+    if (node >= nodes.size())
+        return false;
+    const model::Module* module = paths.module_of(process, nodes[node].address);
+    return module && model::is_shim_module(module->path);
+}
 
 OwnTime own_time_of(const model::CallPaths& paths) {
     OwnTime own;

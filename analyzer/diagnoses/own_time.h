@@ -22,4 +22,7 @@ struct OwnTime { // CPU seconds
 // its code, they are believed. Not thread-safe: `paths` remembers what it looked up.
 OwnTime own_time_of(const model::CallPaths& paths);
 
+// Whether this node of the process's call paths is code of the shim.
+bool is_own_code(const model::CallPaths& paths, size_t process, uint32_t node);
+
 } // namespace plumb

@@ -98,6 +98,9 @@ class CallPaths {
 // code", wherever they are installed. Told by the file's name.
 bool is_system_module(const std::string& path);
 
+// The libraries that plumb itself preloads.
+bool is_shim_module(const std::string& path);
+
 // True for source files that came with the compiler or the system: what is inlined from them belongs to its caller.
 bool is_system_source(const std::string& file);
 

@@ -30,22 +30,30 @@ constexpr auto kRuntimeLibraries = std::to_array<std::string_view>({
     "libpmpich", "libmpl", "libopa", "libopen-rte", "libopen-pal", "liboshmem", "libpmi", "libpmi2", "libpmix",
     "libprrte", "libucp", "libuct", "libucs", "libucm", "libfabric", "libpsm_infinipath", "libpsm2",
     "libibverbs", "librdmacm", "libmlx4", "libmlx5", "libhcoll", "libsharp", "libxpmem", "libcxi",
-    // this tool
-    "libplumb",
 });
 
-} // namespace
-
-bool is_system_module(const std::string& path) {
-    if (path == "[vdso]" || path == "[kernel]")
-        return true;
+// "libc-2.31" of "/lib/libc-2.31.so.6"; empty: no shared library.
+std::string_view library_name(const std::string& path) {
     std::string_view name = path;
     if (const size_t slash = name.rfind('/'); slash != name.npos)
         name.remove_prefix(slash + 1);
     const size_t so = name.find(".so");
-    if (so == name.npos)
+    return so == name.npos ? std::string_view() : name.substr(0, so);
+}
+
+} // namespace
+
+bool is_shim_module(const std::string& path) {
+    const std::string_view name = library_name(path);
+    return name == "libplumb" || name == "libplumb-strings";
+}
+
+bool is_system_module(const std::string& path) {
+    if (path == "[vdso]" || path == "[kernel]" || is_shim_module(path))
+        return true;
+    std::string_view name = library_name(path);
+    if (name.empty())
         return false;
-    name = name.substr(0, so);
     for (const char* family : {"ld-linux", "ld-musl", "ld64", "libnss_", "libclang_rt.", "libmca_", "mca_"})
         if (name.starts_with(family))
             return true;

@@ -173,12 +173,16 @@ TEST_CASE("the frame shown to the user") {
 TEST_CASE("the tool chain's libraries are told by name") {
     for (const char* path : {"/lib/x86_64-linux-gnu/libc.so.6", "/usr/lib/libc-2.31.so", "/lib64/ld-linux-x86-64.so.2",
                              "/opt/gcc/lib64/libstdc++.so.6.0.30", "/home/me/openmpi/lib/libmpi.so.40",
-                             "/usr/lib/libgfortran.so.5", "/usr/lib/openmpi/mca_btl_vader.so", "libplumb.so",
+                             "/usr/lib/libgfortran.so.5", "/usr/lib/openmpi/mca_btl_vader.so", "libplumb.so", "/opt/lib/libplumb-strings.so",
                              "/usr/lib/libjemalloc.so.2", "/lib/libnss_files.so.2", "[vdso]"})
         CHECK(is_system_module(path));
     for (const char* path : {"/usr/bin/sqlite3", "/usr/lib/x86_64-linux-gnu/libsqlite3.so.0", "/usr/lib/liblapack.so.3",
                              "/home/me/libcache.so", "/home/me/libc", "/home/me/libmine-2.so", "", "libcc.so"})
         CHECK_FALSE(is_system_module(path));
+    CHECK(is_shim_module("/opt/lib/libplumb.so"));
+    CHECK(is_shim_module("libplumb-strings.so"));
+    CHECK_FALSE(is_shim_module("/opt/lib/libplumbing.so"));
+    CHECK_FALSE(is_shim_module("/usr/bin/plumb"));
     CHECK(is_system_source("/usr/include/c++/12/bits/stl_vector.h"));
     CHECK(is_system_source("/opt/gcc-13/include/c++/13/vector"));
     CHECK(is_system_source("/rustc/90b35a6/library/core/src/iter/range.rs"));

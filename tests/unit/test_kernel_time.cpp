@@ -81,9 +81,37 @@ TEST_CASE("accesses that the kernel carries out") {
         CHECK(cause_of(made, kernel_path(made, {kMain, kCopy}, 1)).kind == KernelCause::Kind::alignment_fault);
         made.name(kCopy, "exc_alignment_check+0x10", "[kernel]");
         const uint32_t leaf = kernel_path(made, {kMain, kCopy}, 1);
-        CHECK(cause_of(made, leaf).kind == KernelCause::Kind::alignment_trap);
+        CHECK(cause_of(made, leaf).kind == KernelCause::Kind::own);
         made.add_samples(0, leaf, 3000, 3000);
         CHECK(made.diagnose("kernel-time").empty());
+    }
+}
+
+TEST_CASE("what the kernel does for plumb's own code is not the program's") {
+    SyntheticRun made = program();
+    constexpr uint64_t kReturn = 0x7f5000001000; // of its signal handler
+    made.add_module("/usr/lib/plumb/libplumb.so", 0x7f5000000000, 0x7f5000100000);
+    made.name(kReturn, "plumb_signal_return", "libplumb.so");
+    SECTION("the end of its handler") {
+        made.name(kCopy, "__x64_sys_rt_sigreturn", "[kernel]");
+        const uint32_t leaf = kernel_path(made, {kMain, kReturn, kCopy}, 1);
+        CHECK(cause_of(made, leaf).kind == KernelCause::Kind::own);
+        made.add_samples(0, leaf, 3000, 3000);
+        CHECK(made.diagnose("kernel-time").empty());
+        // Registers already restored: the program's handler, unless every unaligned access traps.
+        const uint32_t restored = kernel_path(made, {kMain, kCopy}, 1);
+        const uint32_t programs = kernel_path(made, {kMain, kRead, kCopy}, 1); // by the C library's trampoline
+        CHECK(cause_of(made, restored).name == "sigreturn");
+        made.run.processes.back().alignment.mode = model::Alignment::Mode::exact;
+        made.run.processes.back().alignment.hits = 1'000'000;
+        CHECK(cause_of(made, restored).kind == KernelCause::Kind::own);
+        CHECK(cause_of(made, programs).name == "sigreturn");
+    }
+    SECTION("a page fault in its tables") {
+        CHECK(cause_of(made, kernel_path(made, {kMain, kReturn, kFault}, 1)).kind == KernelCause::Kind::own);
+    }
+    SECTION("a system call that a hook makes for the program is the program's") {
+        CHECK(cause_of(made, kernel_path(made, {kMain, kReturn, kSysRead}, 1)).kind == KernelCause::Kind::system_call);
     }
 }
 
