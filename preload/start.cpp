@@ -62,6 +62,7 @@ __attribute__((constructor)) void start(int, char** arguments, char** environmen
         error = begin_process(read_launch_facts(environment));
     if (scope == Scope::recorded) {
         start_collectors(recording(), false);
+        record_modules_at_start();
         pthread_atfork(prepare_fork, continue_in_parent, continue_in_child);
     } else {
         pin_start_dormant();

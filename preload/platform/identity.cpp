@@ -42,6 +42,7 @@ uint64_t process_start_ticks(const char* proc_root) { return read_stat_field(pro
 uint64_t process_thread_count(const char* proc_root) { return read_stat_field(proc_root, 20); }
 
 uint64_t thread_cpu_ns() { return read_clock(CLOCK_THREAD_CPUTIME_ID); }
+uint64_t process_cpu_ns() { return read_clock(CLOCK_PROCESS_CPUTIME_ID); }
 uint64_t wall_clock_ns() { return read_clock(CLOCK_REALTIME); }
 
 } // namespace plumb::shim

@@ -19,7 +19,8 @@ uint64_t process_start_ticks(const char* proc_root);
 // Threads of this process, counted by the kernel; 0: unknown.
 uint64_t process_thread_count(const char* proc_root);
 
-uint64_t thread_cpu_ns();
+uint64_t thread_cpu_ns();  // of the calling thread
+uint64_t process_cpu_ns(); // of all threads, those that have ended included
 uint64_t wall_clock_ns(); // CLOCK_REALTIME
 
 } // namespace plumb::shim

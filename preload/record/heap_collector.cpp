@@ -1,6 +1,7 @@
 #include "record/heap_collector.h"
 
 #include "platform/elf_imports.h"
+#include "platform/loaded_object.h"
 #include "platform/text.h"
 #include "platform/unwind_table.h"
 #include "record/call_path_tree.h"
@@ -18,12 +19,15 @@ namespace {
 // Whether the program's calls of malloc arrive here: a definition in the executable itself comes first. (An
 // executable that only takes malloc's address also has a symbol for it, undefined but with a value.)
 bool malloc_is_hooked() {
-    Dl_info found{}, own{};
-    ElfW(Sym)* symbol = nullptr;
     void* const definition = dlsym(RTLD_DEFAULT, "malloc");
-    return definition && dladdr(&heap_collector, &own) &&
-           dladdr1(definition, &found, reinterpret_cast<void**>(&symbol), RTLD_DL_SYMENT) &&
-           (found.dli_fbase == own.dli_fbase || (symbol && symbol->st_shndx == SHN_UNDEF));
+    if (!definition)
+        return false;
+    if (loaded_object(definition) == loaded_object(&heap_collector))
+        return true;
+    Dl_info found{};
+    ElfW(Sym)* symbol = nullptr;
+    return dladdr1(definition, &found, reinterpret_cast<void**>(&symbol), RTLD_DL_SYMENT) && symbol &&
+           symbol->st_shndx == SHN_UNDEF;
 }
 
 bool is_operator_new(const char* name) { return strncmp(name, "_Znw", 4) == 0 || strncmp(name, "_Zna", 4) == 0; }
@@ -48,15 +52,12 @@ int look_for_operator_new(dl_phdr_info* image, size_t, void* argument) {
 // The library of the program's allocator if it defines operator new itself (tcmalloc, jemalloc, mimalloc do) and
 // anything that is loaded uses it: what that allocates never passes through malloc. Null otherwise.
 const char* allocator_with_used_operator_new() {
-    Dl_info allocator{}, operator_new{};
-    void* const real_malloc = dlsym(RTLD_NEXT, "malloc");
-    void* const real_new = dlsym(RTLD_DEFAULT, "_Znwm");
-    if (!real_malloc || !real_new || !dladdr(real_malloc, &allocator) || !dladdr(real_new, &operator_new) ||
-        allocator.dli_fbase != operator_new.dli_fbase)
+    const link_map* const allocator = loaded_object(dlsym(RTLD_NEXT, "malloc"));
+    if (!allocator || loaded_object(dlsym(RTLD_DEFAULT, "_Znwm")) != allocator)
         return nullptr;
-    Images images{allocator.dli_fname, false};
+    Images images{allocator->l_name, false};
     dl_iterate_phdr(look_for_operator_new, &images);
-    return images.need_operator_new ? allocator.dli_fname : nullptr;
+    return images.need_operator_new ? allocator->l_name : nullptr;
 }
 
 HeapMode asked_mode() {

@@ -116,16 +116,25 @@ bool live_find(uint64_t address, uint64_t reach, uint64_t* start, LiveBlock* blo
         return true;
     }
     const uint64_t last = address > reach ? address - reach : 0;
-    for (uint64_t at = address & ~uint64_t{15}; at >= last && at != 0; at -= 16) {
-        if (!may_be_watched(reinterpret_cast<void*>(at)) || !peek(t, at, block))
+    uint64_t at = address & ~uint64_t{15};
+    while (at >= last && at != 0) {
+        if (!may_be_watched(reinterpret_cast<void*>(at))) {
+            const uint64_t page = at & ~(kLiveFilterPageBytes - 1); // nor does one begin anywhere else in it
+            at = page ? page - 16 : 0;
             continue;
-        *start = at;
-        return address - at < block->bytes; // blocks do not overlap: none further out reaches over this one
+        }
+        if (peek(t, at, block)) {
+            *start = at;
+            return address - at < block->bytes; // blocks do not overlap: none further out reaches over this one
+        }
+        at -= 16;
     }
     return false;
 }
 
 void live_reset() {
+    if (!__atomic_load_n(&table, __ATOMIC_ACQUIRE)) // nothing was ever put in: at start the filter's pages stay untouched
+        return;
     for (uint8_t& count : live_filter)
         if (count != kSaturated)
             count = 0;

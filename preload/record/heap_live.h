@@ -2,7 +2,8 @@
 //
 // A byte for each of 65,536 groups of pages says whether such a block may begin there, so that free() of nearly any other
 // block costs one load and one branch. Pages rather than single addresses: a cache line of the filter then serves
-// 256 KiB of the heap, and a program that frees here and there does not miss it each time. Behind it lies a table of buckets of eight addresses, one cache line each.
+// 256 KiB of the heap, and a program that frees here and there does not miss it each time. Behind it lies a table of
+// buckets of eight addresses, one cache line each.
 // Lock-free, signal-safe.
 #pragma once
 
@@ -20,11 +21,12 @@ struct LiveBlock {
 };
 
 inline constexpr uint32_t kLiveFilterBytes = 1u << 16;
+inline constexpr uint64_t kLiveFilterPageBytes = 1u << 12; // what one byte of it speaks for
 extern uint8_t live_filter[kLiveFilterBytes] PLUMB_HIDDEN; // saturating counts
 
 // Neighbours share cache lines of the filter; the higher bits tell the heaps of several threads apart.
 inline uint32_t live_filter_index(uint64_t address) {
-    return static_cast<uint32_t>(address >> 12 ^ address >> 28) & (kLiveFilterBytes - 1);
+    return static_cast<uint32_t>(address / kLiveFilterPageBytes ^ address >> 28) & (kLiveFilterBytes - 1);
 }
 
 inline bool may_be_watched(const void* block) {

@@ -50,12 +50,15 @@ int begin_process(const LaunchFacts& facts) {
     prepare_thread_ends();
     if (const int error = record(false); error < 0)
         return error;
-    const Guard guard;
-    if (guard)
-        scan_modules(guard);
     on_exit(end_at_exit, nullptr);
     at_quick_exit(end_at_quick_exit);
     return 0;
+}
+
+void record_modules_at_start() {
+    const Guard guard;
+    if (guard)
+        scan_modules(guard);
 }
 
 void prepare_fork() {

@@ -12,6 +12,9 @@ namespace plumb::shim {
 // trace file. Once, from the constructor.
 int begin_process(const LaunchFacts&);
 
+// Then, once the collectors have started: they may have loaded libraries, which would have to be scanned for again.
+void record_modules_at_start();
+
 // The handlers of pthread_atfork: in the parent before and after, in the child after. The child of a recorded process gets a
 // file of its own. It takes no lock of the loader: another thread of the parent may have held it.
 void prepare_fork();

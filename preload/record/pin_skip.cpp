@@ -1,14 +1,8 @@
 #include "record/pin_skip.h"
 
+#include "platform/loaded_object.h"
 #include "platform/text.h"
 #include "record/scope.h"
-
-#include <dlfcn.h>
-#include <link.h>
-
-// glibc 2.35 and later: finds the library of an address without a lock. dladdr() takes the loader's lock, which
-// another thread may hold while it waits for the very thread that is about to be created.
-extern "C" int _dl_find_object(void* address, struct dl_find_object* result) __attribute__((weak));
 
 namespace plumb::shim {
 namespace {
@@ -43,10 +37,8 @@ template <size_t N> bool matches_any(const char* const (&globs)[N], const char* 
 } // namespace
 
 bool is_helper_library(const void* address, const char* more) {
-    dl_find_object found;
-    if (!_dl_find_object || !address || _dl_find_object(const_cast<void*>(address), &found) != 0)
-        return false;
-    const link_map* library = found.dlfo_link_map;
+    // Another thread may hold the loader's lock while it waits for the very thread that is about to be created.
+    const link_map* library = loaded_object_without_lock(address);
     if (!library || !library->l_name || !library->l_name[0]) // the program itself
         return false;
     const char* name = base_name(library->l_name);

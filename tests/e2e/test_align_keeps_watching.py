@@ -8,7 +8,7 @@ from test_align_trap import functions_of
 
 ALIGN = PROGRAMS / "align"
 LIMITED, MISSING = 2, 3
-LEAST_WINDOW = 5  # hits, where traps are slow: kLeastWindowCounted of preload/record/align/trap_handlers.cpp
+LEAST_WINDOW = 5  # hits, where traps are slow: kLeastCounted of preload/record/align/find_window.cpp
 
 
 class KeepsWatching(ShimTest):
@@ -58,6 +58,19 @@ class KeepsWatching(ShimTest):
         self.assertEqual(late, 0)
         self.assertEqual(evidence["state"], LIMITED)
         self.assertIn("only the first", evidence["why"])
+
+    def test_short_threads_are_not_spent_on_windows(self):
+        program, n = ALIGN / "align_short_threads", 3000
+        self.run_both(program, n, PLUMB_ALIGN="find")
+        trace = self.trace()
+        self.evidence(trace)
+        self.assertGreaterEqual(self.hits_by_function(trace, program).get("load_in_thread", 0), LEAST_WINDOW)
+        totals = trace.of("AlignTotals")
+        # Of the process's CPU time at most 1 % and a window; what the threads' own clocks show is less than that.
+        cpu_ns = sum(thread["cpu_time_ns"] for thread in trace.of("ThreadEnd"))
+        trap_ns = [thread["trap_ns"] for thread in totals]
+        self.assertLessEqual(sum(trap_ns), 0.05 * cpu_ns + 4 * max(trap_ns))
+        self.assertGreater(sum(1 for ns in trap_ns if ns == 0), n / 2)
 
     def test_forked_children_can_be_read_by_themselves(self):
         program, n = ALIGN / "align_forks", 20_000

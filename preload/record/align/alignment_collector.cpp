@@ -7,6 +7,7 @@
 #include "platform/text.h"
 #include "platform/unwind_table.h"
 #include "record/align/code_ranges.h"
+#include "record/align/find_window.h"
 #include "record/align/hot_sites.h"
 #include "record/align/rewrite.h"
 #include "record/align/step_slot.h"
@@ -164,6 +165,7 @@ bool continue_forked(const Guard& guard) {
         return ready.load(std::memory_order_relaxed);
     begin_site_recording();
     forget_threads_started_past_hooks();
+    forget_windows_of_parent();
     continue_slots_in_child();
     record_rewritten_code(guard);
     return begin_watching(guard);
@@ -204,7 +206,7 @@ void thread_start(void*) {
         watched = guard && begin_watching(guard);
     }
     if (watched)
-        arm_thread();
+        arm_new_thread();
 }
 
 void thread_end() {

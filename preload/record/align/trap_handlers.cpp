@@ -6,6 +6,7 @@
 #include "platform/trap_entry.h"
 #include "record/align/code_ranges.h"
 #include "record/align/fatal_ranges.h"
+#include "record/align/find_window.h"
 #include "record/align/hot_sites.h"
 #include "record/align/natural_context.h"
 #include "record/align/rewrite.h"
@@ -34,16 +35,9 @@ void plumb_unaligned_load(const void*) PLUMB_HIDDEN;
 namespace plumb::shim {
 namespace {
 
-constexpr uint32_t kWindowCounted = 20, kLeastWindowCounted = 5;
-constexpr uint64_t kWindowCostNs = 150'000; // of hits in a window, where traps are slow: under 1 % of a tick's 20 ms
-constexpr uint32_t kWindowExcluded = 6;
-constexpr uint32_t kFirstWindows = 8, kFirstWindowExcluded = 64; // short programs have no second one
-constexpr uint32_t kMostIdleTicks = 63;      // between windows that see excluded code only: 1.3 s
-constexpr uint32_t kMostTicksOfKnown = 15;   // between windows that see known sites only: 0.3 s
-constexpr uint32_t kWindowsOfKnown = 16;     // so many are not spared: they tell how the accesses of a site lie
 constexpr uint32_t kStepsBeforeSlot = 2; // an instruction that runs once is not worth a slot (but a string is)
 constexpr greg_t kTrap = static_cast<greg_t>(kAlignmentFlag), kStep = static_cast<greg_t>(kSingleStepFlag);
-constexpr uint32_t kTries = 16;
+constexpr uint32_t kTries = 6;
 
 // Everything but what the instruction that is stepped over may raise itself.
 constexpr uint64_t signal_bit(int number) { return uint64_t{1} << (number - 1); }
@@ -55,58 +49,17 @@ std::atomic<bool> stopped{false};
 std::atomic<bool> flag_went_to_program{false}; // some thread's: whom nobody knows may have inherited that one
 std::atomic<uint32_t> unknown_threads{0};
 __thread bool counted_as_unknown __attribute__((tls_model("initial-exec"))) = false;
-std::atomic<uint32_t> windows_begun{0}; // by all threads, up to kFirstWindows
-uint64_t trap_cost_ns = 0;
-uint32_t window_counted_limit = kWindowCounted;
 __thread uint32_t tried __attribute__((tls_model("initial-exec"))) = 0;
 
 bool is_exact() { return mode == trace::AlignMode::exact; }
 
 uint64_t& mask_of(ucontext_t* context) { return *reinterpret_cast<uint64_t*>(&context->uc_sigmask); }
 
-void begin_window(WatchedThread& thread) {
-    thread.armed = thread.ever_armed = alignment_trap_armed = true;
-    thread.window_counted = thread.window_excluded = 0;
-    thread.window_new = false;
-    thread.window_begin_ns = now_ns();
-    const bool early = windows_begun.load(std::memory_order_relaxed) < kFirstWindows;
-    if (early)
-        windows_begun.fetch_add(1, std::memory_order_relaxed);
-    thread.window_excluded_limit = early ? kFirstWindowExcluded : kWindowExcluded;
-    add_to_count(thread.totals->windows, 1);
-}
-
-void end_window(WatchedThread& thread) {
-    if (!thread.armed)
-        return;
-    thread.armed = alignment_trap_armed = false;
-    add_to_count(thread.totals->armed_ns, now_ns() - thread.window_begin_ns);
-    tell_own_cost(thread);
-    // Where only excluded code is unaligned, or what is known already, looking less often misses little.
-    uint32_t most_idle_ticks = 0;
-    if (thread.window_new) {
-        thread.windows_of_known = 0;
-    } else if (thread.window_counted > 0) {
-        most_idle_ticks = ++thread.windows_of_known > kWindowsOfKnown ? kMostTicksOfKnown : 0;
-    } else if (thread.window_excluded > 0) {
-        most_idle_ticks = kMostIdleTicks;
-    }
-    thread.idle_ticks = thread.idle_ticks * 2 + 1;
-    if (thread.idle_ticks > most_idle_ticks)
-        thread.idle_ticks = most_idle_ticks;
-    thread.ticks_to_skip = thread.idle_ticks;
-}
-
-bool window_is_over(const WatchedThread& thread) {
-    return !is_exact() && (thread.window_counted >= window_counted_limit ||
-                           thread.window_excluded >= thread.window_excluded_limit);
-}
-
 // Exact mode has no end of a window, and a killed program no end at all.
 constexpr uint64_t kUntoldCostNs = 1'000'000;
 
 void charge_trap(WatchedThread& thread) {
-    add_to_count(thread.totals->trap_ns, trap_cost_ns);
+    add_to_count(thread.totals->trap_ns, trap_cost());
     if (thread.totals->trap_ns - thread.told_trap_ns >= kUntoldCostNs)
         tell_own_cost(thread);
 }
@@ -208,7 +161,7 @@ void on_hit(int number, siginfo_t* info, ucontext_t* context) {
             return;
         }
     }
-    if (window_is_over(*thread)) {
+    if (!is_exact() && window_is_over(*thread)) {
         end_window(*thread);
         registers[REG_EFL] &= ~kTrap;
         charge_trap(*thread);
@@ -255,10 +208,8 @@ void on_tick(ucontext_t* context) {
         tell_of_gap();
     }
     if (!thread->armed) {
-        if (thread->ticks_to_skip > 0) {
-            --thread->ticks_to_skip;
+        if (lets_tick_pass(*thread))
             return;
-        }
         begin_window(*thread);
     }
     flags |= kTrap;
@@ -321,6 +272,14 @@ void arm_thread() {
     set_alignment_flag();
 }
 
+void arm_new_thread() {
+    const bool has_ticks = watched_thread && watched_thread->tick;
+    if (is_exact() || !has_ticks || may_begin_at_thread_start())
+        arm_thread();
+    else
+        clear_alignment_flag();
+}
+
 void note_thread_past_hooks() { unknown_threads.fetch_add(1, std::memory_order_relaxed); }
 uint32_t threads_started_past_hooks() { return unknown_threads.load(std::memory_order_relaxed); }
 void forget_threads_started_past_hooks() { unknown_threads.store(0, std::memory_order_relaxed); }
@@ -344,20 +303,17 @@ bool trapping_stopped() { return stopped.load(std::memory_order_relaxed); }
 uint64_t try_trap() {
     alignas(8) static const char data[16] = {};
     tried = 0;
-    trap_cost_ns = UINT64_MAX;
+    uint64_t fastest_ns = UINT64_MAX;
     for (uint32_t i = 0; i < kTries; ++i) {
         const uint64_t begin_ns = now_ns();
         set_alignment_flag();
         plumb_unaligned_load(data);
         clear_alignment_flag();
         const uint64_t took_ns = now_ns() - begin_ns;
-        trap_cost_ns = took_ns < trap_cost_ns ? took_ns : trap_cost_ns;
+        fastest_ns = took_ns < fastest_ns ? took_ns : fastest_ns;
     }
-    if (trap_cost_ns > kWindowCostNs / kWindowCounted) {
-        const uint64_t affordable = kWindowCostNs / trap_cost_ns;
-        window_counted_limit = affordable < kLeastWindowCounted ? kLeastWindowCounted : static_cast<uint32_t>(affordable);
-    }
-    return tried == kTries ? trap_cost_ns : 0;
+    set_trap_cost(fastest_ns);
+    return tried == kTries ? fastest_ns : 0;
 }
 
 void make_context_natural(void* kernel_context) {

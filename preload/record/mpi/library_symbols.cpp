@@ -3,6 +3,7 @@
 // are asked one by one, and the first in whose scope there is such a function is remembered.
 #include "record/mpi/library_symbols.h"
 
+#include "platform/loaded_object.h"
 #include "record/mpi/library.h"
 
 #include <atomic>
@@ -31,8 +32,7 @@ int note_object(dl_phdr_info* object, size_t, void* data) {
 
 bool is_our_own(const void* address) {
     static const char here = 0;
-    Dl_info ours{}, found{};
-    return dladdr(&here, &ours) != 0 && dladdr(address, &found) != 0 && ours.dli_fbase == found.dli_fbase;
+    return loaded_object(address) == loaded_object(&here);
 }
 
 void* find_privately(const char* name) {

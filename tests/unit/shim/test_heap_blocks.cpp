@@ -127,6 +127,25 @@ TEST_CASE("sampled blocks are found from inside") {
     CHECK_FALSE(live_find(base + 1, kSpanBytes, &start, &block));
 }
 
+TEST_CASE("sampled blocks are found across pages in which none begins") {
+    uint64_t start = 0;
+    LiveBlock block{};
+    // At the very end, at the beginning and in the middle of a page.
+    for (const uint64_t base : {0x7e0000101ff0, 0x7e0000100000, 0x7e0000100810}) {
+        REQUIRE(live_insert(base, {5, 10, 60000}));
+        for (const uint64_t offset : {0u, 15u, 16u, 4095u, 4096u, 40000u, 59999u}) {
+            REQUIRE(live_find(base + offset, kSpanBytes, &start, &block));
+            CHECK(start == base);
+        }
+        CHECK_FALSE(live_find(base + 60000, kSpanBytes, &start, &block));
+        CHECK_FALSE(live_find(base + 40000, 39000, &start, &block));
+        CHECK_FALSE(live_find(base - 16, kSpanBytes, &start, &block));
+        REQUIRE(live_take(base, &block));
+    }
+    for (const uint64_t address : {0u, 8u, 4096u, 10000u})
+        CHECK_FALSE(live_find(address, kSpanBytes, &start, &block));
+}
+
 TEST_CASE("large blocks of every size and place are found from their first to their last byte") {
     std::mt19937_64 random(7);
     uint64_t at = 0x100000;

@@ -1,0 +1,30 @@
+// Find mode watches each thread in short windows: how long they are, when one may begin, when it is over. Exact mode has
+// one window, which never ends.
+#pragma once
+
+#include "record/align/watched_thread.h"
+
+namespace plumb::shim {
+
+// What a trap costs here: windows are shorter where it costs much. Before the first window.
+void set_trap_cost(uint64_t trap_cost_ns);
+uint64_t trap_cost();
+
+// The calling thread's; it is armed from now on, or not any more.
+void begin_window(WatchedThread&);
+void end_window(WatchedThread&); // if one has begun
+
+// It has seen enough.
+bool window_is_over(const WatchedThread&);
+
+// A thread that has just begun may have a window at once. Else it waits for its first tick: programs that start threads by the
+// thousand would spend more on their windows than on their work.
+bool may_begin_at_thread_start();
+
+// At a tick: lets this one pass, because there was nothing to find lately.
+bool lets_tick_pass(WatchedThread&);
+
+// A forked child has CPU time of its own.
+void forget_windows_of_parent();
+
+} // namespace plumb::shim
