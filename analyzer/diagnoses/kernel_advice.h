@@ -1,6 +1,7 @@
 // What usually helps against time in one system call or in page faults.
 #pragma once
 
+#include "diagnoses/fault_source.h"
 #include "diagnoses/finding.h"
 #include "diagnoses/kernel_cause.h"
 
@@ -9,7 +10,8 @@
 
 namespace plumb {
 
-// `command`: the program with its arguments as a shell line; empty: not known.
-std::vector<Advice> kernel_advice(const KernelCause& cause, const std::string& command);
+// `command`: the program with its arguments as a shell line; empty: not known. `faults`: whose memory the run's page
+// faults are for.
+std::vector<Advice> kernel_advice(const KernelCause& cause, const std::string& command, FaultSource faults);
 
 } // namespace plumb

@@ -55,7 +55,7 @@ std::string host_fact(const model::Run& run) {
 
 using Condition = bool (*)(const model::Process&);
 
-// One sentence for all processes that `applies` to; nothing when there are none.
+// What holds for all processes that `applies` to, however many they are; nothing when there are none.
 void add_group(std::vector<std::string>& warnings, const model::Run& run, Condition applies,
                const std::string& what) {
     std::map<std::string, size_t> names;
@@ -66,14 +66,14 @@ void add_group(std::vector<std::string>& warnings, const model::Run& run, Condit
     size_t shown = 0;
     for (const auto& [name, count] : names) {
         if (shown++ == 4) {
-            list += fmt::format(" and {} others", names.size() - 4);
+            list += names.size() == 5 ? std::string(" and 1 other") : fmt::format(" and {} others", names.size() - 4);
             break;
         }
         list += fmt::format("{}{}{}", list.empty() ? "" : ", ", name,
                             count > 1 ? fmt::format(" ({}×)", count) : "");
     }
     if (!names.empty())
-        warnings.push_back(list + " " + what);
+        warnings.push_back(list + ": " + what);
 }
 
 void add_killed(std::vector<std::string>& warnings, const model::Run& run) {
@@ -151,20 +151,20 @@ std::vector<std::string> run_warnings(const Report& report) {
             return process.has_shim && !process.shim_closed &&
                    !(process.wait_status && WIFSIGNALED(*process.wait_status));
         },
-        "did not close its record (killed, or still running when recording ended): what it had recorded is "
+        "record not closed (killed, or still running when recording ended): what had been recorded is "
         "shown.");
     add_group(
         warnings, run, [](const model::Process& process) { return process.is_static; },
-        "is statically linked: observed from outside only (no allocations, no creation sites of threads).");
+        "statically linked, so observed from outside only (no allocations, no creation sites of threads).");
     add_group(
         warnings, run, [](const model::Process& process) { return process.is_foreign; },
-        "is of another architecture or word size: observed from outside only.");
+        "of another architecture or word size, so observed from outside only.");
     add_group(
         warnings, run, [](const model::Process& process) { return process.is_privileged; },
-        "runs with raised privileges, so the loader ignores preloads: observed from outside only.");
+        "run with raised privileges, where the loader ignores preloads, so observed from outside only.");
     if (!is_without_shim(report))
         add_group(warnings, run, has_lost_preload,
-                  "was started without the preload (its LD_PRELOAD was replaced or cleared): observed from outside only "
+                  "started without the preload (LD_PRELOAD was replaced or cleared), so observed from outside only "
                   "(no allocations, no creation sites of threads).");
     if (report.samples == 0)
         warnings.push_back("No time samples were taken: nothing here says on which line the time went.");

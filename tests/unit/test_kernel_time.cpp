@@ -1,10 +1,13 @@
 // Kernel time by cause, library time, migration and overlapping masks on made-up runs.
 #include "diagnoses/confidence.h"
+#include "diagnoses/fault_source.h"
+#include "diagnoses/kernel_advice.h"
 #include "diagnoses/kernel_cause.h"
 #include "diagnoses/launch_command.h"
 #include "diagnoses/metrics.h"
 #include "synthetic_run.h"
 
+#include <algorithm>
 #include <catch2/catch.hpp>
 
 using namespace plumb;
@@ -139,6 +142,37 @@ TEST_CASE("the cause of a kernel sample") {
         CHECK(cause_of(made, kernel_path(made, {kMain, kTouch, kUnnamed}, 1)).kind == fault);
         CHECK(cause_of(made, kernel_path(made, {kMain, kMemset, kUnnamed}, 1)).kind == fault);
     }
+}
+
+TEST_CASE("advice against page faults goes by whose memory they are for") {
+    SyntheticRun made = program();
+    model::Process& process = made.run.processes[0];
+    process.threads[0].minor_faults = 100'000; // 400 MB
+    CHECK(fault_source(made.run) == FaultSource::unknown);
+    process.heap.recorded = true;
+    process.heap.allocated_bytes = 300'000'000;
+    CHECK(fault_source(made.run) == FaultSource::allocator);
+    process.heap.allocated_bytes = 50'000'000;
+    CHECK(fault_source(made.run) == FaultSource::own_mappings);
+    process.heap.allocated_bytes = 300'000'000;
+    process.max_rss_bytes = 2'000'000'000; // huge pages
+    CHECK(fault_source(made.run) == FaultSource::own_mappings);
+    process.max_rss_bytes = 0;
+    const KernelCause fault{KernelCause::Kind::page_fault, "page faults"}, map{KernelCause::Kind::system_call, "mmap"};
+    const auto tunes = [](const std::vector<Advice>& all) {
+        return std::ranges::any_of(all, [](const Advice& one) { return one.command.find("GLIBC_TUNABLES") == 0; });
+    };
+    CHECK(tunes(kernel_advice(fault, "app", FaultSource::allocator)));
+    CHECK(tunes(kernel_advice(map, "app", FaultSource::allocator)));
+    CHECK_FALSE(tunes(kernel_advice(fault, "app", FaultSource::own_mappings)));
+    CHECK_FALSE(tunes(kernel_advice(map, "app", FaultSource::own_mappings)));
+    // A script that starts 200 programs.
+    process.threads[0].minor_faults = 2000;
+    made.run.processes.resize(200, process);
+    CHECK(fault_source(made.run) == FaultSource::process_starts);
+    CHECK_FALSE(tunes(kernel_advice(fault, "app", FaultSource::process_starts)));
+    made.run.processes.resize(19);
+    CHECK(fault_source(made.run) != FaultSource::process_starts);
 }
 
 TEST_CASE("kernel time is split by cause and attributed to lines") {

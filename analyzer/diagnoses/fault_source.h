@@ -1,0 +1,17 @@
+// Whose memory the page faults of a run are for, as far as counts tell: what helps against them depends on it.
+#pragma once
+
+#include "model/run.h"
+
+namespace plumb {
+
+enum class FaultSource {
+    unknown,        // the allocations of the faulting processes were not recorded
+    allocator,      // malloc gave out enough memory for the faults to be its
+    own_mappings,   // it did not: the program, or its run-time system, maps memory itself
+    process_starts, // many processes with few faults each: their code and first data
+};
+
+FaultSource fault_source(const model::Run& run);
+
+} // namespace plumb
