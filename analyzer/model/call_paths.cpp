@@ -128,10 +128,10 @@ int rank_of(const SourceFrame& frame, Owner owner) {
     if (owner == Owner::library)
         return frame.line != 0 ? 4 : is_named(frame) ? 5 : kAnyFrame;
     if (frame.line != 0)
-        return is_system_source(frame.file) ? 2 : 1;
+        return is_system_source(frame.file) ? 3 : 1;
     if (is_start_up_code(frame.function))
         return kAnyFrame;
-    return is_named(frame) ? 3 : 6;
+    return is_named(frame) ? 2 : 6;
 }
 
 } // namespace

@@ -33,8 +33,9 @@ class CallPaths {
     // The frame to show to the user for `node`: from the leaf outwards the first of the best rank that occurs.
     //  1. the user's own code with a source line outside the tool chain's headers (what std::vector inlined
     //     belongs to the line that called it)
-    //  2. own code with a source line in such a header
-    //  3. own code of which only the function is known (start-up code like _start does not count)
+    //  2. own code of which only the function is known (start-up code like _start does not count)
+    //  3. own code with a source line in such a header: in a Rust program without debug info the standard library's parts
+    //     have lines, what calls main and what main calls, and nothing else
     //  4. a library of the system with a source line, then 5. with a function name: whoever runs a stripped
     //     program of a distribution (sqlite3) wants to read sqlite3_step, not sqlite3+0x1c40
     //  6. own code of which only the offset is known

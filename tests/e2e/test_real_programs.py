@@ -190,7 +190,7 @@ class RealPrograms(unittest.TestCase):
                                                capture_output=True, check=True).stdout)
             if any(e["source"] == "perf-sampling" and e["state"] == "missing" for e in report["evidence"]):
                 self.skipTest("perf events are forbidden here: nothing is known of a program without the shim")
-            self.assertIn(b"was started without the preload", done["stderr"])
+            self.assertIn(b"started without the preload", done["stderr"])
 
     def test_browser_with_and_without_its_sandbox(self):
         page = "data:text/html,<p id=a>x</p><script>a.textContent=6*7</script>"

@@ -149,6 +149,13 @@ TEST_CASE("the frame shown to the user") {
         f.resolver.table[0x11ff] = {frame("main", "/src/main.cpp", 20, "app")};
         CHECK(shown({0x1200, 0x1100, 0x3010}) == "fill");
     }
+    SECTION("of a program without debug info its function, not the standard library's lines around it") {
+        f.resolver.table[0x10ff] = {frame("alloc::raw_vec::finish_grow", "/rustc/90b35a6/library/alloc/src/raw_vec.rs", 700, "app")};
+        f.resolver.table[0x11ff] = {frame("app::work", "", 0, "app")};
+        f.resolver.table[0x12ff] = {frame("std::rt::lang_start_internal", "/rustc/90b35a6/library/std/src/rt.rs", 190, "app")};
+        CHECK(shown({0x1300, 0x1200, 0x1100, 0x3010}) == "app::work");
+        CHECK(shown({0x1300, 0x1100, 0x3010}) == "alloc::raw_vec::finish_grow");
+    }
     SECTION("a library of the user is own code") {
         f.resolver.table[0x40ff] = {frame("mine", "/home/me/mine.c", 7, "libmine.so")};
         f.resolver.table[0x11ff] = {frame("main", "/src/main.cpp", 20, "app")};
