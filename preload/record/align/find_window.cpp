@@ -22,10 +22,7 @@ constexpr uint64_t kCpuNsPerCostNs = 100;  // of the process, before a new threa
 uint64_t trap_cost_ns = 0;
 uint32_t counted_limit = kCounted;
 std::atomic<uint32_t> windows_begun{0}; // by all threads, up to kFirstWindows
-// What the windows of all threads have cost, those that are open as if each of their hits were a new site's (two traps).
-std::atomic<uint64_t> cost_ns{0};
-
-uint64_t expected_cost_ns() { return 2 * counted_limit * trap_cost_ns; }
+std::atomic<uint64_t> cost_ns{0}; // of the hits in all windows
 
 } // namespace
 
@@ -44,12 +41,10 @@ void begin_window(WatchedThread& thread) {
     thread.window_counted = thread.window_excluded = 0;
     thread.window_new = false;
     thread.window_begin_ns = now_ns();
-    thread.window_begin_trap_ns = thread.totals->trap_ns;
     const bool early = windows_begun.load(std::memory_order_relaxed) < kFirstWindows;
     if (early)
         windows_begun.fetch_add(1, std::memory_order_relaxed);
     thread.window_excluded_limit = early ? kFirstExcluded : kExcluded;
-    cost_ns.fetch_add(expected_cost_ns(), std::memory_order_relaxed);
     add_to_count(thread.totals->windows, 1);
 }
 
@@ -58,8 +53,6 @@ void end_window(WatchedThread& thread) {
         return;
     thread.armed = alignment_trap_armed = false;
     add_to_count(thread.totals->armed_ns, now_ns() - thread.window_begin_ns);
-    cost_ns.fetch_add(thread.totals->trap_ns - thread.window_begin_trap_ns - expected_cost_ns(),
-                      std::memory_order_relaxed);
     tell_own_cost(thread);
     // Where only excluded code is unaligned, or what is known already, looking less often misses little.
     uint32_t most_idle_ticks = 0;
@@ -79,6 +72,8 @@ void end_window(WatchedThread& thread) {
 bool window_is_over(const WatchedThread& thread) {
     return thread.window_counted >= counted_limit || thread.window_excluded >= thread.window_excluded_limit;
 }
+
+void charge_windows() { cost_ns.fetch_add(trap_cost_ns, std::memory_order_relaxed); }
 
 bool may_begin_at_thread_start() {
     const uint64_t cost = cost_ns.load(std::memory_order_relaxed);

@@ -17,8 +17,11 @@ void end_window(WatchedThread&); // if one has begun
 // It has seen enough.
 bool window_is_over(const WatchedThread&);
 
-// A thread that has just begun may have a window at once. Else it waits for its first tick: programs that start threads by the
-// thousand would spend more on their windows than on their work.
+// A trap was taken in a window.
+void charge_windows();
+
+// A thread that has just begun may have a window at once: all windows have cost less than 1 % of the process's CPU time. Else it
+// waits for its first tick: programs that start threads by the thousand would spend more on their windows than on their work.
 bool may_begin_at_thread_start();
 
 // At a tick: lets this one pass, because there was nothing to find lately.

@@ -60,6 +60,8 @@ constexpr uint64_t kUntoldCostNs = 1'000'000;
 
 void charge_trap(WatchedThread& thread) {
     add_to_count(thread.totals->trap_ns, trap_cost());
+    if (!is_exact())
+        charge_windows();
     if (thread.totals->trap_ns - thread.told_trap_ns >= kUntoldCostNs)
         tell_own_cost(thread);
 }

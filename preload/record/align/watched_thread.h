@@ -30,7 +30,7 @@ struct WatchedThread {
     bool window_new; // it saw an instruction that this thread had not been caught at
     uint32_t windows_of_known; // ended since one saw something new
     uint32_t idle_ticks, ticks_to_skip;
-    uint64_t window_begin_ns, window_begin_trap_ns; // now_ns(), totals->trap_ns
+    uint64_t window_begin_ns;
 
     void* tick; // of find mode; null: none
     uint64_t told_trap_ns; // of totals->trap_ns, already part of the shim's own cost
