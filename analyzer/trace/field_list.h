@@ -225,7 +225,7 @@
     F(site, number, "MpiSite::id, written last with release; 0: free")                                       \
     F(sequence, number, "on this communicator, from 0")                                                      \
     F(begin_ticks, number, "the call that began it")                                                         \
-    F(wait_ticks, number, "the call that completed it began; blocking: begin_ticks")                         \
+    F(wait_ticks, number, "waiting for its end began: that call, or the polls just before it; blocking: begin_ticks") \
     F(end_ticks, number, "it was complete")                                                                  \
     F(gap_ticks, number, "since this thread's last collective on any communicator was complete (since MPI_Init)") \
     F(gap_mpi_ticks, number, "of them inside other MPI calls")                                               \
@@ -239,10 +239,10 @@
     F(peer, number, "world rank of the other end")                                                           \
     F(tag, number, "")                                                                                       \
     F(flags, flags, "MpiMessageFlags")                                                                       \
-    F(wait_site, number, "of the call that completed it; the same for blocking ones")                        \
+    F(wait_site, number, "of the call in which it was waited for: that completed it, or probed for it before") \
     F(sequence, number, "see above")                                                                         \
     F(begin_ticks, number, "the call that began it")                                                         \
-    F(wait_ticks, number, "the call that completed it began; blocking: begin_ticks")                         \
+    F(wait_ticks, number, "waiting for its end began: that call, or the polls just before it; blocking: begin_ticks") \
     F(end_ticks, number, "that call returned")                                                               \
     F(bytes, number, "")
 

@@ -549,7 +549,7 @@ struct MpiCollective {
     uint32_t site;             // 12  MpiSite::id, written last with release; 0: free
     uint64_t sequence;         // 16  on this communicator, from 0
     uint64_t begin_ticks;      // 24  the call that began it
-    uint64_t wait_ticks;       // 32  the call that completed it began; blocking: begin_ticks
+    uint64_t wait_ticks;       // 32  waiting for its end began: that call, or the polls just before it; blocking: begin_ticks
     uint64_t end_ticks;        // 40  it was complete
     uint64_t gap_ticks;        // 48  since this thread's last collective on any communicator was complete (since MPI_Init)
     uint64_t gap_mpi_ticks;    // 56  of them inside other MPI calls
@@ -570,10 +570,10 @@ struct MpiMessage {
     int32_t peer;         // 16  world rank of the other end
     int32_t tag;          // 20
     uint32_t flags;       // 24  MpiMessageFlags
-    uint32_t wait_site;   // 28  of the call that completed it; the same for blocking ones
+    uint32_t wait_site;   // 28  of the call in which it was waited for: that completed it, or probed for it before
     uint64_t sequence;    // 32  see above
-    uint64_t begin_ticks; // 40  the call that began it
-    uint64_t wait_ticks;  // 48  the call that completed it began; blocking: begin_ticks
+    uint64_t begin_ticks; // 40  the call that began it; of a blocking receive, or the probes and polls just before it
+    uint64_t wait_ticks;  // 48  waiting for its end began: that call, or the polls just before it; blocking: begin_ticks
     uint64_t end_ticks;   // 56  that call returned
     uint64_t bytes;       // 64
 };

@@ -4,27 +4,11 @@
 #include "record/call_path_tree.h"
 
 namespace plumb::shim {
-namespace {
 
-uint64_t word_at(uint64_t address) { return *reinterpret_cast<const uint64_t*>(address); }
-
-} // namespace
-
-// Whether the callers of remembered frame `frame` are still what they were: returns 0 if so, else the number of the
-// outermost frames that may be trusted no more (never more than `frame`).
-inline uint32_t CallPathCache::first_change(uint32_t frame) const {
-    uint64_t changed = 0;
-    uint32_t at = 0;
-    // Four at a time: this loop is what a deep stack costs each event.
-    for (; at + 4 <= frame; at += 4)
-        changed |= (word_at(sp_[at] - 8) ^ pc_[at]) | (word_at(sp_[at + 1] - 8) ^ pc_[at + 1]) |
-                   (word_at(sp_[at + 2] - 8) ^ pc_[at + 2]) | (word_at(sp_[at + 3] - 8) ^ pc_[at + 3]);
-    for (; at < frame; ++at)
-        changed |= word_at(sp_[at] - 8) ^ pc_[at];
-    const uint32_t checks = checks_through_[frame];
-    for (uint32_t i = 0; i < checks; ++i)
-        changed |= word_at(checks_[i].address) ^ checks_[i].value;
-    if (!changed)
+// 0: the callers of remembered frame `frame` are still what they were. Else the number of the outermost frames that may be
+// trusted no more, at most `frame`.
+uint32_t CallPathCache::first_change(uint32_t frame) const {
+    if (has_same_callers(frame))
         return 0;
     uint32_t suspects = 0;
     for (uint32_t i = frame; i > 0 && !suspects; --i)
@@ -37,17 +21,7 @@ inline uint32_t CallPathCache::first_change(uint32_t frame) const {
     return suspects;
 }
 
-// The usual case: the last event came from the same call. Its own function, because the walk needs a large frame.
-CallPath CallPathCache::find(const Guard& guard, const Frame& caller) {
-    if (__builtin_expect(count_ != 0 && unwind_generation() == generation_ && !forget_next_, 1)) {
-        const uint32_t top = count_ - 1;
-        if (pc_[top] == caller.pc && sp_[top] == caller.sp && (!needs_bp_[top] || bp_[top] == caller.bp) &&
-            first_change(top) == 0)
-            return {key_[top], &mark_[top]};
-    }
-    return find_anew(guard, caller);
-}
-
+// Its own function, because the walk needs a large frame.
 __attribute__((noinline)) CallPath CallPathCache::find_anew(const Guard& guard, const Frame& caller) {
     if (bounds_.high == 0) {
         bounds_ = find_stack_bounds();

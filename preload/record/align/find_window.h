@@ -1,5 +1,8 @@
 // Find mode watches each thread in short windows: how long they are, when one may begin, when it is over. Exact mode has
 // one window, which never ends.
+//
+// All but set_trap_cost() and forget_windows_of_parent() are called by handlers of signals, too: signal-safe, without locks,
+// errno untouched. A WatchedThread is the calling thread's own.
 #pragma once
 
 #include "record/align/watched_thread.h"

@@ -33,7 +33,16 @@ void Call::begin() {
     keeps_ = !rank->silent.load(std::memory_order_relaxed);
     if (!(function.kind & trace::kMpiPoll))
         inside_ = thread->show(rank->sites, function, caller);
-    if (keeps_ && (!(function.kind & trace::kMpiPoll) || thread->times_this_poll()))
+    if (!keeps_)
+        return;
+    stands_for_ = 1;
+    if (function.kind & trace::kMpiPoll) {
+        if (thread->times_this_poll())
+            stands_for_ = ThreadCalls::kPollsPerTimed;
+        else if (thread->waiting.has_begun()) // the first poll of a row tells when waiting began
+            stands_for_ = 0;
+    }
+    if (stands_for_)
         begin_ticks_ = ticks();
 }
 
@@ -62,11 +71,19 @@ Call::~Call() {
         return;
     thread_->leave();
     thread_->forget_handles();
-    if (!returned_ || !keeps_)
+    if (!returned_ || !keeps_ || counted_)
         return;
     const Guard guard;
     if (guard)
         count(guard);
+}
+
+// Saves the destructor a guard. Not where the timeline wants all that the call has to say.
+void Call::count_at_once(const Guard& guard, const Rank& rank) {
+    if (!keeps_ || counted_ || __builtin_expect(rank.timeline.is_kept(), 0))
+        return;
+    counted_ = true;
+    count(guard);
 }
 
 void Call::count(const Guard& guard) {
@@ -80,16 +97,24 @@ void Call::count(const Guard& guard) {
     ++thread_->calls;
     if (Rank& rank = *rank_of_process; __builtin_expect(rank.timeline.is_kept(), 0))
         keep(guard, rank);
+    const bool waits_on = found_nothing_ || function_.kind & trace::kMpiProbe;
+    if (!waits_on)
+        thread_->waiting.is_over();
     if (!begin_ticks_) { // a poll that was not timed
+        if (waits_on)
+            thread_->waiting.goes_on(0, site_->id);
         thread_->call_ended(0);
         return;
     }
     const uint64_t elapsed = end_ticks_ > begin_ticks_ ? end_ticks_ - begin_ticks_ : 0;
-    uint64_t stands_for = elapsed;
+    const uint64_t stands_for_ticks = elapsed * stands_for_;
+    if (waits_on) {
+        thread_->waiting.begins(begin_ticks_);
+        thread_->waiting.goes_on(stands_for_ticks, site_->id);
+    }
     add_to(site.timed_calls, 1);
     site_->timed_ticks += elapsed;
     if (polls) {
-        stands_for = elapsed * ThreadCalls::kPollsPerTimed;
         // As many as there were for each one that was timed.
         set(site.ticks, static_cast<uint64_t>(static_cast<double>(site_->timed_ticks) /
                                               static_cast<double>(site.timed_calls) * static_cast<double>(site.calls)));
@@ -99,7 +124,7 @@ void Call::count(const Guard& guard) {
     if (elapsed > site.longest_ticks)
         set(site.longest_ticks, elapsed);
     set(site.last_ticks, end_ticks_);
-    thread_->call_ended(stands_for);
+    thread_->call_ended(stands_for_ticks);
     Rank& rank = *rank_of_process;
     if (__builtin_expect(thread_->calls >= kOwnCostEvery || rank.is_stale(end_ticks_), 0)) {
         const uint64_t own = ticks() - end_ticks_ + clock_read_ticks;
@@ -133,10 +158,8 @@ void Call::note(const Rank& rank, const Comm* comm, int32_t peer, uint64_t bytes
     noted_bytes_ = bytes;
 }
 
-Site* Call::find_site(const Guard& guard, const Comm* comm) {
-    if (!site_)
-        site_ = thread_->sites.find(guard, rank_of_process->sites, function_, caller_, comm ? comm->id : 0,
-                                    begin_ticks_);
+Site* Call::look_up_site(const Guard& guard, const Comm* comm) {
+    site_ = thread_->sites.find(guard, rank_of_process->sites, function_, caller_, comm ? comm->id : 0, begin_ticks_);
     return site_;
 }
 
@@ -159,13 +182,19 @@ void Call::message(const Message& message, const Arrival* arrival) {
     Rank& rank = *rank_of_process;
     const Comm* const comm = thread_->comm(guard, rank, message.comm);
     Site* const site = keeps_ ? find_site(guard, comm) : nullptr;
-    const Locked locked(rank.lock);
-    if (!locked)
-        return;
-    note(rank, comm, message, arrival);
-    Operation operation = operation_of(rank, message, comm);
-    start(guard, operation);
-    end_operation(guard, rank, operation, {begin_ticks_, end_ticks_, site ? site->id : 0, arrival});
+    {
+        const Locked locked(rank.lock);
+        if (!locked)
+            return;
+        note(rank, comm, message, arrival);
+        CallTimes times{begin_ticks_, end_ticks_, 0, 0, 0};
+        if (const uint64_t since = arrival && keeps_ ? thread_->waiting.since(begin_ticks_) : 0; __builtin_expect(since != 0, 0)) {
+            times.begin_ticks = since;
+            times.wait_site = thread_->waiting.site();
+        }
+        record_message(guard, rank, comm, message, arrival, site, times);
+    }
+    count_at_once(guard, rank);
 }
 
 void Call::collective(const Collective& collective) {
@@ -173,18 +202,18 @@ void Call::collective(const Collective& collective) {
     if (!guard)
         return;
     Rank& rank = *rank_of_process;
-    const Comm* const comm = thread_->comm(guard, rank, collective.comm);
+    Comm* const comm = thread_->comm(guard, rank, collective.comm);
     Site* const site = keeps_ ? find_site(guard, comm) : nullptr;
-    const Locked locked(rank.lock);
-    if (!locked)
-        return;
-    note(rank, comm, collective.root, collective.sent_bytes);
-    Operation operation = operation_of(rank, collective, comm);
-    start(guard, operation);
-    if (site)
-        add_to(site->record->received_bytes, collective.received_bytes);
-    end_operation(guard, rank, operation, {begin_ticks_, end_ticks_, site ? site->id : 0, nullptr});
+    const ThreadCalls::Gap gap = thread_->gap_before(begin_ticks_);
+    {
+        const Locked locked(rank.lock);
+        if (!locked)
+            return;
+        note(rank, comm, collective.root, collective.sent_bytes);
+        record_collective(guard, rank, comm, collective, site, {begin_ticks_, end_ticks_, gap.ticks, gap.mpi_ticks, 0});
+    }
     thread_->collective_ended(end_ticks_);
+    count_at_once(guard, rank);
 }
 
 void Call::one_sided(Handle window, int32_t target, uint64_t bytes, trace::MpiDirection direction) {

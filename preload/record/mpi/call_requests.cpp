@@ -10,21 +10,27 @@ namespace {
 
 void count_unmatched(Rank& rank) { add_to(rank.record.load(std::memory_order_relaxed)->unmatched, 1); }
 
-// Remembers an operation under its request's handle. Null: nothing to remember, or no room, which is counted.
-Operation* remember(Rank& rank, Handle request, const Operation& operation) {
-    if (request == rank.library->null_request)
-        return nullptr;
-    Operation* const place = rank.requests.add(request);
-    if (!place) {
-        count_unmatched(rank);
-        return nullptr;
+// A place for an operation under its request's handle. What need not be remembered (null requests) or finds no room, which
+// is counted, has a place for this call only.
+class NewOperation {
+  public:
+    NewOperation(Rank& rank, Handle request) {
+        if (request == rank.library->null_request)
+            return;
+        remembered_ = rank.requests.add(request);
+        if (!remembered_)
+            count_unmatched(rank);
     }
-    const uint32_t next = place->next, last = place->last;
-    *place = operation;
-    place->next = next;
-    place->last = last;
-    return place;
-}
+    NewOperation(const NewOperation&) = delete;
+    NewOperation& operator=(const NewOperation&) = delete;
+
+    Operation* place() { return remembered_ ? remembered_ : &lost_; }
+    bool is_remembered() const { return remembered_ != nullptr; }
+
+  private:
+    Operation* remembered_ = nullptr;
+    Operation lost_; // not initialised: it is described like any other
+};
 
 } // namespace
 
@@ -40,10 +46,11 @@ void Call::started(Handle request, const Message& message) {
     if (!locked)
         return;
     note(rank, comm, message, nullptr);
-    Operation operation = operation_of(rank, message, comm);
-    start(guard, operation);
-    if (const Operation* const begun = remember(rank, request, operation))
-        rank.requests.show(guard, *begun, request);
+    NewOperation operation(rank, request);
+    describe(rank, message, comm, operation.place());
+    start(guard, *operation.place());
+    if (operation.is_remembered())
+        rank.requests.show(guard, *operation.place(), request);
 }
 
 void Call::started(Handle request, const Collective& collective) {
@@ -57,12 +64,13 @@ void Call::started(Handle request, const Collective& collective) {
     if (!locked)
         return;
     note(rank, comm, collective.root, collective.sent_bytes);
-    Operation operation = operation_of(rank, collective, comm);
-    start(guard, operation);
+    NewOperation operation(rank, request);
+    describe(rank, collective, comm, operation.place());
+    start(guard, *operation.place());
     if (site)
         add_to(site->record->received_bytes, collective.received_bytes);
-    if (const Operation* const begun = remember(rank, request, operation))
-        rank.requests.show(guard, *begun, request);
+    if (operation.is_remembered())
+        rank.requests.show(guard, *operation.place(), request);
 }
 
 void Call::made_persistent(Handle request, const Message& message) {
@@ -76,10 +84,10 @@ void Call::made_persistent(Handle request, const Message& message) {
     const Locked locked(rank.lock);
     if (!locked)
         return;
-    Operation operation = operation_of(rank, message, comm);
-    operation.persistent = true;
-    operation.active = false;
-    remember(rank, request, operation);
+    NewOperation operation(rank, request);
+    describe(rank, message, comm, operation.place());
+    operation.place()->persistent = true;
+    operation.place()->active = false;
 }
 
 void Call::made_persistent(Handle request, const Collective& collective) {
@@ -93,10 +101,10 @@ void Call::made_persistent(Handle request, const Collective& collective) {
     const Locked locked(rank.lock);
     if (!locked)
         return;
-    Operation operation = operation_of(rank, collective, comm);
-    operation.persistent = true;
-    operation.active = false;
-    remember(rank, request, operation);
+    NewOperation operation(rank, request);
+    describe(rank, collective, comm, operation.place());
+    operation.place()->persistent = true;
+    operation.place()->active = false;
 }
 
 void Call::made_other(Handle request) {
@@ -105,10 +113,10 @@ void Call::made_other(Handle request) {
         return;
     Rank& rank = *rank_of_process;
     const Locked locked(rank.lock);
-    Operation operation{};
-    operation.active = true;
-    if (locked)
-        remember(rank, request, operation);
+    if (!locked)
+        return;
+    NewOperation operation(rank, request);
+    describe_other(operation.place());
 }
 
 void Call::restarted(Handle request) {
@@ -161,7 +169,9 @@ void Call::will_complete(const void* requests, size_t count, bool fortran) {
     const Library& library = *rank_of_process->library;
     if (inside_)
         __atomic_store_n(&inside_->requests, static_cast<uint32_t>(count < UINT32_MAX ? count : UINT32_MAX), __ATOMIC_RELAXED);
-    if (fortran) {
+    if (__builtin_expect(count == 1 && !fortran, 1)) {
+        handles[0] = library.handle_bytes == 8 ? *static_cast<const Handle*>(requests) : *static_cast<const uint32_t*>(requests);
+    } else if (fortran) {
         const int32_t* const integers = static_cast<const int32_t*>(requests);
         for (size_t i = 0; i < count; ++i)
             handles[i] = from_fortran(HandleKind::request, integers[i]);
@@ -212,9 +222,20 @@ void Call::completed(size_t index, const Arrival* arrival) {
     }
     if (!operation->active)
         return; // waiting for a persistent request that was not started is over at once
-    Operation ended = *operation; // a persistent one is begun again as the program described it
-    ended.kept &= keeps_;
-    if (end_operation(guard, rank, ended, {begin_ticks_ ? begin_ticks_ : end, end, site ? site->id : 0, arrival}))
+    // Polls that found nothing before were part of the wait, but not before the operation began.
+    uint64_t wait = begin_ticks_ ? begin_ticks_ : end;
+    if (const uint64_t since = keeps_ ? thread_->waiting.since(wait) : 0; since > operation->begun_ticks)
+        wait = since;
+    const Ending ending{wait, end, site ? site->id : 0, arrival};
+    operation->kept &= keeps_; // of a persistent one: until it begins again
+    bool is_collective;
+    if (__builtin_expect(operation->persistent, 0)) {
+        Operation once = *operation; // it begins again as the program described it
+        is_collective = end_operation(guard, rank, once, ending);
+    } else {
+        is_collective = end_operation(guard, rank, *operation, ending);
+    }
+    if (is_collective)
         thread_->collective_ended(end);
     rank.requests.hide(*operation);
     if (operation->persistent)

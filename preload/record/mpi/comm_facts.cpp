@@ -6,6 +6,8 @@
 namespace plumb::shim::mpi {
 namespace {
 
+constexpr uint32_t kNearRanks = 256; // of a group: so many are translated on the stack
+
 template <class Function> bool find(Function*& function, const char* name) {
     function = reinterpret_cast<Function*>(find_own_function(name));
     return function != nullptr;
@@ -49,8 +51,11 @@ bool CommQuestions::group_ranks(Handle group, RankMap* map, uint64_t* hash) cons
         *hash = hash_of_ranks(*map);
         return true;
     }
+    // Pages of their own cost more than all the rest: for large groups only.
+    int32_t near_ranks[2 * kNearRanks];
+    const bool is_near = count <= kNearRanks;
     const size_t bytes = 2 * count * sizeof(int32_t) + 8;
-    int32_t* const ranks = static_cast<int32_t*>(allocate_pages(bytes, true));
+    int32_t* const ranks = is_near ? near_ranks : static_cast<int32_t*>(allocate_pages(bytes, true));
     if (!ranks)
         return false;
     int32_t* const world_ranks = ranks + count;
@@ -61,7 +66,8 @@ bool CommQuestions::group_ranks(Handle group, RankMap* map, uint64_t* hash) cons
         map->set(world_ranks, count);
         *hash = hash_of_ranks(world_ranks, count);
     }
-    release_pages(ranks, bytes);
+    if (!is_near)
+        release_pages(ranks, bytes);
     return translated;
 }
 

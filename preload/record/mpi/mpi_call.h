@@ -129,10 +129,12 @@ class Call {
 
   private:
     void begin();
-    Site* find_site(const Guard&, const Comm*); // of this call, at most one
+    Site* find_site(const Guard& guard, const Comm* comm) { return site_ ? site_ : look_up_site(guard, comm); } // of this call: one
+    Site* look_up_site(const Guard&, const Comm*);
     uint64_t end_ticks();                       // also of a poll that was not timed
     void start(const Guard&, Operation&);       // the operation begins with this call
     void count(const Guard&);
+    void count_at_once(const Guard&, const Rank&);
     void keep(const Guard&, Rank&);                             // in the timeline
     void note(const Rank&, const Comm*, const Message&, const Arrival*); // for it
     void note(const Rank&, const Comm*, int32_t peer, uint64_t bytes);
@@ -145,8 +147,9 @@ class Call {
     uint64_t begin_ticks_ = 0, end_ticks_ = 0; // 0: not taken
     uint64_t noted_bytes_ = 0;
     int32_t noted_peer_ = -1; // world rank
+    uint32_t stands_for_ = 0; // calls, where polls are timed now and then; 0: it is not timed
     bool keeps_ = false; // false: MPI_Pcontrol(0), only what later calls depend on is followed
-    bool returned_ = false, failed_ = false, found_nothing_ = false;
+    bool returned_ = false, failed_ = false, found_nothing_ = false, counted_ = false;
 };
 
 // Communicators and datatypes come and go: the same handle may name another one later.

@@ -88,7 +88,7 @@ class ThreadSites {
 
   private:
     static constexpr uint32_t kWays = 8; // call sites of one function take turns: each keeps its own path
-    static constexpr uint32_t kIndexBits = 6;
+    static constexpr uint32_t kIndexBits = 8;
     static uint32_t way_index(uint64_t pc) { return static_cast<uint32_t>(pc * 0x9e3779b97f4a7c15u >> (64 - kIndexBits)); }
     static constexpr uint32_t kNear = 4; // a path leads to its latest sites; the others are looked up
 

@@ -20,6 +20,7 @@ void ThreadCalls::begin(const Guard& guard, uint64_t now_ticks) {
     gap_mpi_ticks_ = mpi_ticks = own_ticks = 0;
     calls = 0;
     ended_one_ = false;
+    waiting = {};
     handle_count_ = 0;
 }
 
@@ -77,9 +78,8 @@ Comm* ThreadCalls::look_up_comm(const Guard& guard, Rank& rank, Handle handle) {
     return found;
 }
 
-Handle* ThreadCalls::handles_for(size_t count) {
-    handles_ = near_handles_;
-    if (count > kNearHandles && count > far_capacity_) {
+Handle* ThreadCalls::far_handles_for(size_t count) {
+    if (count > far_capacity_) {
         if (far_handles_)
             release_pages(far_handles_, far_capacity_ * sizeof(Handle));
         far_capacity_ = count + count / 2;
@@ -87,10 +87,8 @@ Handle* ThreadCalls::handles_for(size_t count) {
         if (!far_handles_)
             far_capacity_ = 0;
     }
-    if (count > kNearHandles)
-        handles_ = far_handles_;
-    handle_count_ = handles_ ? count : 0;
-    return handles_;
+    handle_count_ = far_handles_ ? count : 0;
+    return handles_ = far_handles_;
 }
 
 } // namespace plumb::shim::mpi

@@ -9,6 +9,36 @@ namespace plumb::shim::mpi {
 
 class Rank;
 
+// Probes, and polls that find nothing, one behind the other: the thread waits for what comes of them, in whatever call it
+// meets that. A program that computes between its polls does not wait: at least half of the time must have been in them, or
+// no more than kBetweenTicks on average between them, which includes what recording takes.
+class Waiting {
+  public:
+    bool has_begun() const { return since_ticks_ != 0; }
+    void begins(uint64_t begin_ticks) {
+        if (since_ticks_ == 0)
+            since_ticks_ = begin_ticks;
+    }
+    void goes_on(uint64_t mpi_ticks, uint32_t site) {
+        mpi_ticks_ += mpi_ticks;
+        ++calls_;
+        site_ = site;
+    }
+    void is_over() { since_ticks_ = mpi_ticks_ = calls_ = 0; }
+
+    // When it began; 0: it does not wait.
+    uint64_t since(uint64_t now_ticks) const {
+        const uint64_t elapsed = now_ticks - since_ticks_;
+        return since_ticks_ != 0 && (2 * mpi_ticks_ >= elapsed || elapsed <= mpi_ticks_ + calls_ * kBetweenTicks) ? since_ticks_ : 0;
+    }
+    uint32_t site() const { return site_; } // trace::MpiSite::id of the last probe or poll
+
+  private:
+    static constexpr uint64_t kBetweenTicks = 4096; // one or two microseconds
+    uint64_t since_ticks_, mpi_ticks_, calls_;
+    uint32_t site_;
+};
+
 // Lies in pages of its own; zeroed memory plus begin() is valid. Belongs to one thread at a time.
 class ThreadCalls {
   public:
@@ -78,11 +108,17 @@ class ThreadCalls {
     }
 
     // Handles that a completion call is about to overwrite.
-    Handle* handles_for(size_t count); // null: no memory
+    Handle* handles_for(size_t count) { // null: no memory
+        if (__builtin_expect(count > kNearHandles, 0))
+            return far_handles_for(count);
+        handle_count_ = count;
+        return handles_ = near_handles_;
+    }
     Handle handle(size_t index) const { return index < handle_count_ ? handles_[index] : 0; }
     size_t handle_count() const { return handle_count_; }
     void forget_handles() { handle_count_ = 0; }
 
+    Waiting waiting;
     ThreadSites sites;
     uint64_t mpi_ticks;   // not yet added to MpiRank::mpi_ticks
     uint64_t own_ticks;   // time spent recording, not yet told
@@ -96,6 +132,7 @@ class ThreadCalls {
     static constexpr size_t kNearHandles = 32;
 
     bool has_outer_caller(const Frame&) const;
+    Handle* far_handles_for(size_t count);
 
     struct {
         uint64_t pc, sp;
