@@ -1,5 +1,7 @@
 #include "diagnoses/extra_lines.h"
 
+#include "diagnoses/own_time.h"
+
 #include <algorithm>
 #include <cmath>
 #include <map>
@@ -32,6 +34,8 @@ double chance_seconds(const LineTimes& line, double late_s, double other_s) {
 // CPU seconds of the process by the user's line, what it did for MPI included: a rank that waits spins there.
 void add_lines(model::CallPaths& paths, size_t process, size_t place, size_t places, std::map<LineKey, LineTimes>& lines) {
     for (const model::SampleSite& site : paths.run().processes[process].samples) {
+        if (is_own_code(paths, process, site.path))
+            continue;
         const model::SourceFrame frame = paths.user_frame(process, site.path);
         LineTimes& line = lines[{frame.module, frame.file, frame.line, frame.line ? std::string() : frame.function}];
         if (line.seconds.empty()) {
@@ -102,6 +106,7 @@ ExtraLines extra_lines(model::CallPaths& paths, const model::MpiJob& job, const 
             const bool is_more = more_s > chance_seconds(line, line.seconds[member], usual_s);
             (is_more ? extra.lines : perhaps).add(line.frame, more_s);
             here += is_more;
+            extra.cpu_s += is_more ? more_s : 0;
             if (is_more && more_s > own[member].most_s)
                 own[member] = {more_s, key};
         }
@@ -110,6 +115,8 @@ ExtraLines extra_lines(model::CallPaths& paths, const model::MpiJob& job, const 
     const auto known = static_cast<size_t>(std::ranges::count_if(own, [](const OwnExtra& rank) { return rank.most_s > 0; }));
     extra.known = 2 * known > members.size();
     extra.is_shared = static_cast<double>(most_on_one_line) >= kNearlyAll * static_cast<double>(known);
+    if (!members.empty())
+        extra.cpu_s *= static_cast<double>(late.size()) / static_cast<double>(members.size());
     if (members.size() == late.size()) {
         extra.parts = parts_of(own);
     } else {

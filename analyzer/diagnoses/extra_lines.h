@@ -13,6 +13,7 @@ struct ExtraLines {
     // Time in MPI calls is more at the others, so that it drops out. Lines that are more by the chance of sampling only come in
     // where there are no others.
     LineShares lines;
+    double cpu_s = 0; // of all late ranks together, what is more than chance
 
     // Which ranks have their extra work in common.
     bool known = false;   // most of the compared ranks have a line that is more than chance

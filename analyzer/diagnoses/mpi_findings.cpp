@@ -15,7 +15,7 @@ constexpr double kLeastFraction = 0.01; // of the job's time
 constexpr double kAboveUsual = 3, kAboveUsualIfSteady = 1.5;
 constexpr uint64_t kLeastTimes = 3;
 constexpr double kTogether = 1.5; // times what each of several ranks costs alone: they hide one another
-constexpr double kMainCause = 0.6;      // of all waiting for senders
+constexpr double kMainCause = 0.6;      // of all waiting for senders and receivers
 constexpr double kStarvedConfidence = 0.3;
 constexpr double kLeastOfIts = 0.5;     // of the collectives that tell of a rank: below, receives are asked
 
@@ -75,20 +75,20 @@ std::vector<LateRanks> late_ranks(const model::Run& run, const model::MpiJob& jo
         const model::MpiRankRow& row = job.ranks[i];
         if (std::ranges::any_of(late, [&](const LateRanks& group) { return group.has(row); }))
             continue;
-        const bool is_steady = row.lateness.computing_s > row.lateness_s / 2;
+        const bool is_steady = row.lateness.computing_s + row.lateness.blocked_s > row.lateness_s / 2;
         const double above = is_steady ? kAboveUsualIfSteady : kAboveUsual;
         if (gains[i] >= kLeastFraction * job.elapsed_s && gains[i] >= above * median_of_others(gains, i) &&
             row.times_last + row.times_responsible >= kLeastTimes * job.epoch_stride)
             late.push_back({.rows = {&row}, .cost_s = gains[i]});
     }
     // Programs that meet in messages alone. Work done one rank after another has no rank of its own to blame.
-    if (late.empty() && job.epochs < kLeastTimes && job.late_sender_s > 0 &&
-        job.chains.wait_s < kLeastOfIts * job.late_sender_s) {
+    const double waits_s = job.late_sender_s + job.late_receiver_s;
+    if (late.empty() && job.epochs < kLeastTimes && waits_s > 0 && job.chains.wait_s < kLeastOfIts * waits_s) {
         const auto others = static_cast<double>(job.ranks.size() - 1);
         for (const model::MpiRankRow& row : job.ranks)
-            if (row.caused_late_sender_s >= kMainCause * job.late_sender_s &&
-                row.caused_late_sender_s / others >= kLeastFraction * job.elapsed_s)
-                late.push_back({.rows = {&row}, .cost_s = row.caused_late_sender_s / others, .by_messages = true});
+            if (row.caused_message_wait_s >= kMainCause * waits_s &&
+                row.caused_message_wait_s / others >= kLeastFraction * job.elapsed_s)
+                late.push_back({.rows = {&row}, .cost_s = row.caused_message_wait_s / others, .by_messages = true});
     }
     std::ranges::stable_sort(late, std::ranges::greater(), &LateRanks::cost_s);
     return late;
@@ -120,6 +120,15 @@ double starved_share(const model::MpiJob& job, const LateRanks* without) {
             continue;
         delay_s += std::min(row.run_delay_s, row.elapsed_s);
         elapsed_s += row.elapsed_s;
+    }
+    return elapsed_s > 0 ? delay_s / elapsed_s : 0;
+}
+
+double starved_share_of(const LateRanks& late) {
+    double delay_s = 0, elapsed_s = 0;
+    for (const model::MpiRankRow* row : late.rows) {
+        delay_s += std::min(row->run_delay_s, row->elapsed_s);
+        elapsed_s += row->elapsed_s;
     }
     return elapsed_s > 0 ? delay_s / elapsed_s : 0;
 }

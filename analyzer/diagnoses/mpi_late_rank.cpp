@@ -4,6 +4,8 @@
 #include "diagnoses/mpi_findings.h"
 #include "diagnoses/registry.h"
 
+#include <plumb/trace_format.h>
+
 #include <algorithm>
 #include <fmt/format.h>
 
@@ -14,6 +16,7 @@ namespace {
 constexpr size_t kMostFindings = 4;
 constexpr size_t kMostRanksTold = 64;
 constexpr size_t kCrowd = 3; // so many ranks are not late alike by chance
+constexpr double kLeastOfWork = 0.3; // of what they compute more: what samples must have seen of it, or lines say nothing
 
 struct Reason {
     const char* name;
@@ -29,6 +32,7 @@ model::MpiLateness lateness_of(const LateRanks& late) {
         sum.irregular_s += row->lateness.irregular_s;
         sum.starved_s += row->lateness.starved_s;
         sum.interrupted_s += row->lateness.interrupted_s;
+        sum.blocked_s += row->lateness.blocked_s;
         sum.waiting_s += row->lateness.waiting_s;
         sum.other_s += row->lateness.other_s;
     }
@@ -63,9 +67,10 @@ Reason main_reason(const model::MpiLateness& lateness) {
          "now and then they are busy outside MPI for longer than the others"},
         {"starved", lateness.starved_s, "it waits for a CPU", "they wait for CPUs"},
         {"interrupted", lateness.interrupted_s, "now and then it loses its CPU", "now and then they lose their CPUs"},
+        {"blocked", lateness.blocked_s, "it sleeps or is blocked outside MPI", "they sleep or are blocked outside MPI"},
         {"waiting", lateness.waiting_s, "it waits for others itself", "they wait for others themselves"},
-        {"other", lateness.other_s, "it leaves the collective before later than the others",
-         "they leave the collective before later than the others"},
+        {"other", lateness.other_s, "it is in MPI calls of which it is not known for whom they wait",
+         "they are in MPI calls of which it is not known for whom they wait"},
     };
     return *std::ranges::max_element(reasons, {}, &Reason::seconds);
 }
@@ -115,6 +120,10 @@ std::vector<Advice> advice_for(const Reason& reason, const Told& told, const std
         return {{one ? "Give the rank a CPU of its own" : "Give each of them a CPU of its own",
                  "bind each rank to a core (mpirun --bind-to core, srun --cpu-bind=cores, or plumb's --pin) and keep other "
                  "programs off that core", "launch", ""}};
+    if (name == "blocked")
+        return {{"Look at what it waits for outside MPI",
+                 "a file, a lock, a pipe or a sleep between its MPI calls: `strace -f -T` on one rank of that kind shows system calls and "
+                 "their times; let a thread of its own do it, or do it while the others go on", "code", ""}};
     if (name == "waiting" || name == "other")
         return {one ? Advice{"Look at the ranks that it waits for", "its delay came to it through other MPI calls", "code", ""}
                     : Advice{"Look at the ranks that they wait for", "their delay came to them through other MPI calls", "code", ""}};
@@ -196,32 +205,71 @@ class MpiLateRank : public Diagnosis {
         finding.cost.fraction = fraction_of_run(input.run, late.cost_s);
         finding.severity = severity_of_cost(finding.cost.fraction);
         finding.confidence = late.by_messages ? 0.7 : told.with.empty() ? 0.9 : 0.6;
-        finding.where = told.extra.lines.heaviest(5);
-        const std::string place = finding.where.empty() ? std::string() : place_name(finding.where[0]);
         const model::MpiLateness lateness = late.behind.empty() ? lateness_of(late) : lateness_behind(job, late);
-        const Reason reason = late.by_messages ? Reason{"computing", 0, "they wait for its messages", "they wait for their messages"}
-                                               : main_reason(lateness);
-        finding.title = fmt::format("{}{} wait for {}: {}", late.behind.empty() ? "" : fmt::format("Behind {}, ", ranks_words(late.behind)),
-                                    job_words(input.run, job), told.name(), reason.words(late));
+        const Reason reason = late.by_messages ? reason_by_messages(job) : main_reason(lateness);
+        // Time that took no CPU is on no line of the samples: the call that it came late to is all that is known.
+        const double work_s = late.by_messages ? late.cost_s : lateness.computing_s + lateness.irregular_s;
+        const bool by_lines = reason.name != std::string("blocked") && told.extra.cpu_s >= kLeastOfWork * work_s;
+        finding.where = by_lines ? told.extra.lines.heaviest(5) : late.by_messages ? message_calls(input, late) : late_calls(input, late);
+        const std::string place = finding.where.empty() ? std::string() : place_name(finding.where[0]);
+        finding.title = fmt::format("{}{} for {}: {}", late.behind.empty() ? "" : fmt::format("Behind {}, ", ranks_words(late.behind)),
+                                    waiting_words(input, job, late), told.name(), reason.words(late));
         const std::string name = reason.name;
-        if (!place.empty() && (name == "computing" || name == "irregular"))
-            finding.title += ", at " + place;
+        if (!place.empty() && (name == "computing" || name == "irregular" || name == "blocked"))
+            finding.title += by_lines           ? ", at " + place
+                             : late.by_messages ? ", before " + place
+                                                : fmt::format(", before {} at {}", late.rows[0]->late_call, place);
         finding.gain = {finding.cost.fraction, gain_words(told)};
         describe_subject(input, told, finding);
         finding.subject.details["reason"] = name;
         add_evidence(job, told, lateness, finding);
-        finding.advice = advice_for(reason, told, place);
-        tell_unplaced(told.extra.lines, input.run, finding);
-        // Ranks that alone lack CPUs are just what is to be found.
+        finding.advice = advice_for(reason, told, by_lines ? place : std::string());
+        if (by_lines)
+            tell_unplaced(told.extra.lines, input.run, finding);
+        // Ranks that alone lack CPUs are just what is to be found; whether those that wait have CPUs to wait on does not matter.
         const bool lacks_cpu = name == "starved" || name == "interrupted";
-        allow_for_starved_ranks(starved_share(job, lacks_cpu ? &late : nullptr), finding);
+        allow_for_starved_ranks(lacks_cpu ? starved_share(job, &late) : starved_share_of(late), finding);
         return finding;
+    }
+
+    // "8 ranks wait", "The other rank waits"; with the job's name when the run has several.
+    static std::string waiting_words(const DiagnosisInput& input, const model::MpiJob& job, const LateRanks& late) {
+        const auto waiting = static_cast<size_t>(job.size) - std::min<size_t>(static_cast<size_t>(job.size), late.rows.size() + late.behind.size());
+        const std::string of_job = input.run.mpi_jobs.size() < 2 || job.name.empty() ? "" : fmt::format(" of the job {}", job.name);
+        if (waiting == 1)
+            return fmt::format("{} other rank{} waits", late.behind.empty() ? "The" : "the", of_job);
+        return fmt::format("{} ranks{} wait", waiting, of_job);
+    }
+
+    static Reason reason_by_messages(const model::MpiJob& job) {
+        if (job.late_receiver_s > job.late_sender_s)
+            return {"computing", 0, "it comes late to receive messages", "they come late to receive messages"};
+        return {"computing", 0, "its messages come late", "their messages come late"};
+    }
+
+    // Where they send and receive.
+    static std::vector<Location> message_calls(const DiagnosisInput& input, const LateRanks& late) {
+        LineShares lines;
+        for (const model::MpiRankRow* row : late.rows)
+            for (const model::MpiSite& site : input.run.processes[row->process].mpi->sites)
+                if (site.kind & (trace::kMpiSend | trace::kMpiReceive))
+                    lines.add(input.paths.user_frame(row->process, site.path), static_cast<double>(site.calls));
+        return lines.heaviest(5);
+    }
+
+    // The collectives to which they came late.
+    static std::vector<Location> late_calls(const DiagnosisInput& input, const LateRanks& late) {
+        LineShares lines;
+        for (const model::MpiRankRow* row : late.rows)
+            if (row->late_path)
+                lines.add(input.paths.user_frame(row->process, row->late_path), std::max(row->lateness_s, 1e-9));
+        return lines.heaviest(5);
     }
 
     static std::string gain_words(const Told& told) {
         const LateRanks& late = told.late;
         if (late.by_messages)
-            return "the mean time that the other ranks waited for its messages";
+            return "the mean time that the other ranks waited for it to send or to receive";
         std::string words = late.rows.size() == 1
             ? "every collective replayed without what this rank usually does more than the median of the others, and without what it "
               "alone does now and then"
@@ -272,13 +320,13 @@ class MpiLateRank : public Diagnosis {
         finding.evidence["times_responsible_count"] = static_cast<int64_t>(sum([](const Row& row) { return row.times_responsible; }));
         finding.evidence["collective_count"] = static_cast<int64_t>(told.late.rows[0]->collectives);
         finding.evidence["caused_wait_rank_seconds"] = sum([](const Row& row) { return row.caused_wait_s; });
-        finding.evidence["caused_late_sender_rank_seconds"] = sum([](const Row& row) { return row.caused_late_sender_s; });
+        finding.evidence["caused_message_wait_rank_seconds"] = sum([](const Row& row) { return row.caused_message_wait_s; });
         const double late_s = sum([](const Row& row) { return row.lateness_s; });
         finding.evidence["late_seconds"] = late_s;
         const std::pair<const char*, double> reasons[] = {
             {"late_computing_seconds", lateness.computing_s}, {"late_irregular_seconds", lateness.irregular_s},
             {"late_starved_seconds", lateness.starved_s},     {"late_interrupted_seconds", lateness.interrupted_s},
-            {"late_waiting_seconds", lateness.waiting_s},     {"late_other_seconds", lateness.other_s}};
+            {"late_blocked_seconds", lateness.blocked_s},     {"late_waiting_seconds", lateness.waiting_s},     {"late_other_seconds", lateness.other_s}};
         if (told.late.behind.empty())
             for (const auto& [key, value] : reasons)
                 if (value > 0.01 * late_s)

@@ -70,6 +70,9 @@ std::vector<Metric> mpi_metrics_of(const model::MpiJob& job) {
     if (job.matched_messages)
         add("late sender fraction", job.late_sender_s / sums.elapsed_s,
             "time in receives before the sender began to send / elapsed time, all ranks");
+    if (job.matched_messages)
+        add("late receiver fraction", job.late_receiver_s / sums.elapsed_s,
+            "time in sends before the receiver began to receive / elapsed time, all ranks");
     const model::MpiGranularity& granularity = job.granularity;
     if (granularity.intervals)
         metrics.push_back({"compute interval", granularity.median_s, "seconds",

@@ -17,10 +17,11 @@ constexpr double kLeastLatencyPart = 0.5;   // of the time in message calls
 constexpr double kLeastTogether = 2;        // messages that could become one
 constexpr double kMostTogether = 64;        // where nothing but the size limits it
 constexpr uint64_t kLeastSteps = 3;
+constexpr double kLeastMessages = 200;      // the time of a few is that of starting up
 constexpr double kSmall_bytes = 8192;       // where the bandwidth could not be told
 constexpr double kLeastSmall_bytes = 1024, kMostSmall_bytes = 65536;
 constexpr double kShortWait = 10;           // latencies: waits up to this are part of exchanging
-constexpr uint32_t kMessageCall = trace::kMpiSend | trace::kMpiReceive | trace::kMpiWait | trace::kMpiPoll | trace::kMpiProbe;
+constexpr uint32_t kMessageCall = trace::kMpiSend | trace::kMpiReceive | trace::kMpiWait;
 
 // Messages of a job, all ranks together; seconds are rank-seconds.
 struct Messages {
@@ -28,7 +29,8 @@ struct Messages {
     double small_count = 0;
     double small_limit_bytes = kSmall_bytes; // at which half of a message's time is its latency
     double pairs = 0;                 // (sender, receiver)
-    double calls_s = 0;               // in calls that send, receive or wait for messages, long waits for late ranks left out
+    double calls_s = 0;               // in calls that send, receive or wait for messages, long waits for late ranks left out; at
+                                      // most the job's time: threads of a rank may wait side by side
     double latency_part_s = 0;        // of these: what does not grow with the bytes
     double together = 1;              // messages of one pair between two collectives, which could be one
     bool by_steps = false;            // that was counted; else it follows from the sizes
@@ -61,12 +63,13 @@ Messages messages_of(const model::Run& run, const model::MpiJob& job) {
         return messages;
     double waits_s = 0;
     for (const model::MpiCallSite& site : job.sites)
-        if ((site.kind & kMessageCall) && !(site.kind & trace::kMpiCollectiveCall)) {
+        if ((site.kind & kMessageCall) && !(site.kind & (trace::kMpiCollectiveCall | trace::kMpiPoll | trace::kMpiProbe))) {
             messages.calls_s += site.time_s;
             waits_s += site.wait_s;
         }
     if (!fit.known || waits_s > kShortWait * fit.latency_s * messages.count)
         messages.calls_s = std::max(0.0, messages.calls_s - waits_s);
+    messages.calls_s = std::min(messages.calls_s, job.elapsed_s * job.size);
     messages.latency_part_s = std::max(0.0, messages.calls_s - messages.bytes * fit.seconds_per_byte);
     const uint64_t steps = job.epochs * job.epoch_stride;
     if (steps >= kLeastSteps) {
@@ -105,7 +108,7 @@ class MpiSmallMessages : public Diagnosis {
                 continue;
             const Messages messages = messages_of(input.run, job);
             const double saved_s = saved_seconds(messages) / job.size;
-            if (messages.together >= kLeastTogether && messages.small_count >= 0.5 * messages.count &&
+            if (messages.count >= kLeastMessages && messages.together >= kLeastTogether && messages.small_count >= 0.5 * messages.count &&
                 messages.latency_part_s >= kLeastLatencyPart * messages.calls_s &&
                 fraction_of_run(input.run, saved_s) >= kLeastFraction)
                 findings.push_back(finding_of(input, job, messages, saved_s));
@@ -124,7 +127,7 @@ class MpiSmallMessages : public Diagnosis {
         finding.confidence = messages.by_steps ? 0.85 : 0.6;
         LineShares lines;
         for (const model::MpiCallSite& site : job.sites)
-            if ((site.kind & kMessageCall) && !(site.kind & trace::kMpiCollectiveCall))
+            if ((site.kind & kMessageCall) && !(site.kind & (trace::kMpiCollectiveCall | trace::kMpiPoll | trace::kMpiProbe)))
                 add_call_site(input.paths, site, site.time_s, lines);
         finding.where = lines.heaviest(5);
         const double mean_bytes = messages.bytes / messages.count;

@@ -27,10 +27,11 @@ struct MpiLateness {
                               // work that comes and goes, or an interrupt, or the hypervisor
     double starved_s = 0;     // runnable without a CPU (run delay), much the same each time
     double interrupted_s = 0; // likewise, but now and then: another program took the CPU away
+    double blocked_s = 0;     // asleep outside MPI: files, locks, sleep()
     double waiting_s = 0;     // waiting for others in MPI calls since its last such collective: a delay they passed on
-    double other_s = 0;       // it had left the collective before later than the others
+    double other_s = 0;       // none of these: in MPI calls of which it is not known for whom they waited
 
-    double sum_s() const { return computing_s + irregular_s + starved_s + interrupted_s + waiting_s + other_s; }
+    double sum_s() const { return computing_s + irregular_s + starved_s + interrupted_s + blocked_s + waiting_s + other_s; }
 };
 
 // Where the time of one rank went, between the end of MPI_Init and the beginning of MPI_Finalize.
@@ -49,10 +50,12 @@ struct MpiRankRow {
     uint64_t times_last = 0;  // of these, the others waiting for it
     uint64_t times_responsible = 0; // the last one had waited for this one's message since its last collective
     double caused_wait_s = 0; // rank-seconds that others waited in collectives at which it came last
-    double caused_late_sender_s = 0; // rank-seconds that receivers waited for its sends, passed-on delay included
+    double caused_message_wait_s = 0; // rank-seconds that others waited for its sends and receives, passed-on delay included
     double gain_s = 0;        // of the whole job, had this rank been as quick as the median of the others
     double lateness_s = 0;    // behind the median arrival, sum over the collectives at which it came last
     MpiLateness lateness;     // lateness_s by its reason
+    uint32_t late_path = 0;   // of the collective call to which most of it belongs; 0: none
+    std::string late_call;
     int delayed_by = -1;      // rank at the root of most of lateness.waiting_s; -1: none
 };
 

@@ -58,7 +58,7 @@ class PathNumbers {
 // Waiting for messages by call site of the rank at `row`.
 std::map<uint32_t, Nanoseconds> message_waits(const MatchedMessages& messages, uint32_t row) {
     std::map<uint32_t, Nanoseconds> waits;
-    const auto [first, behind] = messages.waits_of(row);
+    const auto [first, behind] = messages.late_senders_of(row);
     for (size_t i = first; i < behind; ++i)
         accumulate(waits[messages.late_senders[i].wait_site], messages.late_senders[i].weighted());
     for (const LateReceiver& late : messages.late_receivers_of(row))

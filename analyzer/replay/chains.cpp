@@ -41,15 +41,13 @@ bool Causes::is_serial() const {
     return static_cast<double>(most) <= kOwnWork * static_cast<double>(length);
 }
 
-const LateSender* last_wait(const MatchedMessages& messages, uint32_t row, Nanoseconds begin, Nanoseconds end) {
-    const auto [first, behind] = messages.waits_of(row);
-    const auto begin_of_row = messages.late_senders.begin() + static_cast<ptrdiff_t>(first);
-    const auto end_of_row = messages.late_senders.begin() + static_cast<ptrdiff_t>(behind);
+const PeerWait* last_wait(const MatchedMessages& messages, uint32_t row, Nanoseconds begin, Nanoseconds end) {
+    const std::span<const PeerWait> waits = messages.waits_of(row);
     // Waits of one thread follow each other: the last that began before `end` is the last that ended by then, or the one
     // before it.
-    auto wait = std::upper_bound(begin_of_row, end_of_row, end,
-                                 [](Nanoseconds moment, const LateSender& entry) { return moment <= entry.begin; });
-    for (int tries = 0; tries < 2 && wait != begin_of_row; ++tries) {
+    auto wait = std::upper_bound(waits.begin(), waits.end(), end,
+                                 [](Nanoseconds moment, const PeerWait& entry) { return moment <= entry.begin; });
+    for (int tries = 0; tries < 2 && wait != waits.begin(); ++tries) {
         --wait;
         if (wait->end <= end)
             return wait->end > begin ? &*wait : nullptr;
@@ -57,17 +55,17 @@ const LateSender* last_wait(const MatchedMessages& messages, uint32_t row, Nanos
     return nullptr;
 }
 
-Causes causes_of(const MatchedMessages& messages, const LateSender& wait) {
+Causes causes_of(const MatchedMessages& messages, const PeerWait& wait) {
     Causes causes;
-    uint32_t row = wait.sender;
+    uint32_t row = wait.awaited;
     Nanoseconds end = wait.end;
     while (causes.parts.size() + 1 < Causes::kMostParts) {
-        const LateSender* before = last_wait(messages, row, wait.begin, end);
+        const PeerWait* before = last_wait(messages, row, wait.begin, end);
         if (!before || before->end >= end || before->begin >= before->end)
             break;
         causes.parts.push_back({row, end - before->end});
         end = before->end;
-        row = before->sender;
+        row = before->awaited;
     }
     causes.parts.push_back({row, end - wait.begin});
     return causes;
@@ -79,22 +77,22 @@ model::MpiChains find_chains(const model::Run& run, const Job& job, const Matche
     std::map<SiteOfWait, Nanoseconds> by_site;
     Nanoseconds sum = 0;
     uint64_t ranks = 0;
-    for (const LateSender& wait : messages.late_senders) {
+    for (const PeerWait& wait : messages.waits) {
         const Causes causes = causes_of(messages, wait);
         for (const Causes::Part& part : causes.parts)
             accumulate(caused[part.row], part.length * static_cast<Nanoseconds>(wait.weight));
         if (!causes.is_serial())
             continue;
-        std::set<uint32_t> involved = {wait.receiver};
+        std::set<uint32_t> involved = {wait.waiter};
         for (const Causes::Part& part : causes.parts)
             involved.insert(part.row);
         chains.waits += wait.weight;
         ranks += involved.size() * wait.weight;
         sum += wait.weighted();
-        by_site[{wait.receiver, wait.wait_site}] += wait.weighted();
+        by_site[{wait.waiter, wait.wait_site}] += wait.weighted();
         if (involved.size() > chains.longest) {
             chains.longest = static_cast<uint32_t>(involved.size());
-            chains.longest_ranks = {job.ranks[wait.receiver].rank};
+            chains.longest_ranks = {job.ranks[wait.waiter].rank};
             for (const Causes::Part& part : causes.parts)
                 if (const int rank = job.ranks[part.row].rank; chains.longest_ranks.size() < Causes::kMostParts &&
                                                                std::ranges::find(chains.longest_ranks, rank) ==

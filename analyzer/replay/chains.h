@@ -1,4 +1,4 @@
-// What a rank that waited for a message really waited for: the sender may have waited itself.
+// What a rank that waited for another one's message, or for it to receive, really waited for: that one may have waited itself.
 #pragma once
 
 #include "model/mpi_job.h"
@@ -23,10 +23,10 @@ struct Causes {
     bool is_serial() const;
 };
 
-Causes causes_of(const MatchedMessages& messages, const LateSender& wait);
+Causes causes_of(const MatchedMessages& messages, const PeerWait& wait);
 
-// The latest wait of `row` for a message that ended in (begin, end]; null: there is none.
-const LateSender* last_wait(const MatchedMessages& messages, uint32_t row, Nanoseconds begin, Nanoseconds end);
+// The latest wait of `row` that ended in (begin, end]; null: there is none.
+const PeerWait* last_wait(const MatchedMessages& messages, uint32_t row, Nanoseconds begin, Nanoseconds end);
 
 // Sums over all waits. `caused`: nanoseconds that others waited, by the row that was at work meanwhile (one element for
 // each rank of the job).

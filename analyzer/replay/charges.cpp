@@ -31,24 +31,24 @@ Nanoseconds waited_until(const Epoch& epoch, const Collective& event) {
     return event.kind & trace::kMpiSynchronising ? epoch.last.begin : event.wait;
 }
 
-// What a rank waited for messages since its last collective.
+// What a rank waited for others' messages since its last collective.
 struct WindowWaits {
     Nanoseconds sum = 0;
-    const LateSender* longest = nullptr;
+    const PeerWait* longest = nullptr;
 };
 
-// Calls visitor(const LateSender&, Nanoseconds) for each wait that ended between the event's last collective and its begin,
+// Calls visitor(const PeerWait&, Nanoseconds) for each wait that ended between the event's last collective and its begin,
 // with the part of it that lies there.
 template <class Visitor>
 void for_each_wait_before(const MatchedMessages& messages, uint32_t row, const Collective& event, const Visitor& visitor) {
     const Nanoseconds begin = event.begin - event.gap;
-    for (Nanoseconds end = event.begin; const LateSender* wait = last_wait(messages, row, begin, end); end = wait->begin)
+    for (Nanoseconds end = event.begin; const PeerWait* wait = last_wait(messages, row, begin, end); end = wait->begin)
         visitor(*wait, wait->end - std::max(begin, wait->begin));
 }
 
 WindowWaits waits_before(const MatchedMessages& messages, uint32_t row, const Collective& event) {
     WindowWaits waits;
-    for_each_wait_before(messages, row, event, [&](const LateSender& wait, Nanoseconds length) {
+    for_each_wait_before(messages, row, event, [&](const PeerWait& wait, Nanoseconds length) {
         accumulate(waits.sum, length);
         if (!waits.longest || wait.length() > waits.longest->length())
             waits.longest = &wait;
@@ -68,6 +68,8 @@ class RankReader {
         const Epoch* epoch = input_.epochs.find(event.membership->comm, event.sequence, hint_);
         if (!epoch || !epoch->complete)
             return;
+        if (!follows(event))
+            inherited_ = {};
         const Nanoseconds wait = std::clamp(waited_until(*epoch, event) - event.wait, Nanoseconds{0}, event.end - event.wait);
         charge(*epoch, event, wait);
         const Arrival awaited = epoch->awaited();
@@ -77,13 +79,15 @@ class RankReader {
         else if (responsible == row_)
             explain_root(*epoch, event);
         look_at_cure(*epoch, event, responsible);
-        previous_ = {event.end, wait, awaited.row};
+        remember_wait(*epoch, event, wait);
     }
 
   private:
-    struct Previous {
-        Nanoseconds end = INT64_MIN, wait = 0;
-        uint32_t awaited = UINT32_MAX;
+    // Since all ranks left a collective together: for whom it waited in those after that, when it left the last of them, and
+    // how much of its being late is told already.
+    struct Inherited {
+        Nanoseconds end = INT64_MIN, told = 0;
+        std::map<uint32_t, Nanoseconds> waits; // by row
     };
 
     void charge(const Epoch& epoch, const Collective& event, Nanoseconds wait) {
@@ -113,23 +117,27 @@ class RankReader {
 
     // The others waited for this rank.
     void explain(const Epoch& epoch, const Collective& event) {
-        const Nanoseconds lateness = event.begin - epoch.median_begin;
+        Nanoseconds lateness = event.begin - epoch.median_begin;
         if (lateness <= 0)
             return;
         own_.times_last++;
+        lateness -= inherited_.told;
+        if (lateness <= 0)
+            return;
+        accumulate(inherited_.told, lateness);
         const Nanoseconds computing = std::min(extra_of(epoch, event), lateness);
-        accumulate(own_.lateness, lateness);
+        add_lateness(event, lateness);
         add_computing(event, computing);
         Nanoseconds rest = lateness - computing;
         rest -= passed_on_by_messages(epoch, event, std::min(rest, event.gap_mpi - epoch.median_mpi), lateness);
-        pass_on_by_collective(event, rest);
+        pass_on_by_collective(rest);
     }
 
     // The last one was late because it had waited for this rank; so may have been all others, so that none of them was
     // later than the median.
     void explain_root(const Epoch& epoch, const Collective& event) {
         const Nanoseconds computing = extra_of(epoch, event);
-        accumulate(own_.lateness, computing);
+        add_lateness(event, computing);
         add_computing(event, computing);
         own_.times_root += computing > 0;
     }
@@ -138,16 +146,25 @@ class RankReader {
         return std::max(Nanoseconds{0}, event.compute() - epoch.median_compute);
     }
 
+    void add_lateness(const Collective& event, Nanoseconds lateness) {
+        accumulate(own_.lateness, lateness);
+        accumulate(own_.sites[event.site].late, lateness);
+    }
+
     void add_computing(const Collective& event, Nanoseconds computing) {
         accumulate(own_.late_computing, computing);
-        if (!run_delay_) {
-            run_delay_.emplace(input_.run, process_.threads, main_mpi_thread(process_));
-            own_.delayed_intervals = run_delay_->share_of_intervals();
+        if (!off_cpu_) {
+            off_cpu_.emplace(input_.run, process_.threads, main_mpi_thread(process_));
+            own_.delayed_intervals = off_cpu_->delayed_intervals();
         }
+        const Nanoseconds left = event.begin - event.gap;
         // Where all ranks wait for CPUs alike, that does not make one of them late.
         const auto usual = static_cast<Nanoseconds>(input_.usual_delay[row_] * static_cast<double>(event.gap));
-        const Nanoseconds delay = run_delay_->between(event.begin - event.gap, event.begin) - usual;
-        accumulate(own_.late_delayed, std::clamp(delay, Nanoseconds{0}, computing));
+        const Nanoseconds delay = std::clamp(off_cpu_->delayed(left, event.begin) - usual, Nanoseconds{0}, computing);
+        accumulate(own_.late_delayed, delay);
+        // Asleep outside MPI for certain: more than all the time in its calls.
+        const Nanoseconds asleep = off_cpu_->asleep(left, event.begin) - event.gap_mpi;
+        accumulate(own_.late_asleep, std::clamp(asleep, Nanoseconds{0}, computing - delay));
     }
 
     // What it takes to tell when the epoch would have begun without the responsible rank's extra work.
@@ -164,7 +181,7 @@ class RankReader {
 
     void look_at_others(size_t at, const Collective& event, uint32_t responsible) {
         Nanoseconds begin = event.begin;
-        for_each_wait_before(input_.messages, row_, event, [&](const LateSender& wait, Nanoseconds length) {
+        for_each_wait_before(input_.messages, row_, event, [&](const PeerWait& wait, Nanoseconds length) {
             if (causes_of(input_.messages, wait).main_row() == responsible)
                 begin -= length;
         });
@@ -179,7 +196,7 @@ class RankReader {
             return;
         const size_t own = levels.level_of(row_);
         std::array<Nanoseconds, LateLevels::kMost> waited = {}; // for ranks of each level
-        for_each_wait_before(input_.messages, row_, event, [&](const LateSender& wait, Nanoseconds length) {
+        for_each_wait_before(input_.messages, row_, event, [&](const PeerWait& wait, Nanoseconds length) {
             if (const size_t level = levels.level_of(causes_of(input_.messages, wait).main_row()); level < levels.size())
                 accumulate(waited[level], length);
         });
@@ -210,13 +227,31 @@ class RankReader {
         return passed_on;
     }
 
-    // It came late out of a collective in which it waited for somebody else.
-    void pass_on_by_collective(const Collective& event, Nanoseconds most) {
-        const Nanoseconds left = event.begin - event.gap;
-        if (most <= 0 || previous_.wait <= 0 || previous_.awaited == row_ || previous_.awaited == UINT32_MAX ||
-            std::abs(left - previous_.end) > kSameMoment)
+    // It came late out of collectives in which it waited for somebody else while others did not wait.
+    void pass_on_by_collective(Nanoseconds most) {
+        Nanoseconds sum = 0;
+        for (const auto& [row, wait] : inherited_.waits)
+            accumulate(sum, wait);
+        if (most <= 0 || sum <= 0)
             return;
-        blame(previous_.awaited, std::min(most, previous_.wait));
+        const double part = std::min(1.0, static_cast<double>(most) / static_cast<double>(sum));
+        for (const auto& [row, wait] : inherited_.waits)
+            blame(row, static_cast<Nanoseconds>(part * static_cast<double>(wait)));
+    }
+
+    // No collective lies between the last one that was seen and this one.
+    bool follows(const Collective& event) const { return std::abs(event.begin - event.gap - inherited_.end) <= kSameMoment; }
+
+    void remember_wait(const Epoch& epoch, const Collective& event, Nanoseconds wait) {
+        const bool all_leave_together = (event.kind & trace::kMpiSynchronising) != 0 && !epoch.is_neighbour() &&
+                                        epoch.arrivals >= static_cast<uint32_t>(std::max(0, input_.job.size));
+        if (all_leave_together)
+            inherited_ = {};
+        const uint32_t awaited = epoch.awaited().row;
+        if (!all_leave_together && wait > 0 && awaited != row_ && awaited != UINT32_MAX &&
+            (inherited_.waits.size() < RankCharge::kMostDelayers || inherited_.waits.contains(awaited)))
+            accumulate(inherited_.waits[awaited], wait);
+        inherited_.end = event.end;
     }
 
     void blame(uint32_t row, Nanoseconds passed_on) {
@@ -230,16 +265,16 @@ class RankReader {
     RankCharge& own_;
     JobCharge& all_;
     const model::Process& process_;
-    std::optional<RunDelay> run_delay_;
-    Previous previous_;
+    std::optional<OffCpu> off_cpu_;
+    Inherited inherited_;
     size_t hint_ = 0;
 };
 
-// How many would go on sooner, did the awaited one come sooner.
-double waiting_ranks(const Epoch& epoch) {
-    if (epoch.kind & trace::kMpiFromRoot)
-        return epoch.arrivals - 1;
-    return epoch.kind & trace::kMpiToRoot ? 1 : epoch.arrivals;
+// The part of the job that ends sooner, did the awaited one come sooner. Those who wait for it now go on sooner, itself
+// too, and the others wait for one of them later. What the members of a smaller communicator have to themselves counts by
+// their number: whether the rest of the job waits for them is not known.
+double part_of_job(const Epoch& epoch, const Job& job) {
+    return std::min(1.0, static_cast<double>(epoch.arrivals) / std::max(1, job.size));
 }
 
 // Each epoch has one awaited rank, which alone finds its root.
@@ -324,7 +359,7 @@ Responsible find_responsible(const model::Run& run, const Job& job, const EpochT
     Responsible responsible;
     for (const Epoch& epoch : epochs.epochs())
         responsible.push_back(epoch.complete ? epoch.awaited().row : UINT32_MAX);
-    if (messages.late_senders.empty())
+    if (messages.waits.empty())
         return responsible;
     const auto none = [] { return FoundRoots(); };
     const FoundRoots roots = work.of_all(none, [&](uint32_t row, FoundRoots& found) {
@@ -364,7 +399,7 @@ std::vector<double> gains_of(const Job& job, const EpochTable& epochs, const Res
         const Nanoseconds cured = all.responsible_begin[at] - surplus[responsible[at]].curable(all.responsible_extra[at]);
         const Nanoseconds sooner = epoch.awaited().begin - std::max(next, cured);
         if (sooner > 0)
-            gains[responsible[at]] += static_cast<double>(sooner) * waiting_ranks(epoch) / std::max(1, job.size);
+            gains[responsible[at]] += static_cast<double>(sooner) * part_of_job(epoch, job);
     }
     return gains;
 }
@@ -388,7 +423,7 @@ std::vector<double> gains_of_levels(const Job& job, const EpochTable& epochs, co
                 cured = std::max(cured, late.begin - surplus[late.row].curable(late.extra));
             const Nanoseconds begin = std::max(cured, all.levels[level].others_begin[at]);
             if (begin > -kMost && begin < epoch.awaited().begin)
-                totals[level] += static_cast<double>(epoch.awaited().begin - begin) * waiting_ranks(epoch) / std::max(1, job.size);
+                totals[level] += static_cast<double>(epoch.awaited().begin - begin) * part_of_job(epoch, job);
         }
     }
     for (size_t level = totals.size(); level-- > 1;)

@@ -6,8 +6,8 @@
 #include "replay/heat_map.h"
 #include "replay/late_levels.h"
 #include "replay/log_histogram.h"
+#include "replay/off_cpu.h"
 #include "replay/rank_work.h"
-#include "replay/run_delay.h"
 
 #include <algorithm>
 #include <map>
@@ -23,12 +23,13 @@ using Responsible = std::vector<uint32_t>; // rows
 struct RankCharge {
     struct Site {
         Nanoseconds wait = 0, operation = 0;
+        Nanoseconds late = 0; // of RankCharge::lateness
     };
     std::vector<Site> sites; // as MpiProcess::sites
     Nanoseconds wait = 0, operation = 0;
     uint64_t collectives = 0, times_last = 0;
     uint64_t times_root = 0; // responsible without coming last itself
-    Nanoseconds lateness = 0, late_computing = 0, late_delayed = 0, late_waiting = 0;
+    Nanoseconds lateness = 0, late_computing = 0, late_delayed = 0, late_asleep = 0, late_waiting = 0;
     double delayed_intervals = 0; // share of its thread's intervals with noticeable run delay; 0 unless it came last
     LogHistogram extra_compute; // over the median of the others, in all its collectives
     std::map<uint32_t, Nanoseconds> delayed_by; // row at the root of late_waiting; at most kMostDelayers
@@ -36,7 +37,7 @@ struct RankCharge {
 
     template <class Carrier> void carry(Carrier& carrier) { // see team/packing.h
         carrier(sites, wait, operation, collectives, times_last, times_root, lateness, late_computing, late_delayed,
-                late_waiting, delayed_intervals, extra_compute, delayed_by);
+                late_asleep, late_waiting, delayed_intervals, extra_compute, delayed_by);
     }
 };
 

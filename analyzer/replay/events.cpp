@@ -33,6 +33,7 @@ bool RankEvents::take(const trace::MpiMessage& record, Message& event) const {
     event.sequence = record.sequence;
     event.site = site;
     event.wait_site = wait_site == trace::IdIndex::kNone ? site : wait_site;
+    event.kind = mpi_.sites[site].kind;
     event.peer = record.peer;
     event.tag = record.tag;
     event.flags = record.flags;

@@ -32,6 +32,7 @@ struct Message {
     const Membership* membership; // null: a communicator of which the file says nothing
     uint64_t sequence;
     uint32_t site, wait_site; // indexes into MpiProcess::sites
+    uint32_t kind;            // trace::MpiKind of the call that began it
     int peer;                 // world rank
     int32_t tag;
     uint32_t flags;           // trace::MpiMessageFlags

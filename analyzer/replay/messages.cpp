@@ -45,7 +45,7 @@ uint64_t recorded_ends(const model::Run& run, const Job& job) {
     return ends;
 }
 
-std::pair<size_t, size_t> MatchedMessages::waits_of(uint32_t row) const {
+std::pair<size_t, size_t> MatchedMessages::late_senders_of(uint32_t row) const {
     // Not equal_range of std::ranges: clang 14 cannot compile libstdc++'s subrange.
     const auto first = std::ranges::lower_bound(late_senders, row, {}, &LateSender::receiver);
     const auto behind = std::ranges::upper_bound(late_senders, row, {}, &LateSender::receiver);
@@ -57,6 +57,28 @@ std::span<const LateReceiver> MatchedMessages::late_receivers_of(uint32_t sender
     const auto behind = std::ranges::upper_bound(late_receivers, sender, {}, &LateReceiver::sender);
     return std::span(late_receivers).subspan(static_cast<size_t>(first - late_receivers.begin()),
                                              static_cast<size_t>(behind - first));
+}
+
+std::span<const PeerWait> MatchedMessages::waits_of(uint32_t waiter) const {
+    const auto first = std::ranges::lower_bound(waits, waiter, {}, &PeerWait::waiter);
+    const auto behind = std::ranges::upper_bound(waits, waiter, {}, &PeerWait::waiter);
+    return std::span(waits).subspan(static_cast<size_t>(first - waits.begin()), static_cast<size_t>(behind - first));
+}
+
+void MatchedMessages::join_waits() {
+    waits.clear();
+    for (const LateSender& late : late_senders)
+        waits.push_back({late.receiver, late.sender, late.wait_site, late.begin, late.end, late.weight});
+    for (const LateReceiver& late : late_receivers)
+        waits.push_back({late.sender, late.receiver, late.wait_site, late.begin, late.end, weight});
+    std::ranges::sort(waits, [](const PeerWait& left, const PeerWait& right) {
+        return std::tie(left.waiter, left.begin, right.end, left.awaited, left.wait_site) <
+               std::tie(right.waiter, right.begin, left.end, right.awaited, right.wait_site);
+    });
+    const auto same = [](const PeerWait& left, const PeerWait& right) {
+        return left.waiter == right.waiter && left.begin == right.begin;
+    };
+    waits.erase(std::unique(waits.begin(), waits.end(), same), waits.end());
 }
 
 MessageEnds::MessageEnds(const Job& job, uint64_t recorded_ends, size_t most)
@@ -85,7 +107,8 @@ void MessageEnds::take(uint32_t row, const Message& event) {
                      .end = event.end,
                      .bytes = event.bytes,
                      .wait_site = event.wait_site,
-                     .flags = event.flags});
+                     .flags = event.flags,
+                     .receives_too = (event.kind & trace::kMpiReceive) != 0});
 }
 
 void MessageEnds::merge(MessageEnds&& other) {
@@ -126,8 +149,9 @@ void MessageEnds::lay_side_by_side(const End& send, const End& receive, MatchedM
                                             .transfer = receive.end - send.begin,
                                             .bytes = receive.bytes});
     }
-    const bool needs_receiver = (send.flags & trace::kMpiMessageSynchronous) != 0 || send.begin == send.wait ||
-                                send.bytes >= kSurelyRendezvous_bytes;
+    // A call that receives as well may have been done with sending long before it returned.
+    const bool needs_receiver = (send.flags & trace::kMpiMessageSynchronous) != 0 ||
+                                (send.begin == send.wait && !send.receives_too) || send.bytes >= kSurelyRendezvous_bytes;
     if (needs_receiver && receive.begin > send.wait && send.end >= receive.begin)
         matched.late_receivers.push_back({send.sender, send.receiver, send.wait_site, send.wait, receive.begin});
 }
@@ -143,6 +167,7 @@ void MatchedMessages::weigh(const model::Run& run, const Job& job) {
         const uint64_t waits = site.calls > site.found_nothing ? site.calls - site.found_nothing : 1;
         wait.weight = std::clamp<uint64_t>((waits + kept->second / 2) / kept->second, 1, weight);
     }
+    join_waits();
 }
 
 MatchedMessages MessageEnds::match() && {
@@ -164,6 +189,7 @@ MatchedMessages MessageEnds::match() && {
         return std::tie(left.sender, left.begin, left.end, left.receiver) <
                std::tie(right.sender, right.begin, right.end, right.receiver);
     });
+    matched.join_waits();
     return matched;
 }
 

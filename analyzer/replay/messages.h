@@ -9,6 +9,7 @@
 
 #include <cstdint>
 #include <map>
+#include <span>
 #include <utility>
 #include <vector>
 
@@ -34,11 +35,24 @@ struct LateReceiver {
     Nanoseconds begin = 0, end = 0;
 };
 
+// Either, as one rank waiting for another.
+struct PeerWait {
+    uint32_t waiter = 0, awaited = 0; // rows
+    uint32_t wait_site = 0;           // of the waiter's process
+    Nanoseconds begin = 0, end = 0;
+    uint64_t weight = 1;              // how many waits it stands for
+
+    Nanoseconds length() const { return end - begin; }
+    Nanoseconds weighted() const { return length() * static_cast<Nanoseconds>(weight); }
+};
+
 struct MatchedMessages {
     // One for each moment at which a rank waited: of the messages that a Waitall waits for, the one sent last. By the
     // waiting rank, then by begin; they do not overlap within a rank unless several of its threads waited.
     std::vector<LateSender> late_senders;
     std::vector<LateReceiver> late_receivers;
+    // Both of them by the waiting rank, then by begin, one for each moment at which a rank waited: the one that ended last.
+    std::vector<PeerWait> waits;
     uint64_t matched = 0, unmatched = 0;
     uint64_t weight = 1; // how many messages each one stands for
 
@@ -49,9 +63,14 @@ struct MatchedMessages {
     // each stands for a part of that wait only: a wait site does not wait more often than it is called.
     void weigh(const model::Run& run, const Job& job);
     // Late senders of one receiver: [first, second) of late_senders.
-    std::pair<size_t, size_t> waits_of(uint32_t row) const;
+    std::pair<size_t, size_t> late_senders_of(uint32_t row) const;
 
     std::span<const LateReceiver> late_receivers_of(uint32_t sender) const; // by begin
+    std::span<const PeerWait> waits_of(uint32_t waiter) const;              // by begin
+
+  private:
+    friend class MessageEnds;
+    void join_waits(); // of both kinds
 };
 
 class MessageEnds {
@@ -76,6 +95,7 @@ class MessageEnds {
         uint64_t bytes;
         uint32_t wait_site;
         uint32_t flags;
+        bool receives_too; // by the kind of the call that began it
         bool sent() const { return (flags & trace::kMpiMessageSent) != 0; }
     };
     static bool in_order(const End& left, const End& right);

@@ -24,10 +24,12 @@ model::MpiLateness reasons_of(const RankCharge& charge, double scale) {
     const double computing_s = seconds(charge.late_computing) * scale;
     const double delayed_s = std::min(computing_s, seconds(charge.late_delayed) * scale);
     (charge.delayed_intervals >= kUsual ? reasons.starved_s : reasons.interrupted_s) = delayed_s;
+    reasons.blocked_s = std::min(computing_s - delayed_s, seconds(charge.late_asleep) * scale);
+    const double busy_s = computing_s - delayed_s - reasons.blocked_s;
     const double usual_s = std::max(0.0, charge.extra_compute.quantile(0.5)) * 1e-9 *
                            static_cast<double>(charge.times_last + charge.times_root) * scale;
-    reasons.computing_s = std::min(computing_s - delayed_s, usual_s);
-    reasons.irregular_s = computing_s - delayed_s - reasons.computing_s;
+    reasons.computing_s = std::min(busy_s, usual_s);
+    reasons.irregular_s = busy_s - reasons.computing_s;
     reasons.waiting_s = seconds(charge.late_waiting) * scale;
     reasons.other_s = std::max(0.0, seconds(charge.lateness) * scale - reasons.sum_s());
     return reasons;
@@ -38,8 +40,17 @@ int main_delayer(const Job& job, const RankCharge& charge) {
     return most == charge.delayed_by.end() || most->first >= job.ranks.size() ? -1 : job.ranks[most->first].rank;
 }
 
+void tell_late_site(const model::MpiProcess& mpi, const RankCharge& charge, model::MpiRankRow& result) {
+    const auto most = std::ranges::max_element(charge.sites, {}, &RankCharge::Site::late);
+    const auto at = static_cast<size_t>(most - charge.sites.begin());
+    if (most == charge.sites.end() || most->late <= 0 || at >= mpi.sites.size())
+        return;
+    result.late_path = mpi.sites[at].path;
+    result.late_call = mpi.sites[at].call;
+}
+
 void add_messages(const MatchedMessages& messages, uint32_t row, model::MpiRankRow& result) {
-    const auto [first, behind] = messages.waits_of(row);
+    const auto [first, behind] = messages.late_senders_of(row);
     Nanoseconds waited = 0;
     for (size_t i = first; i < behind; ++i)
         accumulate(waited, messages.late_senders[i].weighted());
@@ -86,11 +97,12 @@ std::vector<model::MpiRankRow> rank_rows(const model::Run& run, const Job& job, 
         result.collectives = charge.collectives * stride;
         result.times_last = charge.times_last * stride;
         result.caused_wait_s = seconds(all.caused[row]) * scale;
-        result.caused_late_sender_s = seconds(caused_by_messages[row]);
+        result.caused_message_wait_s = seconds(caused_by_messages[row]);
         result.times_responsible = charge.times_root * stride;
         result.lateness_s = seconds(charge.lateness) * scale;
         result.lateness = reasons_of(charge, scale);
         result.delayed_by = main_delayer(job, charge);
+        tell_late_site(*process.mpi, charge, result);
     }
     return rows;
 }

@@ -12,6 +12,7 @@ namespace {
 
 constexpr size_t kLeastMessages = 5; // of an octave of sizes
 constexpr size_t kOctaves = 65;
+constexpr double kLeastLatency_s = 1e-6; // less is below what clocks of several CPUs tell
 constexpr double kLeastRatio = 4;    // of two sizes whose difference is to tell the bandwidth
 
 struct Octave {
@@ -38,7 +39,6 @@ model::MpiTransferFit fit(const std::array<Octave, kOctaves>& octaves) {
         for (const Point& large : points)
             if (large.bytes > kLeastRatio * small.bytes)
                 slopes.push_back(std::max(0.0, (large.time_s - small.time_s) / (large.bytes - small.bytes)));
-    result.known = true;
     result.seconds_per_byte = median(slopes);
     std::vector<double> latencies;
     for (const Point& point : points)
@@ -51,6 +51,10 @@ model::MpiTransferFit fit(const std::array<Octave, kOctaves>& octaves) {
         for (size_t i = 0; i < octave.times_s.size(); ++i)
             distances.push_back(std::abs(octave.times_s[i] - result.latency_s - result.seconds_per_byte * octave.sizes[i]));
     result.spread_s = median(distances);
+    // Times that scatter by more than they are tell of waiting for something else.
+    result.known = result.spread_s <= std::max(result.latency_s, kLeastLatency_s);
+    if (!result.known)
+        result.latency_s = result.seconds_per_byte = 0;
     return result;
 }
 

@@ -71,7 +71,7 @@ Json rank_object(const model::MpiRankRow& row, const model::Run& run) {
             {"collectives", row.collectives},
             {"times_last", row.times_last},
             {"caused_wait_seconds", number(row.caused_wait_s)},
-            {"caused_late_sender_seconds", number(row.caused_late_sender_s)},
+            {"caused_message_wait_seconds", number(row.caused_message_wait_s)},
             {"gain_seconds", number(row.gain_s)},
             {"lateness",
              {{"seconds", number(row.lateness_s)},
@@ -79,6 +79,7 @@ Json rank_object(const model::MpiRankRow& row, const model::Run& run) {
               {"irregular_seconds", number(why.irregular_s)},
               {"starved_seconds", number(why.starved_s)},
               {"interrupted_seconds", number(why.interrupted_s)},
+              {"blocked_seconds", number(why.blocked_s)},
               {"waiting_seconds", number(why.waiting_s)},
               {"other_seconds", number(why.other_s)},
               {"delayed_by", row.delayed_by >= 0 ? Json(row.delayed_by) : Json(nullptr)}}}};

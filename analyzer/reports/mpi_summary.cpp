@@ -109,9 +109,10 @@ std::string lateness_words(const model::MpiRankRow& row) {
         {why.irregular_s, "now and then it took longer outside MPI"},
         {why.starved_s, "it was ready to run and had no CPU"},
         {why.interrupted_s, "now and then another program took its CPU"},
+        {why.blocked_s, "it slept or was blocked outside MPI"},
         {why.waiting_s, row.delayed_by >= 0 ? fmt::format("it waited for rank {} itself", row.delayed_by)
                                             : std::string("it waited for others itself")},
-        {why.other_s, "it had left the collective before later than the others"},
+        {why.other_s, "it was in MPI calls of which it is not known for whom they waited"},
     };
     const auto* most = std::ranges::max_element(reasons, {}, [](const auto& reason) { return reason.first; });
     return most->first > 0 ? most->second : "";

@@ -223,6 +223,20 @@ TEST_CASE("mpi-late-rank: one rank that lacks a CPU is a finding, all of them ar
     check_bound(made.findings("mpi-late-rank"), true);
 }
 
+TEST_CASE("mpi-late-rank: time that took no CPU has no line, but the call it was late to") {
+    SyntheticJob job = steps(4, 0.010, 1, 0.005);
+    Diagnosed made(job);
+    model::MpiRankRow& late = made.run.mpi_jobs[0].ranks[1];
+    CHECK(late.late_call == "MPI_Allreduce");
+    CHECK(late.late_path != 0);
+    late.lateness.blocked_s = std::exchange(late.lateness.computing_s, 0);
+    const std::vector<Finding> findings = made.findings("mpi-late-rank");
+    REQUIRE(findings.size() == 1);
+    CHECK(findings[0].title.find("it sleeps or is blocked outside MPI, before MPI_Allreduce at ") != std::string::npos);
+    CHECK(std::get<std::string>(findings[0].subject.details.at("reason")) == "blocked");
+    CHECK(findings[0].evidence.contains("late_blocked_seconds"));
+}
+
 TEST_CASE("POP metrics multiply up") {
     SyntheticJob job = steps(4, 0.010, 2, 0.004, 0.001);
     const Diagnosed made(job);

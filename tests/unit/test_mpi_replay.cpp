@@ -1,6 +1,7 @@
 // Jobs of known truth: the replay must find who waited for whom, and why.
 #include "replay/charges.h"
 #include "replay/epochs.h"
+#include "replay/off_cpu.h"
 #include "synthetic_job.h"
 
 #include <catch2/catch.hpp>
@@ -104,6 +105,81 @@ TEST_CASE("a late rank's neighbours wait for its messages: the gain is still wha
     CHECK(only_job(slow).ranks[2].gain_s == Approx(measured_s).epsilon(0.05));
     CHECK(only_job(slow).ranks[2].lateness.computing_s > 0.3);
     CHECK(only_job(slow).ranks[3].gain_s < 0.1 * measured_s);
+}
+
+TEST_CASE("a rank late to a reduction holds up its root alone, and still the whole job") {
+    const auto run = [](double extra_s) {
+        SyntheticJob made(8);
+        for (int step = 0; step < 40; ++step) {
+            made.compute_all(0.005);
+            made.compute(3, extra_s);
+            made.reduce(0, 0.00001);
+        }
+        made.allreduce();
+        return made.replay();
+    };
+    const model::Run slow = run(0.020), cured = run(0);
+    const double measured_s = only_job(slow).elapsed_s - only_job(cured).elapsed_s;
+    CHECK(only_job(slow).ranks[3].gain_s == Approx(measured_s).epsilon(0.05));
+    CHECK(only_job(slow).ranks[0].gain_s < 0.05 * measured_s);
+    // The root comes last to the end, because it waited for rank 3 in 40 reductions.
+    const model::MpiRankRow& root = only_job(slow).ranks[0];
+    CHECK(root.times_last == 1);
+    CHECK(root.lateness.waiting_s == Approx(root.lateness_s).epsilon(0.05));
+    CHECK(root.delayed_by == 3);
+}
+
+TEST_CASE("a delay is followed through a send that waited for its receiver") {
+    SyntheticJob made(4);
+    for (int step = 0; step < 20; ++step) {
+        made.compute_all(0.010);
+        made.compute(1, 0.020);
+        made.message(2, 1, 1 << 20, 0.00001, true); // 2 waits for 1 to receive
+        made.compute(2, 0.001);
+        made.allreduce();
+    }
+    const model::Run run = made.replay();
+    const model::MpiRankRow& last = only_job(run).ranks[2];
+    CHECK(last.times_last == 20);
+    CHECK(last.delayed_by == 1);
+    CHECK(last.lateness.waiting_s == Approx(0.4).epsilon(0.1));
+    CHECK(only_job(run).ranks[1].caused_message_wait_s == Approx(0.4));
+    CHECK(only_job(run).ranks[1].gain_s == Approx(0.4).epsilon(0.1));
+}
+
+TEST_CASE("what a thread did not run for is either a wait for a CPU or sleep") {
+    model::Run run;
+    run.begin_ns = 1'000'000;
+    model::Thread thread;
+    for (uint64_t i = 0; i < 10; ++i) // of each 10 ms: 4 running, 1 without a CPU, 5 asleep
+        thread.intervals.push_back({.begin_ns = run.begin_ns + i * 10'000'000, .end_ns = run.begin_ns + (i + 1) * 10'000'000,
+                                    .cpu = 0, .run_ns = 4'000'000, .run_delay_ns = 1'000'000, .migrations = 0, .state = 'S'});
+    const replay::OffCpu known(run, {thread}, 0);
+    CHECK(known.delayed(10'000'000, 30'000'000) == 2'000'000);
+    CHECK(known.asleep(10'000'000, 30'000'000) == 10'000'000);
+    CHECK(known.asleep(95'000'000, 200'000'000) == 2'500'000);
+    CHECK(known.delayed_intervals() == 1);
+    for (model::ThreadInterval& interval : thread.intervals)
+        interval.run_ns = 0; // the kernel keeps no such statistics
+    const replay::OffCpu unknown(run, {thread}, 0);
+    CHECK(unknown.asleep(0, 100'000'000) == 0);
+    CHECK(replay::OffCpu(run, {}, 0).asleep(0, 100'000'000) == 0);
+}
+
+TEST_CASE("transfer times that scatter by more than they are tell no latency") {
+    const auto fit = [](double scatter_s) {
+        SyntheticJob made(2);
+        std::minstd_rand random(7);
+        std::uniform_real_distribution<double> scatter(0, scatter_s);
+        for (int i = 0; i < 400; ++i) {
+            made.compute(0, 0.001); // the receiver waits
+            made.message(0, 1, 800, (i % 2 ? 0.00002 : 0.00002 + scatter(random)));
+        }
+        return only_job(made.replay()).within_host;
+    };
+    CHECK(fit(0.000002).known);
+    CHECK(fit(0.000002).latency_s == Approx(0.00002).epsilon(0.2));
+    CHECK_FALSE(fit(0.02).known);
 }
 
 // Two ranks whose work scatters by up to 0.2 ms in every step, each in its own way; rank 1 has `extra_s` more, and in one step
@@ -242,7 +318,7 @@ TEST_CASE("late senders, late receivers, and messages that kept nobody waiting")
     CHECK(job.matched_messages == 3);
     CHECK(job.unmatched_ends == 0);
     CHECK(job.ranks[1].late_sender_s == Approx(0.020));
-    CHECK(job.ranks[0].caused_late_sender_s == Approx(0.020));
+    CHECK(job.ranks[0].caused_message_wait_s == Approx(0.020));
     CHECK(job.ranks[0].late_receiver_s == Approx(0.051));
     CHECK(site_of(job, "MPI_Recv").wait_s == Approx(0.020));
     CHECK(site_of(job, "MPI_Send").wait_s == Approx(0.051));
@@ -282,7 +358,7 @@ TEST_CASE("work done one rank after another is a chain; one slow rank is none") 
     }
     const model::Run blamed = slow.replay();
     CHECK(only_job(blamed).chains.waits == 0);
-    CHECK(only_job(blamed).ranks[0].caused_late_sender_s == Approx(10 * 5 * 0.030).epsilon(0.01));
+    CHECK(only_job(blamed).ranks[0].caused_message_wait_s == Approx(10 * 5 * 0.030).epsilon(0.01));
 }
 
 TEST_CASE("a delay that was passed on is followed to the rank that began it") {
