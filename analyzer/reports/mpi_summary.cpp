@@ -1,8 +1,12 @@
 #include "reports/mpi_summary.h"
 
+#include <plumb/trace_format.h>
+
 #include <algorithm>
 #include <cctype>
+#include <cmath>
 #include <fmt/format.h>
+#include <limits>
 
 namespace plumb {
 
@@ -95,11 +99,33 @@ double fraction_of_job(const model::MpiJob& job, double rank_seconds) {
 }
 
 double mean_bytes(const model::MpiCallSite& site) {
-    uint64_t messages = 0; // with bytes in them
-    for (size_t size = 1; size < site.sizes.size(); ++size)
-        messages += site.sizes[size];
-    const uint64_t bytes = std::max(site.sent_bytes, site.received_bytes);
-    return messages > 0 ? static_cast<double>(bytes) / static_cast<double>(messages) : 0;
+    double count = 0, least = 0, most = 0; // what had bytes in it, and between which sums its sizes lie
+    for (size_t size = 1; size < site.sizes.size(); ++size) {
+        const double messages = static_cast<double>(site.sizes[size]);
+        count += messages;
+        least += messages * std::exp2(size - 1);
+        most += messages > 0 && size + 1 == site.sizes.size() ? std::numeric_limits<double>::infinity()
+                                                              : messages * std::exp2(size);
+    }
+    if (count == 0)
+        return 0;
+    const double sent = static_cast<double>(site.sent_bytes), received = static_cast<double>(site.received_bytes);
+    if (site.kind & trace::kMpiCollectiveCall && !(site.kind & trace::kMpiFromRoot))
+        return sent / count; // what ranks contribute
+    // Messages and accesses go one way each. So does a broadcast; but the root of a scatter both sends and receives in one
+    // call, and collectives that MPI_Start begins are not told apart from messages: the sizes tell which sum is theirs.
+    for (const double bytes : {sent + received, received, sent})
+        if (bytes >= least && bytes < most)
+            return bytes / count;
+    return (sent + received) / count;
+}
+
+std::vector<const MpiSiteLine*> lines_within_job(const MpiSummary& summary, size_t most) {
+    std::vector<const MpiSiteLine*> lines;
+    for (const MpiSiteLine& line : summary.sites)
+        if (!line.starts_or_ends && lines.size() < most)
+            lines.push_back(&line);
+    return lines;
 }
 
 std::string lateness_words(const model::MpiRankRow& row) {

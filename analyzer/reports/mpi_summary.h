@@ -33,7 +33,9 @@ std::string mpi_library_name(model::MpiProcess::Library library);
 // "of the ranks' time": mean over ranks, 0 of a job of no length.
 double fraction_of_job(const model::MpiJob& job, double rank_seconds);
 
-// Mean bytes of a call that moved any; 0: none did.
+// Mean bytes of what had any in it, 0: nothing had. Of messages, of accesses to windows and files: each (MPI_Sendrecv makes
+// two). Of collectives: what a rank contributes to a call; of data from a root: what it gets of them, and the root of a
+// broadcast sends.
 double mean_bytes(const model::MpiCallSite& site);
 
 // Why a rank came late, the heaviest reason first: "it computed more", "waiting for rank 3".

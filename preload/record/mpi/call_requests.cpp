@@ -59,7 +59,8 @@ void Call::started(Handle request, const Collective& collective) {
         return;
     Rank& rank = *rank_of_process;
     const Comm* const comm = thread_->comm(guard, rank, collective.comm);
-    Site* const site = keeps_ ? find_site(guard, comm) : nullptr;
+    if (keeps_)
+        find_site(guard, comm);
     const Locked locked(rank.lock);
     if (!locked)
         return;
@@ -67,8 +68,6 @@ void Call::started(Handle request, const Collective& collective) {
     NewOperation operation(rank, request);
     describe(rank, collective, comm, operation.place());
     start(guard, *operation.place());
-    if (site)
-        add_to(site->record->received_bytes, collective.received_bytes);
     if (operation.is_remembered())
         rank.requests.show(guard, *operation.place(), request);
 }
@@ -137,8 +136,6 @@ void Call::restarted(Handle request) {
     operation->active = true;
     start(guard, *operation);
     rank.requests.show(guard, *operation, request);
-    if (keeps_ && operation->kind == Operation::Kind::collective)
-        add_to(site_->record->received_bytes, operation->received_bytes);
 }
 
 void Call::freed(Handle request) {

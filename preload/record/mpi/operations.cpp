@@ -38,6 +38,26 @@ void count_bytes(Site* site, bool sent, uint64_t bytes) {
     add_to(counts.size_histogram[size_class(bytes)], 1);
 }
 
+// The size of one call of a collective: what this rank contributes; of data from a root, what it gets of them (the root of a
+// broadcast: what it sends). MPI_Start does not say which operation it starts.
+uint64_t collective_bytes(const Function& function, uint64_t sent_bytes, uint64_t received_bytes) {
+    if (function.kind & trace::kMpiFromRoot)
+        return received_bytes ? received_bytes : sent_bytes;
+    if (function.kind & trace::kMpiCollectiveCall)
+        return sent_bytes;
+    return sent_bytes ? sent_bytes : received_bytes;
+}
+
+void count_collective(Site* site, uint64_t sent_bytes, uint64_t received_bytes) {
+    if (!site)
+        return;
+    trace::MpiSite& counts = *site->record;
+    add_to(counts.sent_bytes, sent_bytes);
+    add_to(counts.received_bytes, received_bytes);
+    const uint64_t bytes = site->function ? collective_bytes(*site->function, sent_bytes, received_bytes) : sent_bytes;
+    add_to(counts.size_histogram[size_class(bytes)], 1);
+}
+
 void count_unmatched(Rank& rank) { add_to(rank.record.load(std::memory_order_relaxed)->unmatched, 1); }
 
 bool is_wildcard(const Rank& rank, const Message& message) {
@@ -204,10 +224,7 @@ void record_message(const Guard& guard, Rank& rank, const Comm* comm, const Mess
 void record_collective(const Guard& guard, Rank& rank, Comm* comm, const Collective& collective, Site* site,
                        const CallTimes& times) {
     add_to(rank.record.load(std::memory_order_relaxed)->collectives, 1);
-    if (site) {
-        count_bytes(site, true, collective.sent_bytes);
-        add_to(site->record->received_bytes, collective.received_bytes);
-    }
+    count_collective(site, collective.sent_bytes, collective.received_bytes);
     const uint64_t sequence = comm ? comm->collectives++ : 0;
     if (!comm || !comm->id || !site || !site->id) {
         count_unmatched(rank);
@@ -262,7 +279,7 @@ void begin_operation(const Guard&, Rank& rank, Operation& operation, Site* site)
     if (operation.kind == Operation::Kind::collective) {
         operation.numbered = comm && comm->id;
         operation.sequence = comm ? comm->collectives++ : 0;
-        count_bytes(site, true, operation.bytes);
+        count_collective(site, operation.bytes, operation.received_bytes);
     } else if (operation.kind == Operation::Kind::message && operation.peer != rank.library->no_process) {
         if (!operation.wildcard)
             number_message(rank, operation, comm);

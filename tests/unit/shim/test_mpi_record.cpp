@@ -30,6 +30,9 @@ const Function kSend = {"MPI_Send", trace::kMpiSend}, kRecv = {"MPI_Recv", trace
                kStart = {"MPI_Start", trace::kMpiPersistent},
                kBarrier = {"MPI_Barrier", trace::kMpiCollectiveCall | trace::kMpiSynchronising},
                kIbarrier = {"MPI_Ibarrier", trace::kMpiCollectiveCall | trace::kMpiNonblocking},
+               kBcast = {"MPI_Bcast", trace::kMpiCollectiveCall | trace::kMpiFromRoot},
+               kIscatter = {"MPI_Iscatter", trace::kMpiCollectiveCall | trace::kMpiFromRoot | trace::kMpiNonblocking},
+               kGather = {"MPI_Gather", trace::kMpiCollectiveCall | trace::kMpiToRoot},
                kSplit = {"MPI_Comm_split", trace::kMpiSetUp}, kIdup = {"MPI_Comm_idup", trace::kMpiNonblocking};
 
 // What a hook does, in a function of its own as a hook is.
@@ -349,6 +352,24 @@ TEST_CASE("a communicator is the same one in all its members, whatever else they
         sides.emplace_back(fake_trace().mpi_comms[2].group_hash, fake_trace().mpi_comms[2].ordinal);
     }
     CHECK(sides[0] == sides[1]);
+}
+
+TEST_CASE("the size of a collective is what a rank contributes, of data from a root what it gets", "[mpi]") {
+    FakeMpi::start(1, 4);
+    hook(kBcast, [](Call& call) { call.collective({kWorld, 0, 0, 36}); });
+    hook(kBcast, [](Call& call) { call.collective({kWorld, 1, 36, 0}); }); // the root
+    hook(kIscatter, [](Call& call) { call.started(0x51, Collective{kWorld, 1, 400, 100}); });
+    wait_all({0x51}, {{}});
+    hook(kGather, [](Call& call) { call.collective({kWorld, 1, 100, 400}); });
+    hook(kInit, [](Call& call) { call.made_persistent(0x52, Collective{kWorld, 0, 0, 36}); });
+    hook(kStart, [](Call& call) { call.restarted(0x52); });
+    wait_all({0x52}, {{}});
+    const auto broadcasts = sites_of("MPI_Bcast"), scatters = sites_of("MPI_Iscatter"), gathers = sites_of("MPI_Gather"),
+               starts = sites_of("MPI_Start");
+    CHECK((broadcasts.sent_bytes == 36 && broadcasts.received_bytes == 36 && broadcasts.size_histogram[6] == 2));
+    CHECK((scatters.sent_bytes == 400 && scatters.received_bytes == 100 && scatters.size_histogram[7] == 1));
+    CHECK((gathers.sent_bytes == 100 && gathers.received_bytes == 400 && gathers.size_histogram[7] == 1));
+    CHECK((starts.sent_bytes == 0 && starts.received_bytes == 36 && starts.size_histogram[6] == 1));
 }
 
 TEST_CASE("collectives are numbered by communicator and tell what lay before them", "[mpi]") {
