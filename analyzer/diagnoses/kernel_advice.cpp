@@ -76,6 +76,10 @@ std::vector<Advice> fault_advice(const std::string& command, FaultSource faults)
 std::vector<Advice> kernel_advice(const KernelCause& cause, const std::string& command, FaultSource faults) {
     if (cause.kind == KernelCause::Kind::page_fault)
         return fault_advice(command, faults);
+    if (cause.of_mpi)
+        return {{"See what the ranks wait for",
+                 "an MPI library polls while its rank waits, and yields the CPU where ranks share it; it reads and maps files when "
+                 "it starts: none of that is the program's to change", "code", ""}};
     if (cause.kind == KernelCause::Kind::interrupt)
         return {{"Find the device", "see which lines of /proc/interrupts grow; move its interrupts to CPUs that the run "
                  "does not use (/proc/irq/N/smp_affinity_list)", "system", ""}};

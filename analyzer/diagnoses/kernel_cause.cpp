@@ -109,6 +109,38 @@ bool is_own(const model::CallPaths& paths, size_t process, uint32_t node, const 
     return !module || !is_c_library(module->path); // whose __restore_rt ends the program's handlers
 }
 
+// What lies under code of the program's own is the program's, even where MPI called that in turn (an operator, an error
+// handler).
+bool is_program_code(const model::Module& module) {
+    if (module.kind == model::Module::Kind::program || module.kind == model::Module::Kind::anonymous)
+        return true;
+    return !model::is_system_module(module.path) && !has_prefix(module.path, "/usr/lib") && !has_prefix(module.path, "/lib");
+}
+
+// `node` is the innermost user frame. Files that a program reads and writes through MPI are its own business.
+bool is_of_mpi(model::CallPaths& paths, size_t process, uint32_t node) {
+    const std::vector<model::PathNode>& nodes = paths.run().processes[process].paths;
+    bool of_mpi = false;
+    for (size_t depth = 0; node != 0 && node < nodes.size() && depth < kMaxDepth; depth++, node = nodes[node].parent) {
+        const model::Module* module = paths.module_of(process, nodes[node].address);
+        if (!module)
+            continue;
+        if (is_program_code(*module))
+            break;
+        const bool mpi = model::is_mpi_module(module->path);
+        of_mpi |= mpi;
+        if (mpi || model::is_shim_module(module->path))
+            for (const model::SourceFrame& frame : paths.frames_of(process, node))
+                if (frame.function.find("MPI_File_") != std::string::npos)
+                    return false;
+    }
+    return of_mpi;
+}
+
+KernelCause system_call(model::CallPaths& paths, size_t process, uint32_t node, std::string name) {
+    return {KernelCause::Kind::system_call, std::move(name), is_of_mpi(paths, process, node)};
+}
+
 } // namespace
 
 std::string system_call_of_wrapper(std::string_view function) {
@@ -160,6 +192,8 @@ KernelCause kernel_cause_of(model::CallPaths& paths, size_t process, uint32_t no
     KernelCause cause = from_kernel_frames({kernel.rbegin(), kernel.rend()});
     if (node != 0 && node < nodes.size() && is_own(paths, process, node, cause))
         return plumb_itself();
+    if (cause.kind == KernelCause::Kind::system_call)
+        return system_call(paths, process, node, std::move(cause.name));
     if (cause.kind != KernelCause::Kind::unknown)
         return cause;
     if (node == 0 || node >= nodes.size())
@@ -168,7 +202,7 @@ KernelCause kernel_cause_of(model::CallPaths& paths, size_t process, uint32_t no
     if (is_c_library(user.module)) {
         const std::string call = system_call_of_wrapper(user.function);
         if (!call.empty())
-            return {KernelCause::Kind::system_call, call};
+            return system_call(paths, process, node, call);
     }
     return {KernelCause::Kind::page_fault, "page faults"};
 }

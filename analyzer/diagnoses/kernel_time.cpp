@@ -32,7 +32,7 @@ struct CauseProfile {
 
 struct KernelProfile {
     uint64_t samples = 0, hits = 0;
-    std::map<std::string, CauseProfile> causes;
+    std::map<std::pair<std::string, bool>, CauseProfile> causes; // by name; what MPI does for itself stands apart
 };
 
 KernelProfile kernel_profile_of(model::CallPaths& paths) {
@@ -49,7 +49,7 @@ KernelProfile kernel_profile_of(model::CallPaths& paths) {
                 profile.samples -= hits;
                 continue;
             }
-            CauseProfile& entry = profile.causes[cause.name];
+            CauseProfile& entry = profile.causes[{cause.name, cause.of_mpi}];
             entry.cause = cause;
             entry.hits += hits;
             entry.lines.add(paths.user_frame(process, site.path), static_cast<double>(hits));
@@ -59,7 +59,8 @@ KernelProfile kernel_profile_of(model::CallPaths& paths) {
 }
 
 std::string words_of(const KernelCause& cause) {
-    return cause.kind == KernelCause::Kind::system_call ? "the system call " + cause.name : cause.name;
+    const std::string by_whom = cause.of_mpi ? " inside MPI" : "";
+    return cause.kind == KernelCause::Kind::system_call ? "the system call " + cause.name + by_whom : cause.name;
 }
 
 class KernelTime : public Diagnosis {
@@ -115,12 +116,15 @@ class KernelTime : public Diagnosis {
         finding.cost.seconds = totals.wall_of_share(share);
         finding.cost.fraction = finding.cost.seconds / totals.wall_s;
         finding.cost.how = "measured";
-        finding.severity = severity_of_cost(finding.cost.fraction);
+        finding.severity = entry.cause.of_mpi ? Severity::info : severity_of_cost(finding.cost.fraction);
         finding.where = entry.lines.heaviest(5);
         finding.title = fmt::format("{:.0f} % of the CPU time goes into {}", 100 * share, words_of(entry.cause));
         if (!finding.where.empty())
             finding.title += ", most of all from " + place_name(finding.where[0]);
-        finding.gain = {finding.cost.fraction, "upper bound: all of it; the data that must be moved stays to be moved"};
+        if (entry.cause.of_mpi) // ranks that wait in MPI poll and yield, which costs nobody time that others could use
+            finding.gain = {0, "none by itself: what ranks wait for is told with MPI"};
+        else
+            finding.gain = {finding.cost.fraction, "upper bound: all of it; the data that must be moved stays to be moved"};
         finding.subject.kind = "call-site";
         finding.subject.name = finding.where.empty() ? entry.cause.name : place_name(finding.where[0]);
         finding.subject.details["cause"] = entry.cause.name;

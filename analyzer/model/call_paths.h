@@ -103,6 +103,9 @@ bool is_system_module(const std::string& path);
 bool is_shim_module(const std::string& path);
 
 // True for source files that came with the compiler or the system: what is inlined from them belongs to its caller.
+// Of these: MPI libraries, their parts, and what they travel on.
+bool is_mpi_module(const std::string& path);
+
 bool is_system_source(const std::string& file);
 
 } // namespace plumb::model

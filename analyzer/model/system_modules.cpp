@@ -24,7 +24,10 @@ constexpr auto kRuntimeLibraries = std::to_array<std::string_view>({
     // allocators put in malloc's place
     "libjemalloc", "libtcmalloc", "libtcmalloc_minimal", "libtcmalloc_debug", "libtcmalloc_and_profiler",
     "libmimalloc", "libtbbmalloc", "libtbbmalloc_proxy", "libhoard",
-    // MPI and what it travels on
+});
+
+// MPI and what it travels on.
+constexpr auto kMpiLibraries = std::to_array<std::string_view>({
     "libmpi", "libmpi_cxx", "libmpi_mpifh", "libmpi_usempi", "libmpi_usempif08", "libmpi_usempi_ignore_tkr",
     "libmpich", "libmpichcxx", "libmpichfort", "libmpicxx", "libmpifort", "libmpi_gnu", "libmpi_intel",
     "libpmpich", "libmpl", "libopa", "libopen-rte", "libopen-pal", "liboshmem", "libpmi", "libpmi2", "libpmix",
@@ -48,13 +51,19 @@ bool is_shim_module(const std::string& path) {
     return name == "libplumb" || name == "libplumb-strings";
 }
 
+bool is_mpi_module(const std::string& path) {
+    const std::string_view name = library_name(path);
+    return name.starts_with("libmca_") || name.starts_with("mca_") ||
+           std::ranges::find(kMpiLibraries, name) != kMpiLibraries.end();
+}
+
 bool is_system_module(const std::string& path) {
-    if (path == "[vdso]" || path == "[kernel]" || is_shim_module(path))
+    if (path == "[vdso]" || path == "[kernel]" || is_shim_module(path) || is_mpi_module(path))
         return true;
     std::string_view name = library_name(path);
     if (name.empty())
         return false;
-    for (const char* family : {"ld-linux", "ld-musl", "ld64", "libnss_", "libclang_rt.", "libmca_", "mca_"})
+    for (const char* family : {"ld-linux", "ld-musl", "ld64", "libnss_", "libclang_rt."})
         if (name.starts_with(family))
             return true;
     if (const size_t dash = name.rfind('-'); dash != name.npos && dash + 1 < name.size()) {

@@ -144,6 +144,46 @@ TEST_CASE("the cause of a kernel sample") {
     }
 }
 
+TEST_CASE("what an MPI library does while its rank waits is no finding, what the program does itself is one") {
+    SyntheticRun made = program();
+    constexpr uint64_t kHook = 0x7f5000001000, kMpi = 0x7f6000001000, kPart = 0x7f7000001000, kYield = 0x7f0000003000;
+    made.add_module("/usr/lib/plumb/libplumb.so", 0x7f5000000000, 0x7f5000100000);
+    made.add_module("/opt/mpi/lib/libmpi.so.40", 0x7f6000000000, 0x7f6000100000);
+    made.add_module("/usr/lib/libevent_core-2.1.so.7", 0x7f7000000000, 0x7f7000100000); // which the library uses
+    made.name(kHook, "MPI_Barrier", "libplumb.so");
+    made.name(kMpi, "PMPI_Barrier", "libmpi.so.40");
+    made.name(kPart, "event_base_loop", "libevent_core-2.1.so.7");
+    made.name(kYield, "__sched_yield+0x7", "libc.so.6");
+    made.name(kCopy, "__x64_sys_sched_yield", "[kernel]");
+    SECTION("inside a call of the program") {
+        const uint32_t leaf = kernel_path(made, {kMain, kHook, kMpi, kPart, kYield, kCopy}, 1);
+        CHECK(cause_of(made, leaf).of_mpi);
+        CHECK(cause_of(made, kernel_path(made, {kMain, kHook, kMpi, kYield, kUnnamed}, 1)).of_mpi); // the wrapper tells
+        made.add_samples(0, leaf, 600, 600);
+        made.add_samples(0, made.add_path({kMain, kLoop}), 400);
+        const auto findings = made.diagnose("kernel-time");
+        REQUIRE(findings.size() == 1);
+        CHECK(findings[0].severity == Severity::info);
+        CHECK(findings[0].gain.fraction == 0);
+        CHECK(findings[0].title.find("sched_yield inside MPI") != std::string::npos);
+    }
+    SECTION("the program's own spinning beside it, and in an operator that MPI calls") {
+        CHECK_FALSE(cause_of(made, kernel_path(made, {kMain, kHook, kMpi, kTouch, kYield, kCopy}, 1)).of_mpi);
+        made.add_samples(0, kernel_path(made, {kMain, kHook, kMpi, kYield, kCopy}, 1), 300, 300);
+        made.add_samples(0, kernel_path(made, {kMain, kTouch, kYield, kCopy}, 1), 400, 400);
+        const auto findings = made.diagnose("kernel-time");
+        REQUIRE(findings.size() == 2);
+        CHECK(findings[0].severity == Severity::high);
+        CHECK(findings[0].where[0].line == 20);
+        CHECK(findings[0].advice[0].what == "Do not spin with sched_yield");
+        CHECK(findings[1].severity == Severity::info);
+    }
+    SECTION("files that the program reads through MPI") {
+        made.name(kMpi, "PMPI_File_read_at", "libmpi.so.40");
+        CHECK_FALSE(cause_of(made, kernel_path(made, {kMain, kHook, kMpi, kRead, kSysRead}, 1)).of_mpi);
+    }
+}
+
 TEST_CASE("advice against page faults goes by whose memory they are for") {
     SyntheticRun made = program();
     model::Process& process = made.run.processes[0];
