@@ -10,25 +10,27 @@
 
 namespace plumb::shim::mpi {
 
-template <class L> uint64_t sum_of_counts(Word counts, int32_t members) {
+// `absent`: members that nothing goes to or comes from (Neighbours).
+template <class L> uint64_t sum_of_counts(Word counts, int32_t members, uint64_t absent) {
     int64_t sum = 0;
     for (int32_t i = 0; i < members; ++i)
-        sum += L::count_in(counts, static_cast<size_t>(i));
+        if (!is_absent(absent, i))
+            sum += L::count_in(counts, static_cast<size_t>(i));
     return sum > 0 ? static_cast<uint64_t>(sum) : 0;
 }
 
-template <class L> uint64_t bytes_by_counts(Word counts, Word datatype, int32_t members) {
-    const uint64_t elements = sum_of_counts<L>(counts, members);
+template <class L> uint64_t bytes_by_counts(Word counts, Word datatype, int32_t members, uint64_t absent = 0) {
+    const uint64_t elements = sum_of_counts<L>(counts, members, absent);
     return elements > 0 ? elements * type_bytes(type_of<L>(datatype)) : 0;
 }
 
 // Mostly the same type again and again.
-template <class L> uint64_t bytes_by_types(Word counts, Word types, int32_t members) {
+template <class L> uint64_t bytes_by_types(Word counts, Word types, int32_t members, uint64_t absent = 0) {
     uint64_t sum = 0, element_bytes = 0;
     Handle last = 0;
     for (int32_t i = 0; i < members; ++i) {
         const int64_t elements = L::count_in(counts, static_cast<size_t>(i));
-        if (elements <= 0)
+        if (elements <= 0 || is_absent(absent, i))
             continue;
         const Handle datatype = L::handle_at(HandleKind::type, types, static_cast<size_t>(i));
         if (datatype != last) {
@@ -230,16 +232,16 @@ template <class L>
 Collective neighbor_allgather(Word send_count, Word send_type, Word recv_count, Word recv_type, Word communicator) {
     const Handle where = comm_of<L>(communicator);
     const Neighbours neighbours = neighbours_of(where);
-    return {where, -1, times(bytes_of<L>(send_count, send_type), neighbours.out),
-            times(bytes_of<L>(recv_count, recv_type), neighbours.in)};
+    return {where, -1, times(bytes_of<L>(send_count, send_type), neighbours.present(neighbours.out)),
+            times(bytes_of<L>(recv_count, recv_type), neighbours.present(neighbours.in))};
 }
 
 template <class L>
 Collective neighbor_allgatherv(Word send_count, Word send_type, Word recv_counts, Word recv_type, Word communicator) {
     const Handle where = comm_of<L>(communicator);
     const Neighbours neighbours = neighbours_of(where);
-    return {where, -1, times(bytes_of<L>(send_count, send_type), neighbours.out),
-            bytes_by_counts<L>(recv_counts, recv_type, neighbours.in)};
+    return {where, -1, times(bytes_of<L>(send_count, send_type), neighbours.present(neighbours.out)),
+            bytes_by_counts<L>(recv_counts, recv_type, neighbours.in, neighbours.absent)};
 }
 
 template <class L>
@@ -251,8 +253,8 @@ template <class L>
 Collective neighbor_alltoallv(Word send_counts, Word send_type, Word recv_counts, Word recv_type, Word communicator) {
     const Handle where = comm_of<L>(communicator);
     const Neighbours neighbours = neighbours_of(where);
-    return {where, -1, bytes_by_counts<L>(send_counts, send_type, neighbours.out),
-            bytes_by_counts<L>(recv_counts, recv_type, neighbours.in)};
+    return {where, -1, bytes_by_counts<L>(send_counts, send_type, neighbours.out, neighbours.absent),
+            bytes_by_counts<L>(recv_counts, recv_type, neighbours.in, neighbours.absent)};
 }
 
 template <class L>
@@ -260,8 +262,8 @@ Collective neighbor_alltoallw(Word send_counts, Word send_types, Word recv_count
                               Word communicator) {
     const Handle where = comm_of<L>(communicator);
     const Neighbours neighbours = neighbours_of(where);
-    return {where, -1, bytes_by_types<L>(send_counts, send_types, neighbours.out),
-            bytes_by_types<L>(recv_counts, recv_types, neighbours.in)};
+    return {where, -1, bytes_by_types<L>(send_counts, send_types, neighbours.out, neighbours.absent),
+            bytes_by_types<L>(recv_counts, recv_types, neighbours.in, neighbours.absent)};
 }
 
 } // namespace plumb::shim::mpi

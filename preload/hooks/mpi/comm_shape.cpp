@@ -34,7 +34,7 @@ class Question {
 };
 
 constinit Question rank{"PMPI_Comm_rank"}, size{"PMPI_Comm_size"}, remote_size{"PMPI_Comm_remote_size"},
-    test_inter{"PMPI_Comm_test_inter"}, topology{"PMPI_Topo_test"}, dimensions{"PMPI_Cartdim_get"},
+    test_inter{"PMPI_Comm_test_inter"}, topology{"PMPI_Topo_test"}, dimensions{"PMPI_Cartdim_get"}, shift{"PMPI_Cart_shift"},
     graph_neighbours{"PMPI_Graph_neighbors_count"}, dist_graph_neighbours{"PMPI_Dist_graph_neighbors_count"};
 
 // MPI_CART, MPI_GRAPH, MPI_DIST_GRAPH.
@@ -55,6 +55,20 @@ Topologies topologies() {
     return {0, 0, 0};
 }
 
+// Of each dimension, the neighbour below and the one above.
+uint64_t beyond_edges(Handle comm, int32_t grid_dimensions) {
+    const auto ask = reinterpret_cast<int (*)(Handle, int, int, int*, int*)>(shift.function());
+    uint64_t absent = 0;
+    for (int32_t i = 0; ask && i < grid_dimensions && i < 32; ++i) {
+        int below = 0, above = 0;
+        if (ask(comm, i, 1, &below, &above) != 0)
+            continue;
+        absent |= uint64_t{below == library().no_process} << 2 * i;
+        absent |= uint64_t{above == library().no_process} << (2 * i + 1);
+    }
+    return absent;
+}
+
 } // namespace
 
 Shape shape_of(Handle comm) {
@@ -66,22 +80,22 @@ Neighbours neighbours_of(Handle comm) {
     const Topologies known = topologies();
     const int kind = topology.of(comm);
     if (kind == known.cart) {
-        const int32_t each = 2 * dimensions.of(comm);
-        return {each, each};
+        const int32_t count = dimensions.of(comm);
+        return {2 * count, 2 * count, beyond_edges(comm, count)};
     }
     if (kind == known.graph) {
         int count = 0;
         const auto ask = reinterpret_cast<int (*)(Handle, int, int*)>(graph_neighbours.function());
         if (ask && ask(comm, rank.of(comm), &count) == 0)
-            return {count, count};
+            return {count, count, 0};
     }
     if (kind == known.dist_graph) {
         int in = 0, out = 0, weighted = 0;
         const auto ask = reinterpret_cast<int (*)(Handle, int*, int*, int*)>(dist_graph_neighbours.function());
         if (ask && ask(comm, &in, &out, &weighted) == 0)
-            return {in, out};
+            return {in, out, 0};
     }
-    return {0, 0};
+    return {0, 0, 0};
 }
 
 } // namespace plumb::shim::mpi

@@ -209,6 +209,22 @@ static void topologies(void) {
     DO(Neighbor_allgather, (out, 3, MPI_INT, in, 3, MPI_INT, ring), 2 * 3 * kInt, 2 * 3 * kInt);
     DO(Neighbor_alltoall, (out, 4, MPI_INT, in, 4, MPI_INT, ring), 2 * 4 * kInt, 2 * 4 * kInt);
     DO(Comm_free, (&ring), 0, 0);
+    // At the ends of a row there is one neighbour: what the arrays say of the other one transfers nothing.
+    MPI_Comm row;
+    const int open = 0, below = rank > 0, above = rank < size - 1, counts[2] = {2, 3}, starts[2] = {0, 8};
+    const MPI_Aint byte_starts[2] = {0, 32};
+    const MPI_Datatype types[2] = {MPI_INT, MPI_INT};
+    const int got_counts[2] = {3, 2}; // what the one below sends upwards, what the one above sends downwards
+    DO(Cart_create, (MPI_COMM_WORLD, 1, &size, &open, 0, &row), 0, 0);
+    DO(Neighbor_allgather, (out, 3, MPI_INT, in, 3, MPI_INT, row), (below + above) * 3 * kInt, (below + above) * 3 * kInt);
+    DO(Neighbor_allgatherv, (out, 3, MPI_INT, in, (int[]){3, 3}, starts, MPI_INT, row), (below + above) * 3 * kInt,
+       (below + above) * 3 * kInt);
+    DO(Neighbor_alltoall, (out, 4, MPI_INT, in, 4, MPI_INT, row), (below + above) * 4 * kInt, (below + above) * 4 * kInt);
+    DO(Neighbor_alltoallv, (out, counts, starts, MPI_INT, in, got_counts, starts, MPI_INT, row),
+       (2 * below + 3 * above) * kInt, (3 * below + 2 * above) * kInt);
+    DO(Neighbor_alltoallw, (out, counts, byte_starts, types, in, got_counts, byte_starts, types, row),
+       (2 * below + 3 * above) * kInt, (3 * below + 2 * above) * kInt);
+    DO(Comm_free, (&row), 0, 0);
     DO(Dist_graph_create_adjacent, (MPI_COMM_WORLD, 1, &previous, MPI_UNWEIGHTED, 1, &next, MPI_UNWEIGHTED,
                                     MPI_INFO_NULL, 0, &graph), 0, 0);
     const int count = 5, none = 0, got = 5;
