@@ -8,6 +8,9 @@
 namespace plumb::shim::mpi {
 namespace {
 
+// MPI_Isendrecv: MPICH 4.0 leaves the status of its request as it was. The receive is taken to have filled its room then.
+constexpr uint32_t kBothWays = trace::kMpiSend | trace::kMpiReceive;
+
 void count_unmatched(Rank& rank) { add_to(rank.record.load(std::memory_order_relaxed)->unmatched, 1); }
 
 // A place for an operation under its request's handle. What need not be remembered (null requests) or finds no room, which
@@ -48,6 +51,7 @@ void Call::started(Handle request, const Message& message) {
     note(rank, comm, message, nullptr);
     NewOperation operation(rank, request);
     describe(rank, message, comm, operation.place());
+    operation.place()->silent = rank.library->kind == trace::MpiLibrary::mpich && (function_.kind & kBothWays) == kBothWays;
     start(guard, *operation.place());
     if (operation.is_remembered())
         rank.requests.show(guard, *operation.place(), request);
@@ -223,7 +227,7 @@ void Call::completed(size_t index, const Arrival* arrival) {
     uint64_t wait = begin_ticks_ ? begin_ticks_ : end;
     if (const uint64_t since = keeps_ ? thread_->waiting.since(wait) : 0; since > operation->begun_ticks)
         wait = since;
-    const Ending ending{wait, end, site ? site->id : 0, arrival};
+    const Ending ending{wait, end, site ? site->id : 0, operation->silent ? nullptr : arrival};
     operation->kept &= keeps_; // of a persistent one: until it begins again
     bool is_collective;
     if (__builtin_expect(operation->persistent, 0)) {

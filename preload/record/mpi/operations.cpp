@@ -13,7 +13,7 @@ void begin_description(Operation& operation, Operation::Kind kind) {
     operation.kind = kind;
     operation.persistent = false;
     operation.active = true;
-    operation.kept = operation.numbered = operation.wildcard = false;
+    operation.kept = operation.numbered = operation.wildcard = operation.silent = false;
     operation.comm_id = operation.comm_place = operation.comm_generation = 0;
     operation.site = 0;
     operation.sequence = 0;

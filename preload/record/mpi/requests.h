@@ -17,6 +17,7 @@ struct Operation {
     bool kept;      // false: begun while recording was off
     bool numbered;  // sequence is known
     bool wildcard;  // source or tag are known when it is complete
+    bool silent;    // its status says nothing of the message
     uint32_t flags; // trace::MpiMessageFlags
     int32_t peer, tag; // as the program said them; of a collective: root, -1
     uint32_t comm_place, comm_generation, comm_id;
