@@ -1,12 +1,13 @@
 // plumb doctor: which sources of evidence work here, which do not, why, and what would enable them.
 #include "commands/command.h"
 #include "platform/probes/probe.h"
+#include "reports/terminal.h"
 
 #include <CLI/CLI.hpp>
+#include <cstdlib>
 #include <fmt/core.h>
 #include <memory>
 #include <nlohmann/json.hpp>
-#include <unistd.h>
 #include <vector>
 
 namespace plumb {
@@ -43,7 +44,7 @@ std::vector<Answer> try_everything() {
 }
 
 void print_table(const std::vector<Answer>& answers) {
-    const bool colour = isatty(STDOUT_FILENO) && !getenv("NO_COLOR");
+    const bool colour = detect_style(stdout, [](const char* name) -> const char* { return std::getenv(name); }).colour;
     for (const Answer& answer : answers) {
         const char* state = to_string(answer.result.state);
         const char* paint = answer.result.state == ProbeResult::State::ok        ? "\033[32m"

@@ -15,6 +15,16 @@ bool is_set(const char* value) {
     return value && *value;
 }
 
+bool wants_colour(bool terminal, const EnvironmentLookup& environment) {
+    if (is_set(environment("NO_COLOR")))
+        return false;
+    const char* forced = environment("CLICOLOR_FORCE");
+    if (is_set(forced) && std::string_view(forced) != "0")
+        return true;
+    const char* kind = environment("TERM");
+    return terminal && is_set(kind) && std::string_view(kind) != "dumb" && !is_set(environment("OMPI_COMM_WORLD_RANK"));
+}
+
 bool names_utf8(const EnvironmentLookup& environment) {
     for (const char* name : {"LC_ALL", "LC_CTYPE", "LANG"}) {
         const char* value = environment(name);
@@ -45,10 +55,8 @@ int columns_of(int descriptor, bool terminal, const EnvironmentLookup& environme
 TextStyle detect_style(std::FILE* stream, const EnvironmentLookup& environment) {
     const int descriptor = fileno(stream);
     const bool terminal = descriptor >= 0 && isatty(descriptor);
-    const char* kind = environment("TERM");
     TextStyle style;
-    style.colour =
-        terminal && !is_set(environment("NO_COLOR")) && is_set(kind) && std::string_view(kind) != "dumb";
+    style.colour = wants_colour(terminal, environment);
     style.unicode = names_utf8(environment);
     style.width = std::clamp(columns_of(descriptor, terminal, environment), 80, 120);
     return style;

@@ -6,6 +6,8 @@
 
 #include <catch2/catch.hpp>
 #include <cmath>
+#include <cstdlib>
+#include <fcntl.h>
 #include <map>
 #include <sstream>
 
@@ -122,7 +124,26 @@ TEST_CASE("the style follows the environment") {
     style = detect_style(file, look_up);
     CHECK_FALSE(style.unicode);
     CHECK(style.width == 80);
+    variables["CLICOLOR_FORCE"] = "1";
+    CHECK(detect_style(file, look_up).colour);
     std::fclose(file);
+}
+
+TEST_CASE("a terminal has colours, one that Open MPI made for a rank has none") {
+    const int terminal = posix_openpt(O_RDWR | O_NOCTTY);
+    if (terminal < 0)
+        return; // none to be had here
+    std::FILE* stream = fdopen(terminal, "w");
+    std::map<std::string, const char*> variables = {{"TERM", "xterm"}};
+    const auto look_up = [&](const char* name) { return variables.contains(name) ? variables[name] : nullptr; };
+    CHECK(detect_style(stream, look_up).colour);
+    variables["OMPI_COMM_WORLD_RANK"] = "0";
+    CHECK_FALSE(detect_style(stream, look_up).colour);
+    variables["CLICOLOR_FORCE"] = "0";
+    CHECK_FALSE(detect_style(stream, look_up).colour);
+    variables["CLICOLOR_FORCE"] = "1";
+    CHECK(detect_style(stream, look_up).colour);
+    std::fclose(stream);
 }
 
 TEST_CASE("long paths lose their first folders, never the file") {
