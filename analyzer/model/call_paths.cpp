@@ -119,7 +119,7 @@ bool is_named(const SourceFrame& frame) {
     return !frame.function.empty() && !frame.function.starts_with(frame.module + "+0x");
 }
 
-constexpr int kAnyFrame = 7;
+constexpr int kOwnNamed = 2, kAnyFrame = 7;
 
 // The list in the header; 1 is best.
 int rank_of(const SourceFrame& frame, Owner owner) {
@@ -131,7 +131,7 @@ int rank_of(const SourceFrame& frame, Owner owner) {
         return is_system_source(frame.file) ? 3 : 1;
     if (is_start_up_code(frame.function))
         return kAnyFrame;
-    return is_named(frame) ? 2 : 6;
+    return is_named(frame) ? kOwnNamed : 6;
 }
 
 } // namespace
@@ -264,6 +264,34 @@ SourceFrame CallPaths::user_frame_at(size_t process, uint64_t address, uint32_t 
         return best;
     const PlaceFrames& outer = place_of(process, outer_node);
     return outer.rank < best_rank ? outer.frames[outer.best] : best;
+}
+
+std::vector<SourceFrame> CallPaths::user_callers(size_t process, uint32_t node, size_t most) {
+    std::vector<SourceFrame> callers;
+    if (process >= run_.processes.size() || node == 0 || node >= run_.processes[process].paths.size())
+        return callers;
+    const std::vector<PathNode>& paths = run_.processes[process].paths;
+    node = best_outwards(process, node);
+    if (node == 0 || place_of(process, node).rank > kOwnNamed)
+        return callers;
+    SourceFrame inner = place_of(process, node).frames[place_of(process, node).best];
+    size_t next = place_of(process, node).best + 1;
+    for (size_t depth = 0; node != 0 && node < paths.size() && depth < kMaxDepth && callers.size() < most; ++depth) {
+        const PlaceFrames& place = place_of(process, node);
+        const CodePlace at = code_place(process, paths[node]);
+        const Owner owner = place.rank > kOwnNamed ? Owner::system : owner_of(module_of(process, at.address), at.kernel);
+        for (; owner != Owner::system && next < place.frames.size() && callers.size() < most; ++next) {
+            const SourceFrame& frame = place.frames[next];
+            const bool again = frame.file == inner.file && frame.line == inner.line && frame.function == inner.function;
+            if (again || rank_of(frame, owner) > kOwnNamed)
+                continue;
+            callers.push_back(frame);
+            inner = frame;
+        }
+        node = paths[node].parent;
+        next = 0;
+    }
+    return callers;
 }
 
 // Only executable mappings are recorded. A file's data lies behind its code as linkers lay them out, so the file whose

@@ -47,6 +47,10 @@ class CallPaths {
     // The same for an instruction that no node lies in; `caller`: the node that called its function, 0: not known.
     SourceFrame user_frame_at(size_t process, uint64_t address, uint32_t caller);
 
+    // The frames of the user's own code that led to user_frame(), innermost first, at most `most`. Recursion into the same
+    // line counts once.
+    std::vector<SourceFrame> user_callers(size_t process, uint32_t node, size_t most);
+
     // What the source calls the data at an address (SourceResolver): the static variable or common block; the local
     // variable of the function at access.instruction; the member of the structure that its base register points to.
     std::optional<DataName> static_at(size_t process, const DataAccess& access);
@@ -99,13 +103,13 @@ class CallPaths {
 // code", wherever they are installed. Told by the file's name.
 bool is_system_module(const std::string& path);
 
+// Of these: MPI libraries, their parts, and what they travel on.
+bool is_mpi_module(const std::string& path);
+
 // The libraries that plumb itself preloads.
 bool is_shim_module(const std::string& path);
 
 // True for source files that came with the compiler or the system: what is inlined from them belongs to its caller.
-// Of these: MPI libraries, their parts, and what they travel on.
-bool is_mpi_module(const std::string& path);
-
 bool is_system_source(const std::string& file);
 
 } // namespace plumb::model

@@ -14,17 +14,36 @@ namespace {
 
 constexpr size_t kSiteLimit = 25, kJobLimit = 16;
 
+// The line, and where it was called from: in view what tells it from lines that read the same, the rest one click away.
+void put_place(HtmlWriter& html, const MpiSiteLine& line, const std::vector<const model::SourceFrame*>& telling) {
+    html.open("td");
+    if (!line.callers.empty())
+        html.open("details").open("summary");
+    html.element("code", frame_text(line.frame));
+    for (const model::SourceFrame* caller : telling)
+        html.text(", from ").element("code", frame_text(*caller));
+    if (!line.callers.empty()) {
+        html.close();
+        for (const model::SourceFrame& caller : line.callers)
+            html.open("div", {{"class", "muted"}}).text("from ").element("code", frame_text(caller)).close();
+        html.close();
+    }
+    html.close();
+}
+
 void put_sites(HtmlWriter& html, const MpiSummary& summary) {
-    if (summary.sites.empty())
+    const std::vector<const MpiSiteLine*> lines = lines_within_job(summary, summary.sites.size());
+    if (lines.empty())
         return;
+    const std::vector<const MpiSiteLine*> shown = lines_within_job(summary, kSiteLimit);
+    const auto telling = telling_callers(shown);
     html.open("table").open("thead").open("tr");
     for (const char* head : {"Time", "Waiting", "Calls", "Bytes", "Mean size"})
         html.element("th", head, {{"scope", "col"}, {"class", "number"}});
     html.element("th", "Call", {{"scope", "col"}}).element("th", "Your line", {{"scope", "col"}});
     html.close().close().open("tbody");
-    for (size_t index = 0; index < summary.sites.size() && index < kSiteLimit; ++index) {
-        const MpiSiteLine& line = summary.sites[index];
-        const model::MpiCallSite& site = *line.site;
+    for (size_t index = 0; index < shown.size(); ++index) {
+        const model::MpiCallSite& site = *shown[index]->site;
         html.open("tr").element("td", format_fraction(fraction_of_job(*summary.job, site.time_s)), {{"class", "number"}});
         html.element("td", waiting_text(site), {{"class", "number"}});
         html.element("td", format_count(static_cast<double>(site.calls)), {{"class", "number"}});
@@ -33,11 +52,15 @@ void put_sites(HtmlWriter& html, const MpiSummary& summary) {
                                : "",
                      {{"class", "number"}});
         html.element("td", mean_size_text(site), {{"class", "number"}});
-        html.element("td", site.call).open("td").element("code", frame_text(line.frame)).close().close();
+        html.element("td", site.call);
+        put_place(html, *shown[index], telling[index]);
+        html.close();
     }
     html.close().close();
-    if (summary.sites.size() > kSiteLimit)
-        html.element("p", fmt::format("and {} more call sites", summary.sites.size() - kSiteLimit), {{"class", "muted"}});
+    if (lines.size() > shown.size())
+        html.element("p", fmt::format("and {} more call sites", lines.size() - shown.size()), {{"class", "muted"}});
+    if (const std::string sentence = start_and_end_sentence(summary); !sentence.empty())
+        html.element("p", sentence, {{"class", "muted"}});
 }
 
 void put_chart(HtmlWriter& html, const char* id, const std::string& caption) {

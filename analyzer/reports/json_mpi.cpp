@@ -26,6 +26,13 @@ Json comm_object(const model::MpiCommRow& comm) {
             {"imbalance_seconds", number(comm.imbalance_s)}};
 }
 
+Json frame_list(const std::vector<model::SourceFrame>& frames) {
+    Json list = Json::array();
+    for (const model::SourceFrame& frame : frames)
+        list.push_back({{"file", frame.file}, {"line", frame.line}, {"function", frame.function}, {"module", frame.module}});
+    return list;
+}
+
 Json site_object(const MpiSiteLine& line, const model::MpiJob& job) {
     const model::MpiCallSite& site = *line.site;
     const bool has_comm = site.comm < job.comms.size();
@@ -34,6 +41,7 @@ Json site_object(const MpiSiteLine& line, const model::MpiJob& job) {
             {"line", line.frame.line},
             {"function", line.frame.function},
             {"module", line.frame.module},
+            {"callers", frame_list(line.callers)},
             {"communicator", has_comm ? Json(job.comms[site.comm].name) : Json(nullptr)},
             {"communicator_size", has_comm ? Json(job.comms[site.comm].size) : Json(nullptr)},
             {"ranks", site.ranks},
@@ -45,7 +53,7 @@ Json site_object(const MpiSiteLine& line, const model::MpiJob& job) {
             {"mean_bytes", number(mean_bytes(site))},
             {"size_histogram", histogram(site.sizes)},
             {"seconds", number(site.time_s)},
-            {"fraction", number(fraction_of_job(job, site.time_s))},
+            {"fraction", line.starts_or_ends ? Json(nullptr) : number(fraction_of_job(job, site.time_s))},
             {"wait_seconds", number(site.wait_s)},
             {"operation_seconds", number(site.operation_s)},
             {"longest_seconds", number(site.longest_s)},

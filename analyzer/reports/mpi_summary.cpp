@@ -12,7 +12,7 @@ namespace plumb {
 
 namespace {
 
-constexpr size_t kMostAwaited = 6;
+constexpr size_t kMostAwaited = 6, kMostCallers = 32;
 // A rank is named among those that others waited for when it caused this part of the waiting, and waiting in collectives
 // took this part of the job.
 constexpr double kLeastPart = 0.05, kLeastWaiting = 0.01;
@@ -60,6 +60,11 @@ void add_fractions(MpiSummary& summary) {
     }
     if (elapsed_s > 0)
         summary.mpi_fraction = std::clamp(mpi_s / elapsed_s, 0.0, 1.0);
+}
+
+// Fractions are of the time from the end of MPI_Init to the beginning of MPI_Finalize.
+bool starts_or_ends_mpi(const model::MpiCallSite& site) {
+    return site.call.starts_with("MPI_Init") || site.call.starts_with("MPI_Finalize") || site.call.starts_with("MPI_Session_");
 }
 
 void add_awaited(MpiSummary& summary) {
@@ -154,7 +159,8 @@ std::vector<MpiSummary> summarise_mpi(model::CallPaths& paths, size_t most_sites
         add_awaited(summary);
         for (const model::MpiCallSite& site : job.sites)
             if (summary.sites.size() < most_sites)
-                summary.sites.push_back({&site, paths.user_frame(site.process, site.path)});
+                summary.sites.push_back({&site, paths.user_frame(site.process, site.path),
+                                         paths.user_callers(site.process, site.path, kMostCallers), starts_or_ends_mpi(site)});
     }
     return summaries;
 }

@@ -13,6 +13,8 @@ namespace plumb {
 struct MpiSiteLine { // one call site, with the line of the user's own code
     const model::MpiCallSite* site = nullptr;
     model::SourceFrame frame;
+    std::vector<model::SourceFrame> callers; // the user's own, innermost first
+    bool starts_or_ends = false; // MPI itself, which takes none of the time that fractions are of
 };
 
 struct MpiSummary { // refers to the job
@@ -37,6 +39,9 @@ double fraction_of_job(const model::MpiJob& job, double rank_seconds);
 // two). Of collectives: what a rank contributes to a call; of data from a root: what it gets of them, and the root of a
 // broadcast sends.
 double mean_bytes(const model::MpiCallSite& site);
+
+// Of the lines that take part of the ranks' time, the first `most`.
+std::vector<const MpiSiteLine*> lines_within_job(const MpiSummary& summary, size_t most);
 
 // Why a rank came late, the heaviest reason first: "it computed more", "waiting for rank 3".
 std::string lateness_words(const model::MpiRankRow& row);

@@ -1,8 +1,10 @@
 #include "reports/mpi_words.h"
+#include "reports/line_texts.h"
 #include "reports/quantity.h"
 
 #include <algorithm>
 #include <fmt/format.h>
+#include <map>
 
 namespace plumb {
 
@@ -15,6 +17,59 @@ std::string counted(uint64_t count, const char* one, const char* many) {
 }
 
 } // namespace
+
+std::string start_and_end_sentence(const MpiSummary& summary) {
+    std::map<std::string, std::pair<double, uint32_t>> calls; // rank-seconds, and of how many ranks
+    double all_s = 0;
+    for (const MpiSiteLine& line : summary.sites)
+        if (line.starts_or_ends) {
+            auto& [seconds, ranks] = calls[line.site->call];
+            seconds += line.site->time_s;
+            ranks = std::max(ranks, line.site->ranks);
+            all_s += line.site->time_s;
+        }
+    if (fraction_of_job(*summary.job, all_s) < kWorthSaying)
+        return "";
+    std::string list;
+    for (const char* prefix : {"MPI_Init", "MPI_Session_init", "MPI_Session_finalize", "MPI_Finalize"}) // as they happen
+        for (const auto& [call, sum] : calls)
+            if (call.starts_with(prefix) && sum.second > 0)
+                list += fmt::format("{}{} {}", list.empty() ? "" : ", ", call, format_seconds(sum.first / sum.second));
+    return list.empty() ? "" : "Not in these figures, mean of the ranks: " + list + ".";
+}
+
+std::vector<std::vector<const model::SourceFrame*>> telling_callers(const std::vector<const MpiSiteLine*>& lines) {
+    std::map<std::string, std::vector<size_t>> alike;
+    for (size_t i = 0; i < lines.size(); ++i)
+        alike[lines[i]->site->call + '\n' + frame_text(lines[i]->frame)].push_back(i);
+    std::vector<std::vector<const model::SourceFrame*>> told(lines.size());
+    for (const auto& [text, group] : alike) {
+        std::map<std::string, size_t> names; // how many lines would be told by this caller
+        for (const size_t i : group) {
+            // Outwards as long as that leaves fewer lines with the same callers so far.
+            std::vector<size_t> same = group;
+            const std::vector<model::SourceFrame>& callers = lines[i]->callers;
+            size_t telling = callers.size();
+            for (size_t depth = 0; depth < callers.size() && same.size() > 1; ++depth) {
+                const size_t before = same.size();
+                std::erase_if(same, [&](size_t other) {
+                    return depth >= lines[other]->callers.size() ||
+                           frame_text(lines[other]->callers[depth]) != frame_text(callers[depth]);
+                });
+                if (same.size() < before)
+                    telling = depth;
+            }
+            for (size_t depth = 0; telling < callers.size() && depth <= telling; ++depth)
+                told[i].push_back(&callers[depth]);
+            if (!told[i].empty())
+                ++names[frame_text(*told[i].back())];
+        }
+        for (const size_t i : group)
+            if (!told[i].empty() && names[frame_text(*told[i].back())] == 1)
+                told[i].erase(told[i].begin(), std::prev(told[i].end())); // it suffices alone
+    }
+    return told;
+}
 
 std::string mpi_heading(const MpiSummary& summary) {
     const model::MpiJob& job = *summary.job;

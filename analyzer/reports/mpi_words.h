@@ -5,6 +5,13 @@
 
 namespace plumb {
 
+// "Not in these figures, mean of the ranks: MPI_Init 1.20 s, MPI_Finalize 300 ms."; "" where it was little.
+std::string start_and_end_sentence(const MpiSummary& summary);
+
+// For each of the lines: the callers that tell it from those which read the same (call and frame), the nearest that do, by
+// pointers into it, innermost first. None where nothing reads the same, or nothing tells them apart.
+std::vector<std::vector<const model::SourceFrame*>> telling_callers(const std::vector<const MpiSiteLine*>& lines);
+
 // "MPI: 64 ranks on 16 hosts, Open MPI 4.1.4"
 std::string mpi_heading(const MpiSummary& summary);
 

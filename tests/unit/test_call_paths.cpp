@@ -98,6 +98,28 @@ TEST_CASE("what has no module, node or process still gives a frame") {
     CHECK(f.resolver.asked == 0);
 }
 
+TEST_CASE("callers are the user's own code, recursion counts once") {
+    Fixture f;
+    f.resolver.table[0x10ff] = {frame("main", "a.c", 90, "app")};
+    f.resolver.table[0x11ff] = {frame("inner", "a.c", 20, "app"), frame("outer", "a.c", 30, "app")}; // inlined
+    f.resolver.table[0x12ff] = {frame("again", "a.c", 40, "app")};
+    f.resolver.table[0x20ff] = {frame("sqlite3_step", "", 0, "libsqlite3.so.0")};
+    f.resolver.table[0x13ff] = {frame("callback", "a.c", 50, "app")};
+    f.resolver.table[0x3100] = {frame("write", "", 0, "libc.so.6")};
+    const uint32_t leaf = f.path({0x1100, 0x1200, 0x1300, 0x1300, 0x1300, 0x2100, 0x1400, 0x3100});
+    CallPaths paths(f.run, f.resolver);
+    CHECK(paths.user_frame(0, leaf).function == "callback");
+    const std::vector<SourceFrame> callers = paths.user_callers(0, leaf, 10);
+    REQUIRE(callers.size() == 4);
+    CHECK(callers[0].function == "again");
+    CHECK(callers[1].function == "inner");
+    CHECK(callers[2].function == "outer");
+    CHECK(callers[3].function == "main");
+    CHECK(paths.user_callers(0, leaf, 2).size() == 2);
+    CHECK(paths.user_callers(0, 0, 2).empty());
+    CHECK(paths.user_callers(5, 1, 2).empty());
+}
+
 TEST_CASE("a ring of parents ends") {
     Fixture f;
     f.resolver.table[0x10ff] = {frame("f", "", 0, "app")};
@@ -106,6 +128,7 @@ TEST_CASE("a ring of parents ends") {
     f.run.processes[0].paths[leaf - 1].parent = leaf;
     CallPaths paths(f.run, f.resolver);
     CHECK(paths.user_frame(0, leaf).function == "f");
+    CHECK(paths.user_callers(0, leaf, 10).empty());
 }
 
 TEST_CASE("of mappings that shared an address the one that lasted longest is meant") {

@@ -1,5 +1,6 @@
 // What the reports say of an MPI job's call sites.
 #include "reports/mpi_summary.h"
+#include "reports/mpi_words.h"
 
 #include <plumb/trace_format.h>
 
@@ -21,6 +22,45 @@ model::MpiCallSite site_of(uint32_t kind, uint64_t sent_bytes, uint64_t received
 void count(model::MpiCallSite& site, uint64_t bytes, uint64_t times) {
     site.sizes[static_cast<size_t>(std::bit_width(bytes))] += times;
 }
+
+struct Lines {
+    std::vector<model::MpiCallSite> sites;
+    std::vector<MpiSiteLine> lines;
+    model::MpiJob job;
+
+    static model::SourceFrame frame(const char* function, uint32_t line) {
+        model::SourceFrame made;
+        made.function = function;
+        made.file = "/src/app.c";
+        made.line = line;
+        return made;
+    }
+    Lines() {
+        sites.reserve(10); // lines point to them
+        job.ranks.resize(2);
+        job.ranks[0].elapsed_s = job.ranks[1].elapsed_s = 10;
+    }
+    void add(const char* call, std::vector<model::SourceFrame> callers, double time_s = 1) {
+        model::MpiCallSite& site = sites.emplace_back();
+        site.call = call;
+        site.ranks = 2;
+        site.time_s = time_s;
+        const bool outside = site.call == "MPI_Init" || site.call == "MPI_Finalize";
+        lines.push_back({&site, frame("comm", 3), std::move(callers), outside});
+    }
+    std::vector<std::string> telling() const {
+        std::vector<const MpiSiteLine*> all;
+        for (const MpiSiteLine& line : lines)
+            all.push_back(&line);
+        std::vector<std::string> texts;
+        for (const auto& callers : telling_callers(all)) {
+            std::string& text = texts.emplace_back();
+            for (const model::SourceFrame* caller : callers)
+                text += (text.empty() ? "" : " ") + caller->function;
+        }
+        return texts;
+    }
+};
 
 } // namespace
 
@@ -57,4 +97,45 @@ TEST_CASE("old records counted a broadcast at its root only", "[mpi]") {
     count(broadcast, 36, 1);
     count(broadcast, 0, 2);
     CHECK(mean_bytes(broadcast) == 36);
+}
+
+TEST_CASE("lines that read the same are told apart by the nearest caller that does", "[mpi]") {
+    Lines made;
+    const model::SourceFrame wrapper = Lines::frame("wrapper", 10), solver = Lines::frame("solver", 20),
+                             output = Lines::frame("output", 30), main = Lines::frame("main", 90);
+    SECTION("behind a wrapper that all go through, and at once") {
+        made.add("MPI_Allreduce", {wrapper, solver, main});
+        made.add("MPI_Allreduce", {wrapper, output, main});
+        made.add("MPI_Allreduce", {main});
+        made.add("MPI_Barrier", {wrapper, solver, main}); // reads otherwise by itself
+        CHECK(made.telling() == std::vector<std::string>{"solver", "output", "main", ""});
+    }
+    SECTION("where one name would stand for two") {
+        made.add("MPI_Allreduce", {solver, main});
+        made.add("MPI_Allreduce", {solver, output});
+        made.add("MPI_Allreduce", {main, output});
+        CHECK(made.telling() == std::vector<std::string>{"solver main", "output", "main"});
+    }
+    SECTION("the same way twice") {
+        made.add("MPI_Allreduce", {solver, main});
+        made.add("MPI_Allreduce", {solver, main});
+        CHECK(made.telling() == std::vector<std::string>{"", ""});
+    }
+}
+
+TEST_CASE("starting and ending MPI takes no place among the lines, and is told in seconds", "[mpi]") {
+    Lines made;
+    made.add("MPI_Finalize", {}, 3);
+    made.add("MPI_Init", {}, 2.4);
+    made.add("MPI_Allreduce", {});
+    made.add("MPI_Barrier", {});
+    MpiSummary summary;
+    summary.job = &made.job;
+    summary.sites = made.lines;
+    const auto lines = lines_within_job(summary, 1);
+    REQUIRE(lines.size() == 1);
+    CHECK(lines[0]->site->call == "MPI_Allreduce");
+    CHECK(start_and_end_sentence(summary) == "Not in these figures, mean of the ranks: MPI_Init 1.20 s, MPI_Finalize 1.50 s.");
+    made.sites[0].time_s = made.sites[1].time_s = 0.01;
+    CHECK(start_and_end_sentence(summary).empty());
 }
