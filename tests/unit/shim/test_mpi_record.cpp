@@ -25,6 +25,7 @@ constexpr Handle kWorld = FakeMpi::kWorld, kReady = 0x6c000001;
 const Function kSend = {"MPI_Send", trace::kMpiSend}, kRecv = {"MPI_Recv", trace::kMpiReceive},
                kIsend = {"MPI_Isend", trace::kMpiSend | trace::kMpiNonblocking},
                kIrecv = {"MPI_Irecv", trace::kMpiReceive | trace::kMpiNonblocking},
+               kIsendrecv = {"MPI_Isendrecv", trace::kMpiSend | trace::kMpiReceive | trace::kMpiNonblocking},
                kWaitall = {"MPI_Waitall", trace::kMpiWait}, kIprobe = {"MPI_Iprobe", trace::kMpiPoll | trace::kMpiProbe},
                kTest = {"MPI_Test", trace::kMpiPoll | trace::kMpiWait}, kInit = {"MPI_Recv_init", trace::kMpiPersistent},
                kStart = {"MPI_Start", trace::kMpiPersistent},
@@ -352,6 +353,18 @@ TEST_CASE("a communicator is the same one in all its members, whatever else they
         sides.emplace_back(fake_trace().mpi_comms[2].group_hash, fake_trace().mpi_comms[2].ordinal);
     }
     CHECK(sides[0] == sides[1]);
+}
+
+TEST_CASE("the status of MPI_Isendrecv's request says nothing, as in MPICH 4.0", "[mpi]") {
+    FakeMpi::start(1, 4);
+    hook(kIsendrecv, [](Call& call) {
+        call.message({kWorld, 2, 5, 36, kSent});
+        call.started(0x51, Message{kWorld, 0, 5, 36, 0});
+    });
+    wait_all({0x51}, {Arrival{3, 7, 12, false}}); // of an earlier message
+    const auto both = sites_of("MPI_Isendrecv");
+    CHECK((both.sent_bytes == 36 && both.received_bytes == 36 && both.size_histogram[6] == 2));
+    CHECK(peer(0, trace::MpiDirection::received)->bytes == 36);
 }
 
 TEST_CASE("the size of a collective is what a rank contributes, of data from a root what it gets", "[mpi]") {
