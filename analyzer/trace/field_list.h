@@ -241,7 +241,7 @@
     F(flags, flags, "MpiMessageFlags")                                                                       \
     F(wait_site, number, "of the call in which it was waited for: that completed it, or probed for it before") \
     F(sequence, number, "see above")                                                                         \
-    F(begin_ticks, number, "the call that began it")                                                         \
+    F(begin_ticks, number, "the call that began it; of a blocking receive, or the probes and polls just before it") \
     F(wait_ticks, number, "waiting for its end began: that call, or the polls just before it; blocking: begin_ticks") \
     F(end_ticks, number, "that call returned")                                                               \
     F(bytes, number, "")
