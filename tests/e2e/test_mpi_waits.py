@@ -1,0 +1,59 @@
+#!/usr/bin/env python3
+"""One rank is late because it sleeps, and another one waits for it in every way there is: who is named, why, and how long the
+other one waited, by its own clock."""
+
+import os
+import shutil
+import sys
+import unittest
+
+from mpi_test import AS_ROOT, LAUNCH, MPI_PROGRAMS
+from plumb_test import PlumbTest
+
+STEPS, SLEEP_MS = 40, 20
+LATE_SENDER = ["recv", "wait", "test", "probe", "iprobe", "mprobe"]
+LATE_RECEIVER = ["ssend", "send"]
+COLLECTIVE = {"allreduce": 2, "reduce": 3} # way: ranks
+
+
+class Waits(PlumbTest):
+    def recorded(self, mpi, way, ranks=2):
+        """(seconds that the first rank waited, the report)."""
+        if not shutil.which(LAUNCH[mpi][0]) or not (MPI_PROGRAMS / f"late.{mpi}").exists():
+            self.skipTest(f"late.{mpi} cannot run here")
+        shutil.rmtree(self.run_directory, ignore_errors=True)
+        done = self.record(shutil.which(LAUNCH[mpi][0]), *LAUNCH[mpi][1:], "-n", str(ranks), MPI_PROGRAMS / f"late.{mpi}", way,
+                           str(STEPS), str(SLEEP_MS), options=["--no-report"], check=0, env={**os.environ, **AS_ROOT})
+        return float(done.stdout), self.report()
+
+    def check(self, mpi, way, key):
+        waited, report = self.recorded(mpi, way)
+        ranks = {row["rank"]: row for row in report["mpi"][0]["ranks"]}
+        self.assertGreater(waited, 0.9e-3 * STEPS * SLEEP_MS)
+        self.assertAlmostEqual(ranks[0][key] / waited, 1, delta=0.15)
+        self.assertLess(ranks[1][key], 0.15 * waited)
+        found = self.findings(report, "mpi-late-rank")
+        self.assertEqual([finding["subject"]["name"] for finding in found], ["1"])
+        self.assertAlmostEqual(found[0]["cost"]["seconds"] / waited, 1, delta=0.25)
+        self.assertEqual(self.findings(report, "mpi-small-messages"), [])
+
+    def check_collective(self, mpi, way, ranks):
+        waited, report = self.recorded(mpi, way, ranks)
+        found = self.findings(report, "mpi-late-rank")
+        self.assertEqual([finding["subject"]["name"] for finding in found], [str(ranks - 1)])
+        self.assertEqual(found[0]["subject"]["reason"], "blocked")
+        self.assertAlmostEqual(found[0]["cost"]["seconds"] / waited, 1, delta=0.25)
+        self.assertEqual(os.path.basename(found[0]["where"][0]["file"]), "late.c")
+        self.assertIn(f"MPI_{way.capitalize()}", found[0]["title"])
+
+
+for mpi in LAUNCH:
+    for way in LATE_SENDER + LATE_RECEIVER:
+        key = "late_sender_seconds" if way in LATE_SENDER else "late_receiver_seconds"
+        setattr(Waits, f"test_{way}_{mpi}", lambda self, mpi=mpi, way=way, key=key: self.check(mpi, way, key))
+    for way, ranks in COLLECTIVE.items():
+        setattr(Waits, f"test_{way}_{mpi}",
+                lambda self, mpi=mpi, way=way, ranks=ranks: self.check_collective(mpi, way, ranks))
+
+if __name__ == "__main__":
+    unittest.main(argv=sys.argv)
