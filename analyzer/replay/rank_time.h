@@ -5,7 +5,8 @@
 
 namespace plumb::replay {
 
-// Of the thread that spent most time in MPI, between the end of MPI_Init and the beginning of MPI_Finalize.
+// Of the thread that spent most time in MPI, between the end of MPI_Init and the beginning of MPI_Finalize. A call that it
+// never came out of is time in MPI, too.
 struct RankTime {
     uint32_t thread = 0; // index into Process::threads
     double elapsed_s = 0;

@@ -1,5 +1,6 @@
 // Who waits for whom among ranks that did not end MPI, by models that were made up.
 #include "replay/pending.h"
+#include "replay/rank_time.h"
 #include "support/error.h"
 
 #include <catch2/catch.hpp>
@@ -136,4 +137,37 @@ TEST_CASE("who waits for a rank that called MPI_Abort is not missing it; who wai
     REQUIRE(pending.collectives.size() == 1);
     CHECK(pending.collectives[0].inside == std::vector<uint32_t>{0, 1});
     CHECK(pending.collectives[0].missing == std::vector<uint32_t>{2, 3});
+}
+
+TEST_CASE("a call that a rank never came out of is time in MPI") {
+    MadeUp job(1);
+    model::Process& process = job.run.processes[0];
+    process.threads.emplace_back();
+    model::MpiProcess& mpi = job.mpi(0);
+    mpi.init_end_ns = 1'000'000'000;
+    mpi.sites.push_back({.call = "MPI_Init", .time_ns = 800'000'000});
+    mpi.sites.push_back({.call = "MPI_Allreduce", .kind = trace::kMpiCollectiveCall, .time_ns = 500'000'000});
+    const auto time = [&] { return replay::rank_time(job.run, process); };
+    CHECK(time().mpi_s == Approx(0.5));
+    CHECK(time().compute_s() == Approx(8.5));
+    job.receives(0, 0, 7, 3);
+    CHECK(time().elapsed_s == Approx(9));
+    CHECK(time().mpi_s == Approx(7.5));
+    CHECK(time().message_s == Approx(7));
+    CHECK(time().compute_s() == Approx(1.5));
+    SECTION("of another thread: it is the main one of MPI") {
+        mpi.inside[0].thread = 1;
+        CHECK(time().thread == 1);
+        CHECK(time().mpi_s == Approx(7));
+    }
+    SECTION("MPI_Finalize is no time of the program's") {
+        mpi.inside[0].call = "MPI_Finalize";
+        mpi.finalize_begin_ns = 3'000'000'000;
+        CHECK(time().elapsed_s == Approx(2));
+        CHECK(time().compute_s() == Approx(1.5));
+    }
+    SECTION("whose beginning is its process's last sign of life") {
+        process.end_ns = 2'500'000'000;
+        CHECK(time().mpi_s == Approx(0.5));
+    }
 }
