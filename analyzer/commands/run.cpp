@@ -2,6 +2,7 @@
 #include "commands/align_options.h"
 #include "commands/command.h"
 #include "commands/target_command.h"
+#include "diagnoses/launch_command.h"
 #include "placement/pin_session.h"
 #include "record/executable.h"
 #include "record/recorder.h"
@@ -26,6 +27,9 @@ void show(const record::Outcome& outcome, const record::Options& options) {
         fmt::print(stderr, "plumb: the recording is not whole: {}\n", outcome.problem);
     if (!options.swept.empty())
         fmt::print(stderr, "plumb: before the program started, {}\n", options.swept);
+    if (options.report && outcome.first_failure) // nobody is left to print the report where the launcher kills the rest
+        fmt::print(stderr, "plumb: a rank ended with exit status {} before the others: should no report follow, print it by: "
+                           "plumb report {}\n", outcome.exit_status, shell_line({outcome.run_directory}));
     if (!options.report || !outcome.last)
         return;
     try {

@@ -434,7 +434,9 @@ Outcome Recorder::run() {
     outcome.run_directory = directory_.path();
     try {
         finish();
-        outcome.last = directory_.end(monotonic_ns(), outcome.exit_status);
+        const RunDirectory::Ended ended = directory_.end(monotonic_ns(), outcome.exit_status);
+        outcome.last = ended.last;
+        outcome.first_failure = ended.first_failure;
     } catch (const std::exception& error) {
         outcome.problem = error.what();
     }

@@ -212,7 +212,7 @@ void RunDirectory::begin(const Options& options, uint64_t begin_ns, uint64_t sta
     write_run_json(path_, run);
 }
 
-bool RunDirectory::end(uint64_t end_ns, int exit_status) {
+RunDirectory::Ended RunDirectory::end(uint64_t end_ns, int exit_status) {
     const DirectoryLock lock(path_);
     json run = read_run_json(path_);
     if (!run.is_object())
@@ -222,13 +222,14 @@ bool RunDirectory::end(uint64_t end_ns, int exit_status) {
     // Clocks of different hosts have nothing in common.
     if (run.value("host", "") == host_name())
         run["end_ns"] = std::max(end_ns, run.value("end_ns", uint64_t{0}));
+    const bool fails_first = exit_status != 0 && run.value("exit_status", 0) == 0;
     if (run.value("exit_status", 0) == 0)
         run["exit_status"] = exit_status;
     const bool last = finished >= run["recorders"].value("expected", 1);
     if (last)
         run["state"] = "finished";
     write_run_json(path_, run);
-    return last;
+    return {.last = last, .first_failure = fails_first && !last};
 }
 
 bool RunDirectory::claim_node() {

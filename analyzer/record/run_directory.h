@@ -36,8 +36,12 @@ class RunDirectory {
     // Writes run.json: this recorder begins.
     void begin(const Options& options, uint64_t begin_ns, uint64_t start_unix_ns);
 
-    // This recorder has ended; true if it was the last one of the run.
-    bool end(uint64_t end_ns, int exit_status);
+    // This recorder has ended.
+    struct Ended {
+        bool last = true;           // of the run
+        bool first_failure = false; // its program is the first one of the run to fail, and others of the run go on
+    };
+    Ended end(uint64_t end_ns, int exit_status);
 
     // Only one recorder of a node watches the node: true for the first that asks. The claim ends with the process.
     bool claim_node();

@@ -55,6 +55,15 @@ class Ranks(PlumbTest):
         self.assertEqual([status for _, status in done], [0, 1])
         self.assertEqual(json.loads((self.run_directory / "run.json").read_text())["exit_status"], 1)
 
+    def test_first_failing_rank_says_where_the_record_is(self):
+        """Its launcher may kill the others, and with them the report."""
+        done = self.launch(LAUNCHERS["openmpi"], 3, ["-o", str(self.run_directory)],
+                           ["sh", "-c", "sleep 0.$OMPI_COMM_WORLD_RANK; test $OMPI_COMM_WORLD_RANK = 0 || exit 4; sleep 3"])
+        self.assertEqual([status for _, status in done], [0, 4, 4])
+        told = [text for text, _ in done if f"plumb report {self.run_directory}" in text and "exit status 4 before" in text]
+        self.assertEqual(len(told), 1, done)
+        self.assertNotIn("exit status 4 before", done[0][0], "it ended last: the report is its")
+
 
 if __name__ == "__main__":
     unittest.main()
