@@ -7,6 +7,8 @@
 #include <plumb/trace_format.h>
 
 #include <algorithm>
+#include <csignal>
+#include <cstring>
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
@@ -22,7 +24,9 @@ using State = MpiPendingRank::State;
 constexpr size_t kMostRanksTold = 16;
 constexpr size_t kMostRanksNamed = 5;
 constexpr double kRingProven = 0.95, kRingLikely = 0.6;
-constexpr double kIncomplete = 0.8, kStray = 0.8, kWhere = 0.9;
+constexpr double kIncomplete = 0.8, kStray = 0.8, kWhere = 0.9, kFirstEnd = 0.85;
+constexpr double kShortWait_s = 0.25; // for a member that is about to come
+constexpr double kLongBefore_s = 1; // that others waited for a rank before it ended: not coming was the first trouble
 
 std::string ranks_words(const std::vector<int>& ranks) {
     if (ranks.size() == 1)
@@ -42,6 +46,11 @@ std::string awaited_words(const MpiAwaited& awaited) {
     const std::string rank = awaited.rank < 0 ? "any rank" : fmt::format("rank {}", awaited.rank);
     return fmt::format("{} {}{}", awaited.sends ? "to" : "from", rank,
                        awaited.tag < 0 ? "" : fmt::format(" with tag {}", awaited.tag));
+}
+
+std::string signal_words(int signal) {
+    const char* const name = sigabbrev_np(signal);
+    return name ? fmt::format("signal {} (SIG{})", signal, name) : fmt::format("signal {}", signal);
 }
 
 // What is known of one job's ranks, and the words for it.
@@ -69,8 +78,18 @@ class PendingWords {
     }
 
     std::string line(const MpiPendingRank& rank) const {
-        return fmt::format("rank {}: {}{}{}", rank.rank, doing(rank), rank.for_s < 0 ? "" : fmt::format(", for at least {:.3g} s", rank.for_s),
-                           rank.aborted && rank.state != State::ended ? "; it called MPI_Abort" : "");
+        return fmt::format("rank {}: {}{}{}{}", rank.rank, doing(rank),
+                           rank.for_s < 0 ? "" : fmt::format(", for at least {:.3g} s", rank.for_s),
+                           rank.aborted && rank.state != State::ended ? "; it called MPI_Abort" : "", end_words(rank));
+    }
+
+    // "; killed by signal 9 (SIGKILL) at 1.23 s"; "" where nobody saw how it ended.
+    static std::string end_words(const MpiPendingRank& rank) {
+        if (rank.signal != 0)
+            return fmt::format("; killed by {} at {:.3g} s", signal_words(rank.signal), rank.end_s);
+        if (rank.end_seen && rank.exit_status > 0)
+            return fmt::format("; exit status {} at {:.3g} s", rank.exit_status, rank.end_s);
+        return rank.end_seen ? fmt::format("; ended at {:.3g} s", rank.end_s) : "";
     }
 
     std::vector<int> numbers(const std::vector<uint32_t>& places) const {
@@ -155,10 +174,16 @@ class MpiPendingCalls : public Diagnosis {
                 findings.push_back(aborted(input, job, words));
             if (!pending.ring.empty())
                 findings.push_back(ring(input, job, words));
+            const bool tells_first = tells_first_end(pending);
+            if (tells_first)
+                findings.push_back(first_end(input, job, words));
+            // Who ended could not send what another one waits for.
+            const size_t before_strays = findings.size();
             for (const model::MpiStrayMessage& stray : pending.strays)
-                findings.push_back(stray_message(input, job, words, stray));
-            // What a ring holds up is not another cause.
-            if (pending.ring.empty() && pending.strays.empty())
+                if (!tells_first || stray.sender != words.rank(pending.ended_first).rank)
+                    findings.push_back(stray_message(input, job, words, stray));
+            // What a ring or an ended rank holds up is not another cause.
+            if (pending.ring.empty() && !tells_first && findings.size() == before_strays)
                 for (const model::MpiIncomplete& incomplete : pending.collectives)
                     findings.push_back(missing(input, job, words, incomplete));
             if (findings.size() == before)
@@ -241,6 +266,99 @@ class MpiPendingCalls : public Diagnosis {
         return finding;
     }
 
+    // Ranks that waited for one another, or in different collectives, did so before one of them was ended.
+    static bool tells_first_end(const MpiPending& pending) {
+        return pending.ended_first < pending.ranks.size() && pending.ring.empty() &&
+               std::ranges::none_of(pending.collectives, &model::MpiIncomplete::calls_differ);
+    }
+
+    // Those that are inside of a call; the last ones of a collective that it did not come to, if there are such.
+    static std::vector<uint32_t> left_waiting(const MpiPending& pending) {
+        for (const model::MpiIncomplete& incomplete : pending.collectives)
+            if (std::ranges::find(incomplete.missing, pending.ended_first) != incomplete.missing.end())
+                return incomplete.inside;
+        std::vector<uint32_t> inside;
+        for (uint32_t place = 0; place < pending.ranks.size(); ++place)
+            if (place != pending.ended_first && pending.ranks[place].state == State::inside)
+                inside.push_back(place);
+        return inside;
+    }
+
+    Finding first_end(const DiagnosisInput& input, const model::MpiJob& job, const PendingWords& words) const {
+        const MpiPendingRank& first = words.rank(job.pending.ended_first);
+        const std::vector<uint32_t> waiting = left_waiting(job.pending);
+        LineShares lines; // where it was comes first
+        words.add(lines, first, 2.0 * static_cast<double>(waiting.size() + 1));
+        double before_s = 0, after_s = 0;
+        bool same_call = true;
+        for (const uint32_t place : waiting) {
+            const MpiPendingRank& rank = words.rank(place);
+            words.add(lines, rank, 1);
+            same_call &= rank.call == words.rank(waiting[0]).call;
+            if (rank.for_s < 0)
+                continue;
+            const double begin_s = rank.end_s - rank.for_s;
+            before_s = std::max(before_s, first.end_s - begin_s);
+            after_s = std::max(after_s, rank.end_s - std::max(begin_s, first.end_s));
+        }
+        Finding finding = base(input, job, words, lines, after_s);
+        finding.title = fmt::format("Rank {} ended first, {}", first.rank, how_it_ended(first));
+        if (!waiting.empty())
+            finding.title += fmt::format(", while {} {} in {}{}", ranks_words(words.numbers(waiting)),
+                                         waiting.size() == 1 ? "was" : "were",
+                                         same_call ? words.rank(waiting[0]).call : "MPI", words.line_of(waiting));
+        finding.severity = Severity::high;
+        finding.confidence = kFirstEnd;
+        finding.gain = {0, "the program cannot go on without that rank"};
+        finding.subject.kind = "rank";
+        finding.subject.name = std::to_string(first.rank);
+        const std::vector<int> numbers = words.numbers(waiting);
+        finding.evidence["waiting_ranks"] = std::vector<int64_t>(numbers.begin(), numbers.end());
+        finding.evidence["ended_after_seconds"] = first.end_s;
+        if (first.signal != 0)
+            finding.evidence["signal_number"] = static_cast<int64_t>(first.signal);
+        finding.advice.push_back(why_it_ended(first));
+        if (before_s >= kLongBefore_s) {
+            finding.evidence["waited_before_seconds"] = before_s;
+            finding.advice.push_back({"See why it had not come before",
+                "the others waited for it already when it ended: look for a loop that it does not leave, or for a branch that only "
+                "it takes", "code", ""});
+        }
+        return finding;
+    }
+
+    static std::string how_it_ended(const MpiPendingRank& rank) {
+        if (rank.signal != 0)
+            return fmt::format("killed by {} at {:.3g} s", signal_words(rank.signal), rank.end_s);
+        if (rank.state == State::ended)
+            return fmt::format("by itself and without MPI_Finalize{} at {:.3g} s",
+                               rank.exit_status > 0 ? fmt::format(" (exit status {})", rank.exit_status) : "", rank.end_s);
+        return fmt::format("at {:.3g} s (how is not recorded)", rank.end_s);
+    }
+
+    static Advice why_it_ended(const MpiPendingRank& rank) {
+        switch (rank.signal) {
+        case 0:
+            break;
+        case SIGSEGV:
+        case SIGBUS:
+        case SIGFPE:
+        case SIGILL:
+        case SIGABRT:
+        case SIGSYS:
+            return {"Find the crash", "let the rank leave a core dump (ulimit -c unlimited) and open it in a debugger, or build "
+                    "the program with -g -fsanitize=address,undefined", "code", ""};
+        default:
+            return {"Find out who sent the signal", "the kernel when memory ran out (dmesg and the batch system's log tell), a "
+                    "memory or time limit of the batch system, or somebody by hand", "system", ""};
+        }
+        if (rank.state == State::ended)
+            return {"Let no rank leave alone", "look for an error path on which it calls exit() or returns from main(): it must "
+                    "come to MPI_Finalize as the others do, or call MPI_Abort, which ends them, too", "code", ""};
+        return {"Find out why it ended", "a crash, memory that ran out, or a limit of the batch system: its own output, the "
+                "launcher's last message and the system's log (dmesg) tell", "system", ""};
+    }
+
     Finding missing(const DiagnosisInput& input, const model::MpiJob& job, const PendingWords& words,
                     const model::MpiIncomplete& incomplete) const {
         LineShares lines; // where the missing ones are comes first: that is where to look
@@ -266,7 +384,7 @@ class MpiPendingCalls : public Diagnosis {
             finding.title = fmt::format("{} {} in {}{}", capitalised(ranks_words(inside)), inside.size() == 1 ? "waits" : "wait",
                                         incomplete.call, words.line_of(incomplete.inside));
             if (missing.size() == 1)
-                finding.title += fmt::format(" for rank {}, which is {}", missing[0], words.doing(words.rank(incomplete.missing[0])));
+                finding.title += missing_words(words, words.rank(incomplete.missing[0]));
             else if (!missing.empty())
                 finding.title += fmt::format(" for {}{}", ranks_words(missing), words.line_of(incomplete.missing));
             else
@@ -276,10 +394,22 @@ class MpiPendingCalls : public Diagnosis {
         finding.evidence["waiting_ranks"] = std::vector<int64_t>(inside.begin(), inside.end());
         finding.evidence["missing_ranks"] = std::vector<int64_t>(missing.begin(), missing.end());
         finding.evidence["waited_seconds"] = waited_s;
+        // One of them may have ended first, and its launcher the others at once.
+        const bool ended = std::ranges::any_of(job.pending.ranks, &MpiPendingRank::end_seen);
+        if (missing.size() == 1 && waited_s < kShortWait_s && ended) {
+            finding.advice.push_back(why_it_ended(words.rank(incomplete.missing[0])));
+            return finding;
+        }
         finding.advice.push_back({"Let every member call it",
             "all members of a communicator must call its collectives, in the same order: look for a branch, a loop count or an "
             "error path that only some ranks take", "code", ""});
         return finding;
+    }
+
+    // Its signal, too, although others may have got one before.
+    static std::string missing_words(const PendingWords& words, const MpiPendingRank& rank) {
+        return fmt::format(" for rank {}, which is {}{}", rank.rank, words.doing(rank),
+                           rank.signal == 0 ? "" : PendingWords::end_words(rank));
     }
 
     Finding stray_message(const DiagnosisInput& input, const model::MpiJob& job, const PendingWords& words,

@@ -21,7 +21,7 @@ struct MpiPendingRank {
     enum class State {
         inside,  // of an MPI call
         outside, // between MPI calls
-        ended,   // the process ended by itself without MPI_Finalize
+        ended,   // the process ended by itself without MPI_Finalize, and no thread of it was inside
     };
     int rank = -1;
     uint32_t process = 0; // index into Run::processes
@@ -32,6 +32,10 @@ struct MpiPendingRank {
     bool has_path = false;
     uint32_t path = 0;     // inside: who called; outside: where it computes, by its latest time sample
     double for_s = -1;     // in this state; negative: not known
+    double end_s = 0;      // of its process, since the run began
+    bool end_seen = false; // else end_s is its last sign of life
+    int signal = 0;        // that ended the process; 0: none, or not known
+    int exit_status = -1;  // that the process ended with; -1: it did not end by itself, or not known
     uint32_t comm = UINT32_MAX; // inside: index into MpiJob::comms
     uint64_t sequence = 0; // inside a collective: its number on the communicator
     uint32_t requests = 0; // inside a call that waits for requests: how many it was given
@@ -63,6 +67,8 @@ struct MpiPending {
     std::vector<uint32_t> ring;        // each waits for the next one, the last for the first: indexes into `ranks`
     bool ring_proven = false;
     std::vector<uint32_t> aborting;    // those that called MPI_Abort: indexes into `ranks`
+    // Its process ended before the others, which is why they did not get on: index into `ranks`. UINT32_MAX: not known.
+    uint32_t ended_first = UINT32_MAX;
     std::vector<MpiIncomplete> collectives; // but those in which nobody is missing that did not call MPI_Abort
     std::vector<MpiStrayMessage> strays;
 };

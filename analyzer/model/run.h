@@ -113,9 +113,11 @@ struct Process {
     std::vector<std::string> arguments;
     int rank = -1, rank_count = -1, local_rank = -1;
     uint64_t start_ns = 0, end_ns = 0;
+    bool end_seen = false; // else end_ns is its last sign of life
     std::optional<int> wait_status;
     bool has_shim = false;    // the shim recorded inside
     bool shim_closed = false; // and ended its file itself (false: killed, or still running)
+    uint32_t ending_tid = 0;  // of the thread that did: it called exit(), or returned from main(); 0: none, or not known
     bool is_static = false, is_foreign = false, is_privileged = false, is_dormant = false;
     uint64_t max_rss_bytes = 0;
     std::vector<Module> modules;

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <map>
 #include <optional>
+#include <sys/wait.h>
 
 namespace plumb::replay {
 
@@ -60,11 +61,19 @@ class Pending {
         return mpi.finalize_end_ns != 0 || (mpi.finalize_begin_ns != 0 && !mpi.shows_calls);
     }
 
-    // The one that a rank has been in for the longest, were there several threads; null: none.
+    // The one that a rank has been in for the longest, were there several threads; null: none. The thread that ended the
+    // process had left its call, unless that was MPI_Abort; the others had not: where the launcher is gone, a thread of the
+    // library's own ends a rank whose threads all wait.
     const model::MpiInside* call_of(uint32_t row) const {
-        const auto& inside = mpi_of(row).inside;
-        const auto longest = std::ranges::min_element(inside, {}, &model::MpiInside::begin_ns);
-        return longest == inside.end() ? nullptr : &*longest;
+        const model::MpiInside* longest = nullptr;
+        for (const model::MpiInside& inside : mpi_of(row).inside)
+            if ((!longest || inside.begin_ns < longest->begin_ns) && (mpi_of(row).aborted || !has_left(process_of(row), inside)))
+                longest = &inside;
+        return longest;
+    }
+    static bool has_left(const model::Process& process, const model::MpiInside& inside) {
+        const bool knows_who = process.ending_tid != 0 && inside.thread < process.threads.size();
+        return process.shim_closed && (!knows_who || process.threads[inside.thread].tid == process.ending_tid);
     }
 
     double seconds_since(uint32_t row, uint64_t begin_ns) const {
@@ -78,8 +87,8 @@ class Pending {
         rank.rank = job_.ranks[row].rank;
         rank.process = job_.ranks[row].process;
         rank.aborted = process.mpi->aborted;
-        const model::MpiInside* const call = process.shim_closed && !rank.aborted ? nullptr : call_of(row);
-        if (call) {
+        add_end(process, rank);
+        if (const model::MpiInside* const call = call_of(row)) {
             rank.state = State::inside;
             rank.call = call->call;
             rank.kind = call->kind;
@@ -89,7 +98,7 @@ class Pending {
             rank.requests = call->kind & trace::kMpiWait ? call->requests : 0;
             return rank;
         }
-        rank.state = process.shim_closed ? State::ended : State::outside;
+        rank.state = process.shim_closed && !is_ended_by_helper(process) ? State::ended : State::outside;
         const auto& sites = process.mpi->sites;
         if (const auto last = std::ranges::max_element(sites, {}, &model::MpiSite::last_ns); last != sites.end()) {
             rank.call = last->call;
@@ -98,6 +107,23 @@ class Pending {
             find_computing(process, last->last_ns, rank);
         }
         return rank;
+    }
+
+    // By a thread that is not the first one, and never called MPI: the program had not come to its end.
+    static bool is_ended_by_helper(const model::Process& process) {
+        return process.ending_tid != 0 && process.ending_tid != process.pid &&
+               std::ranges::none_of(process.mpi->sites, [&](const model::MpiSite& site) {
+                   return site.thread < process.threads.size() && process.threads[site.thread].tid == process.ending_tid;
+               });
+    }
+
+    void add_end(const model::Process& process, MpiPendingRank& rank) const {
+        rank.end_s = process.end_ns > run_.begin_ns ? static_cast<double>(process.end_ns - run_.begin_ns) * 1e-9 : 0;
+        rank.end_seen = process.end_seen;
+        if (process.wait_status && WIFSIGNALED(*process.wait_status))
+            rank.signal = WTERMSIG(*process.wait_status);
+        else if (process.wait_status && WIFEXITED(*process.wait_status))
+            rank.exit_status = WEXITSTATUS(*process.wait_status);
     }
 
     // Where its time samples saw it last, if that was after its last call.
@@ -356,6 +382,7 @@ uint64_t messages_between(const model::MpiProcess& mpi, int peer, model::MpiPeer
 model::MpiPending find_pending(const model::Run& run, const Job& job, const OpenTrace& open) {
     model::MpiPending pending = Pending(run, job).find();
     find_stray_messages(run, job, open, pending);
+    find_first_end(run, job, pending);
     return pending;
 }
 

@@ -341,6 +341,7 @@ void ProcessBuilder::take(const MpiInside& record, FileContext& context) {
 
 void ProcessBuilder::take(const ProcessGone& record, FileContext& context) {
     process_.end_ns = alive(context.time(record.time_ns));
+    process_.end_seen = true;
     if (record.status != -1)
         process_.wait_status = record.status;
     process_.max_rss_bytes = std::max(process_.max_rss_bytes, record.max_rss_bytes);
@@ -351,6 +352,10 @@ void ProcessBuilder::take(const ProcessEnd& record, FileContext& context) {
         return;
     const uint64_t time = alive(context.time(record.time_ns));
     process_.end_ns = std::max(process_.end_ns, time);
+    if (record.kind == static_cast<uint32_t>(EndKind::abort)) // a handler may have caught that
+        return;
+    process_.end_seen = true;
+    process_.ending_tid = record.header.tid;
 }
 
 void ProcessBuilder::inherit_modules(const model::Process& parent, Allowance& allowance) {

@@ -163,6 +163,7 @@ TEST_CASE("the shim's and the recorder's accounts of one process become one") {
     CHECK(process.shim_closed);
     CHECK(process.start_ns == 2 * kSecond);
     CHECK(process.end_ns == 10 * kSecond);
+    CHECK(process.end_seen);
     CHECK(process.wait_status == 0);
     CHECK(process.executable == "/bin/app");
     CHECK(process.arguments == std::vector<std::string>{"app", "-v"});

@@ -1,9 +1,13 @@
 // Who waits for whom among ranks that did not end MPI, by models that were made up.
+#include "diagnoses/registry.h"
+#include "model/call_paths.h"
 #include "replay/pending.h"
 #include "replay/rank_time.h"
 #include "support/error.h"
+#include "synthetic_run.h"
 
 #include <catch2/catch.hpp>
+#include <csignal>
 #include <plumb/trace_format.h>
 
 using namespace plumb;
@@ -18,6 +22,7 @@ struct MadeUp {
         for (int rank = 0; rank < size; ++rank) {
             model::Process& process = run.processes.emplace_back();
             process.rank = rank;
+            process.pid = static_cast<uint32_t>(rank + 1);
             process.end_ns = run.end_ns;
             process.paths.resize(1);
             process.threads.emplace_back().tid = static_cast<uint32_t>(rank + 1);
@@ -48,6 +53,30 @@ struct MadeUp {
     }
     void sent(int from, int to, uint64_t messages) {
         mpi(from).peers.push_back({.peer = to, .direction = model::MpiPeer::Direction::sent, .messages = messages});
+    }
+
+    void reaches(int rank, uint32_t kind = trace::kMpiCollectiveCall) { // its last call, of long ago
+        mpi(rank).sites.push_back({.id = 1, .call = "MPI_Bcast", .kind = kind, .comm = 1, .calls = 0, .last_ns = 1'000'000'000});
+    }
+    void ends(int rank, double at_s, std::optional<int> wait_status = {}) {
+        model::Process& process = run.processes[static_cast<size_t>(rank)];
+        process.end_ns = static_cast<uint64_t>(at_s * 1e9);
+        process.end_seen = true;
+        process.wait_status = wait_status;
+    }
+
+    // As the report tells it.
+    std::vector<Finding> findings() {
+        model::MpiJob& job = run.mpi_jobs.emplace_back();
+        job.pending = find();
+        model::MpiCommRow& world = job.comms.emplace_back();
+        world.world = true;
+        testing::TableResolver resolver;
+        model::CallPaths paths(run, resolver);
+        for (const DiagnosisEntry& entry : diagnosis_registry())
+            if (std::string_view(entry.id) == "mpi-pending")
+                return entry.make()->diagnose({run, paths});
+        return {};
     }
 
     model::MpiPending find() {
@@ -170,4 +199,109 @@ TEST_CASE("a call that a rank never came out of is time in MPI") {
         process.end_ns = 2'500'000'000;
         CHECK(time().mpi_s == Approx(0.5));
     }
+}
+
+TEST_CASE("a rank that another thread ended is still inside of its call") {
+    MadeUp job(2);
+    job.receives(0, 1, 7);
+    job.receives(1, 0, 7);
+    for (model::Process& process : job.run.processes) {
+        process.shim_closed = true;
+        process.ending_tid = 99; // a helper of the library's, of which there is no record
+    }
+    CHECK(job.find().ring_proven);
+    job.run.processes[0].ending_tid = job.run.processes[0].threads[0].tid;
+    const auto pending = job.find();
+    CHECK(pending.ring.empty());
+    REQUIRE(pending.ranks.size() == 2);
+    CHECK(pending.ranks[0].state == State::ended);
+    CHECK(pending.ranks[1].state == State::inside);
+    job.run.processes[0].ending_tid = job.run.processes[1].ending_tid = 0; // not known
+    CHECK(job.find().ranks.empty());
+}
+
+TEST_CASE("the rank that ended first is told, not looked for in a branch") {
+    MadeUp job(3);
+    job.reduces(0);
+    job.reaches(1);
+    job.reduces(2);
+    SECTION("killed by a signal, the others by the launcher's") {
+        job.ends(1, 4, SIGKILL);
+        job.ends(0, 4.01, SIGTERM);
+        const auto findings = job.findings();
+        REQUIRE(findings.size() == 1);
+        CHECK(findings[0].title ==
+              "Rank 1 ended first, killed by signal 9 (SIGKILL) at 4 s, while ranks 0, 2 were in MPI_Allreduce");
+        CHECK(findings[0].advice[0].what == "Find out who sent the signal");
+        CHECK(findings[0].advice.size() == 2); // they had waited for two seconds
+    }
+    SECTION("nobody saw how, but long before the others") {
+        for (const int rank : {0, 2})
+            job.ends(rank, 3);
+        job.ends(1, 2.5);
+        const auto findings = job.findings();
+        REQUIRE(findings.size() == 1);
+        CHECK(findings[0].title == "Rank 1 ended first, at 2.5 s (how is not recorded), while ranks 0, 2 were in MPI_Allreduce");
+        CHECK_FALSE(findings[0].evidence.contains("signal_number"));
+        CHECK(findings[0].advice.size() == 1);
+    }
+    SECTION("a crash, whenever its process was seen to have gone") {
+        job.ends(1, 3.1, SIGSEGV);
+        job.ends(0, 3, SIGTERM);
+        CHECK(job.findings().at(0).title.starts_with("Rank 1 ended first, killed by signal 11 (SIGSEGV) at 3.1 s"));
+    }
+    SECTION("by itself") {
+        job.ends(1, 3, 4 << 8);
+        job.run.processes[1].shim_closed = true;
+        job.run.processes[1].ending_tid = job.run.processes[1].pid;
+        const auto findings = job.findings();
+        REQUIRE(findings.size() == 1);
+        CHECK(findings[0].title.starts_with("Rank 1 ended first, by itself and without MPI_Finalize (exit status 4) at 3 s"));
+        CHECK(findings[0].advice[0].what == "Let no rank leave alone");
+    }
+}
+
+TEST_CASE("no rank ended first where all may have been ended together") {
+    MadeUp job(3);
+    job.reduces(0);
+    job.reaches(1);
+    job.reduces(2);
+    SECTION("shortly after one another") {
+        job.ends(1, 3);
+        job.ends(0, 3.1);
+        job.ends(2, 3.2);
+    }
+    SECTION("by the same signal") {
+        job.ends(1, 3, SIGKILL);
+        job.ends(0, 3.1, SIGKILL);
+    }
+    SECTION("one that was interrupted, another one whose last sign of life is older") {
+        job.ends(1, 3, SIGINT);
+        job.run.processes[0].end_ns = 2'900'000'000;
+    }
+    SECTION("nobody saw any of them end") { job.run.processes[1].end_ns = 2'000'000'000; }
+    CHECK(job.find().ended_first == UINT32_MAX);
+    CHECK(job.findings().at(0).title.starts_with("Ranks 0, 2 wait in MPI_Allreduce for rank 1, which is outside MPI"));
+}
+
+TEST_CASE("a member that ended just when the others began to wait for it need not be on another branch") {
+    MadeUp job(2);
+    job.reduces(0);
+    job.reaches(1);
+    job.ends(1, 2.05);
+    job.ends(0, 2.1);
+    CHECK(job.find().ended_first == UINT32_MAX);
+    CHECK(job.findings().at(0).advice.at(0).what == "Find out why it ended");
+}
+
+TEST_CASE("ranks that waited for one another did so before one of them was killed") {
+    MadeUp job(3);
+    job.receives(0, 1, 7);
+    job.receives(1, 0, 7);
+    job.reduces(2);
+    job.ends(0, 5, SIGKILL);
+    const auto findings = job.findings();
+    REQUIRE(findings.size() == 1);
+    CHECK(findings[0].title.starts_with("Deadlock"));
+    CHECK(job.find().ended_first == 0);
 }

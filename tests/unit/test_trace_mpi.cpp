@@ -130,6 +130,20 @@ TEST_CASE("a program without MPI is no rank; one that died in MPI_Init is one wi
     CHECK(run.processes[0].mpi->ticks_per_ns == 1);
 }
 
+TEST_CASE("which thread ended a process; abort() may have been caught, an exec may have failed") {
+    for (const EndKind kind : {EndKind::exit, EndKind::abort, EndKind::none}) {
+        SyntheticTrace trace = shim_trace();
+        trace.add(rank_of_two(trace));
+        ProcessEnd end{};
+        end.kind = static_cast<uint32_t>(kind);
+        end.time_ns = 20'000;
+        trace.add(end, kPid + 7);
+        const model::Run run = run_of(trace);
+        CHECK(run.processes[0].ending_tid == (kind == EndKind::exit ? kPid + 7 : 0));
+        CHECK(run.processes[0].end_seen == (kind == EndKind::exit));
+    }
+}
+
 TEST_CASE("damaged MPI records stay within bounds") {
     SyntheticTrace trace = shim_trace();
     MpiRank record = rank_of_two(trace);
