@@ -11,6 +11,7 @@ from mpi_test import AS_ROOT, LAUNCH, MPI_PROGRAMS
 from plumb_test import PlumbTest
 
 STEPS, SLEEP_MS = 40, 20
+MOST_RUNS, MOST_RUN_DELAY = 6, 0.05
 LATE_SENDER = ["recv", "wait", "test", "probe", "iprobe", "mprobe"]
 LATE_RECEIVER = ["ssend", "send"]
 POLLS = ["test", "iprobe"]
@@ -19,13 +20,18 @@ COLLECTIVE = {"allreduce": 2, "reduce": 3} # way: ranks
 
 class Waits(PlumbTest):
     def recorded(self, mpi, way, ranks=2):
-        """(seconds that the first rank waited, the report)."""
+        """(seconds that the first rank waited, the report) of a run in which that rank had a CPU to wait on: else the time
+        until it runs again belongs to no sender."""
         if not shutil.which(LAUNCH[mpi][0]) or not (MPI_PROGRAMS / f"late.{mpi}").exists():
             self.skipTest(f"late.{mpi} cannot run here")
-        shutil.rmtree(self.run_directory, ignore_errors=True)
-        done = self.record(shutil.which(LAUNCH[mpi][0]), *LAUNCH[mpi][1:], "-n", str(ranks), MPI_PROGRAMS / f"late.{mpi}", way,
-                           str(STEPS), str(SLEEP_MS), options=["--no-report"], check=0, env={**os.environ, **AS_ROOT})
-        return float(done.stdout), self.report()
+        for _ in range(MOST_RUNS):
+            shutil.rmtree(self.run_directory, ignore_errors=True)
+            done = self.record(shutil.which(LAUNCH[mpi][0]), *LAUNCH[mpi][1:], "-n", str(ranks), MPI_PROGRAMS / f"late.{mpi}",
+                               way, str(STEPS), str(SLEEP_MS), options=["--no-report"], check=0, env={**os.environ, **AS_ROOT})
+            waited, report = float(done.stdout), self.report()
+            if report["mpi_jobs"][0]["ranks"][0]["run_delay_seconds"] < MOST_RUN_DELAY * waited:
+                return waited, report
+        self.skipTest(f"other programs took the CPUs in each of {MOST_RUNS} runs")
 
     def check(self, mpi, way, key):
         waited, report = self.recorded(mpi, way)
