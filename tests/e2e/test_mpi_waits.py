@@ -11,11 +11,17 @@ from mpi_test import AS_ROOT, LAUNCH, MPI_PROGRAMS
 from plumb_test import PlumbTest
 
 STEPS, SLEEP_MS = 40, 20
-MOST_RUNS, MOST_RUN_DELAY = 6, 0.05
+MOST_RUNS, MOST_LOST = 4, 0.05
 LATE_SENDER = ["recv", "wait", "test", "probe", "iprobe", "mprobe"]
 LATE_RECEIVER = ["ssend", "send"]
 POLLS = ["test", "iprobe"]
 COLLECTIVE = {"allreduce": 2, "reduce": 3} # way: ranks
+
+
+def stolen_seconds():
+    """That the hypervisor kept the CPUs for others, all of them together."""
+    with open("/proc/stat", encoding="ascii") as stat:
+        return int(stat.readline().split()[8]) / os.sysconf("SC_CLK_TCK")
 
 
 class Waits(PlumbTest):
@@ -26,24 +32,26 @@ class Waits(PlumbTest):
             self.skipTest(f"late.{mpi} cannot run here")
         for _ in range(MOST_RUNS):
             shutil.rmtree(self.run_directory, ignore_errors=True)
+            stolen = stolen_seconds()
             done = self.record(shutil.which(LAUNCH[mpi][0]), *LAUNCH[mpi][1:], "-n", str(ranks), MPI_PROGRAMS / f"late.{mpi}",
                                way, str(STEPS), str(SLEEP_MS), options=["--no-report"], check=0, env={**os.environ, **AS_ROOT})
             waited, report = float(done.stdout), self.report()
-            if report["mpi_jobs"][0]["ranks"][0]["run_delay_seconds"] < MOST_RUN_DELAY * waited:
+            lost = report["mpi_jobs"][0]["ranks"][0]["run_delay_seconds"] + stolen_seconds() - stolen
+            if lost < MOST_LOST * waited:
                 return waited, report
-        self.skipTest(f"other programs took the CPUs in each of {MOST_RUNS} runs")
+        self.skipTest(f"other programs or machines took the CPUs in each of {MOST_RUNS} runs")
 
     def check(self, mpi, way, key):
         waited, report = self.recorded(mpi, way)
         ranks = {row["rank"]: row for row in report["mpi_jobs"][0]["ranks"]}
         self.assertGreater(waited, 0.9e-3 * STEPS * SLEEP_MS)
         # Of a loop that polls, what lies between its calls is no time in MPI: here most of that is the recording itself.
-        self.assertGreater(ranks[0][key] / waited, 0.2 if way in POLLS else 0.85)
+        self.assertGreater(ranks[0][key] / waited, 0.2 if way in POLLS else 0.8)
         self.assertLess(ranks[0][key] / waited, 1.15)
         self.assertLess(ranks[1][key], 0.15 * waited)
         found = self.findings(report, "mpi-late-rank")
         self.assertEqual([finding["subject"]["name"] for finding in found], [1])
-        self.assertAlmostEqual(found[0]["cost"]["seconds"] / waited, 1, delta=0.25)
+        self.assertAlmostEqual(found[0]["cost"]["seconds"] / waited, 1, delta=0.3)
         self.assertEqual(self.findings(report, "mpi-small-messages"), [])
 
     def check_collective(self, mpi, way, ranks):
@@ -51,7 +59,7 @@ class Waits(PlumbTest):
         found = self.findings(report, "mpi-late-rank")
         self.assertEqual([finding["subject"]["name"] for finding in found], [ranks - 1])
         self.assertEqual(found[0]["subject"]["reason"], "blocked")
-        self.assertAlmostEqual(found[0]["cost"]["seconds"] / waited, 1, delta=0.25)
+        self.assertAlmostEqual(found[0]["cost"]["seconds"] / waited, 1, delta=0.3)
         self.assertEqual(os.path.basename(found[0]["where"][0]["file"]), "late.c")
         self.assertIn(f"MPI_{way.capitalize()}", found[0]["title"])
 
