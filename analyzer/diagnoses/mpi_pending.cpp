@@ -151,7 +151,7 @@ class PendingWords {
         if (rank.comm >= job_.comms.size() || job_.comms[rank.comm].world)
             return "";
         const model::MpiCommRow& comm = job_.comms[rank.comm];
-        return comm.name.empty() ? fmt::format(" on a communicator of {}", comm.size) : " on " + comm.name;
+        return comm.name.empty() ? fmt::format(" on a {} of {}", name_of(comm.kind), comm.size) : " on " + comm.name;
     }
 
     const DiagnosisInput& input_;

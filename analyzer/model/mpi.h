@@ -14,6 +14,12 @@ namespace plumb::model {
 
 using SizeHistogram = std::array<uint64_t, 32>; // [0] no bytes, [i] 2^(i-1) <= bytes < 2^i, [31] also larger
 
+// What collectives are called on. Windows and files have the members of the communicator that they were made on.
+enum class CommKind : uint8_t { communicator, window, file };
+constexpr const char* name_of(CommKind kind) {
+    return kind == CommKind::window ? "window" : kind == CommKind::file ? "file" : "communicator";
+}
+
 // A communicator as one rank knows it. Equal (group_hash, ordinal): the same one.
 struct MpiComm {
     uint32_t id = 0; // of the file
@@ -23,7 +29,8 @@ struct MpiComm {
     int rank = -1;  // of the process in it
     int first = -1; // world rank of its rank 0
     bool world = false, self = false, inter = false;
-    std::string name; // as the program named it, may be empty
+    CommKind kind = CommKind::communicator;
+    std::string name; // as the program named it (a file: by its path), may be empty
     uint32_t path = 0; // index into Process::paths: who made it
     uint64_t handle = 0; // of the library; one may have named several communicators in turn
 };

@@ -91,6 +91,7 @@ struct MpiCommRow {
     std::string name; // "MPI_COMM_WORLD", the program's name, or empty
     uint32_t size = 0, members_recorded = 0;
     bool world = false, inter = false;
+    CommKind kind = CommKind::communicator;
     uint64_t epochs = 0;      // collectives laid side by side, scaled up to all
     double wait_s = 0, operation_s = 0; // rank-seconds
     double imbalance_s = 0;   // sum over its epochs of last - mean arrival

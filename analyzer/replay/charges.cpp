@@ -28,7 +28,7 @@ Nanoseconds waited_until(const Epoch& epoch, const Collective& event) {
             return epoch.last.begin;
         return epoch.second.member < event.membership->member ? epoch.second.begin : event.wait;
     }
-    return event.kind & trace::kMpiSynchronising ? epoch.last.begin : event.wait;
+    return epoch.kind & trace::kMpiSynchronising ? epoch.last.begin : event.wait;
 }
 
 // What a rank waited for others' messages since its last collective.
@@ -102,7 +102,7 @@ class RankReader {
         own_.extra_compute.add(event.compute() - epoch.others_compute.of(event.compute()));
         if (const uint32_t awaited = epoch.awaited().row; wait > 0 && awaited != UINT32_MAX && awaited != row_)
             accumulate(all_.caused[awaited], wait);
-        if (event.kind & trace::kMpiSynchronising) {
+        if (epoch.kind & trace::kMpiSynchronising) {
             all_.compute.add(event.compute());
             accumulate(all_.compute_sum, event.compute());
             all_.compute_least = std::min(all_.compute_least, event.compute());
@@ -243,7 +243,7 @@ class RankReader {
     bool follows(const Collective& event) const { return std::abs(event.begin - event.gap - inherited_.end) <= kSameMoment; }
 
     void remember_wait(const Epoch& epoch, const Collective& event, Nanoseconds wait) {
-        const bool all_leave_together = (event.kind & trace::kMpiSynchronising) != 0 && !epoch.is_neighbour() &&
+        const bool all_leave_together = (epoch.kind & trace::kMpiSynchronising) != 0 && !epoch.is_neighbour() &&
                                         epoch.arrivals >= static_cast<uint32_t>(std::max(0, input_.job.size));
         if (all_leave_together)
             inherited_ = {};

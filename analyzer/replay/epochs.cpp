@@ -27,6 +27,13 @@ void keep_site(Epoch& epoch, uint32_t row, uint32_t site) {
     }
 }
 
+// Somebody left before the last one came: nobody was waited for.
+constexpr Nanoseconds kClocksDiffer = 10'000; // those of two hosts, once aligned
+void look_who_passed(Epoch& epoch) {
+    if ((epoch.kind & trace::kMpiMayPass) && epoch.first_end + kClocksDiffer < epoch.last.begin)
+        epoch.kind &= ~uint32_t{trace::kMpiSynchronising};
+}
+
 } // namespace
 
 Arrival Epoch::awaited() const {
@@ -77,6 +84,7 @@ void EpochTable::take(uint32_t row, const Collective& event) {
     keep_site(epoch, row, event.site);
     epoch.first = std::min(epoch.first, event.begin);
     epoch.end = std::max(epoch.end, event.end);
+    epoch.first_end = std::min(epoch.first_end, event.end);
     epoch.sum_begin += static_cast<uint64_t>(event.begin);
     if (event.membership->slot != Membership::kNoSlot)
         samples_[first_sample_[at] + event.membership->slot] = {event.begin, event.compute(), event.gap_mpi};
@@ -102,6 +110,7 @@ void EpochTable::merge(const EpochTable& other) {
         keep_site(ours, theirs.site_row, theirs.site);
         ours.first = std::min(ours.first, theirs.first);
         ours.end = std::max(ours.end, theirs.end);
+        ours.first_end = std::min(ours.first_end, theirs.first_end);
         ours.sum_begin += theirs.sum_begin;
         for (size_t slot = 0; slot < job_->comms[theirs.comm].sampled.size(); ++slot)
             if (const Sample& sample = other.samples_[other.first_sample_[from] + slot]; sample.begin != INT64_MIN)
@@ -180,8 +189,10 @@ void EpochTable::find_medians(uint32_t place, const LateLevels& late) {
 }
 
 void EpochTable::finish(const LateLevels& late) {
-    for (uint32_t place = 0; place < epochs_.size(); ++place)
+    for (uint32_t place = 0; place < epochs_.size(); ++place) {
+        look_who_passed(epochs_[place]);
         find_medians(place, late);
+    }
     samples_ = std::vector<Sample>(); // "= {}" would keep the memory
     first_sample_ = std::vector<size_t>();
     places_ = decltype(places_)();

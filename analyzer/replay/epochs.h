@@ -27,12 +27,13 @@ struct Arrival {
 
 struct Epoch {
     uint32_t comm = 0;
-    uint32_t kind = 0; // of all its calls, which should be one
+    uint32_t kind = 0; // of all its calls, which should be one; after finish() without kMpiSynchronising where nobody waited
     uint64_t sequence = 0;
     uint32_t arrivals = 0;
     uint32_t site_row = UINT32_MAX, site = 0; // call site of the lowest row in it: index into its MpiProcess::sites
     Arrival last, second, root;
     Nanoseconds first = INT64_MAX, end = INT64_MIN; // first arrival, last end
+    Nanoseconds first_end = INT64_MAX;
     uint64_t sum_begin = 0; // modulo 2^64
     // Set by finish(), of the sampled members without the awaited one; compute and MPI time since their last collective.
     // Compute: of those only that are not late together.

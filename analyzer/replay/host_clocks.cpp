@@ -27,12 +27,17 @@ struct Meeting { // of the first host's ranks with others, at one collective
     Nanoseconds last_begin = INT64_MIN, first_end = INT64_MAX;
 };
 
+// For certain: nobody can leave before all have entered.
+bool all_meet(const Collective& event) {
+    return (event.kind & (trace::kMpiSynchronising | trace::kMpiNeighbour | trace::kMpiMayPass)) == trace::kMpiSynchronising;
+}
+
 class Meetings {
   public:
     explicit Meetings(uint64_t stride) : stride_(stride) {}
 
     void take(const Collective& event) {
-        if (!(event.kind & trace::kMpiSynchronising) || (event.kind & trace::kMpiNeighbour) || event.sequence % stride_)
+        if (!all_meet(event) || event.sequence % stride_)
             return;
         Meeting& meeting = meetings_[key(event)];
         meeting.last_begin = std::max(meeting.last_begin, event.begin);
@@ -44,7 +49,7 @@ class Meetings {
     }
 
     const Meeting* find(const Collective& event) const {
-        if (!(event.kind & trace::kMpiSynchronising) || (event.kind & trace::kMpiNeighbour))
+        if (!all_meet(event))
             return nullptr;
         const auto found = meetings_.find(key(event));
         return found == meetings_.end() ? nullptr : &found->second;

@@ -36,6 +36,7 @@ void find_communicators(const model::Run& run, Job& job) {
                                      .size = comm.size,
                                      .world = comm.world,
                                      .inter = comm.inter,
+                                     .kind = comm.kind,
                                      .name = comm.name,
                                      .recorded = 0,
                                      .sampled = {}});

@@ -15,6 +15,7 @@ struct Communicator {
     uint64_t group_hash = 0;
     uint32_t ordinal = 0, size = 0;
     bool world = false, inter = false;
+    model::CommKind kind = model::CommKind::communicator;
     std::string name;
     uint32_t recorded = 0; // members whose files are here
     // Members (rows of Job::ranks) whose times stand for all when a median is taken: all of them where they are few,

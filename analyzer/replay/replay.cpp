@@ -176,6 +176,7 @@ class JobReplay {
                                      .members_recorded = comm.recorded,
                                      .world = comm.world,
                                      .inter = comm.inter,
+                                     .kind = comm.kind,
                                      .wait_s = seconds(all.comm_wait[i]) * scale,
                                      .operation_s = seconds(all.comm_operation[i]) * scale});
         }

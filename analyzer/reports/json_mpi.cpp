@@ -17,6 +17,7 @@ Json histogram(const model::SizeHistogram& sizes) { // without the empty end
 
 Json comm_object(const model::MpiCommRow& comm) {
     return {{"name", comm.name},
+            {"kind", name_of(comm.kind)},
             {"size", comm.size},
             {"recorded_members", comm.members_recorded},
             {"inter", comm.inter},

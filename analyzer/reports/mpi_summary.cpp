@@ -115,7 +115,7 @@ double mean_bytes(const model::MpiCallSite& site) {
     if (count == 0)
         return 0;
     const double sent = static_cast<double>(site.sent_bytes), received = static_cast<double>(site.received_bytes);
-    if (site.kind & trace::kMpiCollectiveCall && !(site.kind & trace::kMpiFromRoot))
+    if (site.kind & trace::kMpiCollectiveCall && !(site.kind & (trace::kMpiFromRoot | trace::kMpiFile)))
         return sent / count; // what ranks contribute
     // Messages and accesses go one way each. So does a broadcast; but the root of a scatter both sends and receives in one
     // call, and collectives that MPI_Start begins are not told apart from messages: the sizes tell which sum is theirs.

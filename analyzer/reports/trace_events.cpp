@@ -23,7 +23,7 @@ const model::MpiComm* comm_of(const model::MpiProcess& mpi, uint32_t id) {
 std::string name_of(const model::MpiComm& comm) {
     if (!comm.name.empty())
         return comm.name;
-    return comm.world ? "MPI_COMM_WORLD" : comm.self ? "MPI_COMM_SELF" : fmt::format("communicator of {}", comm.size);
+    return comm.world ? "MPI_COMM_WORLD" : comm.self ? "MPI_COMM_SELF" : fmt::format("{} of {}", model::name_of(comm.kind), comm.size);
 }
 
 class Writer {

@@ -116,6 +116,9 @@ void MpiBuilder::take(const MpiComm& record, uint32_t path, std::string name, Al
                            .world = (record.flags & kMpiCommWorld) != 0,
                            .self = (record.flags & kMpiCommSelf) != 0,
                            .inter = (record.flags & kMpiCommInter) != 0,
+                           .kind = record.flags & kMpiCommWindow ? model::CommKind::window
+                                   : record.flags & kMpiCommFile ? model::CommKind::file
+                                                                 : model::CommKind::communicator,
                            .name = std::move(name),
                            .path = path,
                            .handle = record.handle});

@@ -485,6 +485,8 @@ enum MpiCommFlags : uint32_t {
     kMpiCommWorld = 1u << 0,
     kMpiCommSelf = 1u << 1,
     kMpiCommInter = 1u << 2,
+    kMpiCommWindow = 1u << 3, // no communicator of the program: the one that a window, or a file, was made on, once more
+    kMpiCommFile = 1u << 4,
 };
 
 // What a function does; one function may do several of these.
@@ -505,6 +507,7 @@ enum MpiKind : uint32_t {
     kMpiToRoot = 1u << 13,     // to the root (reduce, gather)
     kMpiNeighbour = 1u << 14,
     kMpiPrefix = 1u << 15,     // scan, exscan
+    kMpiMayPass = 1u << 16,    // synchronising, unless the library finds that nobody has to be waited for (fence, MPI-IO)
 };
 
 struct MpiSite {
@@ -517,7 +520,7 @@ struct MpiSite {
     uint32_t padding;             // 28
     uint64_t calls;               // 32
     uint64_t timed_calls;         // 40  polls that found nothing are timed now and then only
-    uint64_t ticks;               // 48  time inside, of all calls (scaled up from the timed ones)
+    uint64_t ticks;               // 48  time inside, of all calls (scaled up from the timed ones), and between polls that waited
     uint64_t longest_ticks;       // 56
     uint64_t sent_bytes;          // 64
     uint64_t received_bytes;      // 72  as they arrived, by the site that started the receive

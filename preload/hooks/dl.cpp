@@ -70,8 +70,9 @@ int hook_dlclose(void* handle) {
     const bool watched = recording();
     if (watched)
         scan_if_due(); // what is closed must be known
+    const uint64_t unloaded = watched ? modules_unloaded() : 0;
     const int result = real_functions()->dlclose(handle);
-    if (watched) {
+    if (watched && modules_unloaded() != unloaded) { // mostly it was one user less
         modules_will_change();
         forget_unwind_rules(); // other code may come to lie at the same addresses
         scan_if_due();

@@ -197,6 +197,17 @@ void scan_modules(const Guard& guard) {
     scanning.store(0, std::memory_order_release);
 }
 
+uint64_t modules_unloaded() {
+    uint64_t count = 0;
+    dl_iterate_phdr(
+        [](dl_phdr_info* image, size_t, void* subs) {
+            *static_cast<uint64_t*>(subs) = image->dlpi_subs;
+            return 1;
+        },
+        &count);
+    return count;
+}
+
 void modules_will_change() { due.store(1, std::memory_order_relaxed); }
 
 void scan_modules_if_due(const Guard& guard) {

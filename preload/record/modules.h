@@ -2,6 +2,8 @@
 // anything that may have loaded or unloaded a module.
 #pragma once
 
+#include <stdint.h>
+
 namespace plumb::shim {
 
 class Guard;
@@ -12,6 +14,9 @@ void scan_modules(const Guard&);
 
 // A load is on its way whose end nobody sees (see hooks/dl.cpp): the next scan_modules_if_due() scans.
 void modules_will_change();
+
+// How many the loader has unloaded so far.
+uint64_t modules_unloaded();
 
 // Scans if the loader has loaded or unloaded anything since the last scan. One load when nothing is due.
 void scan_modules_if_due(const Guard&);

@@ -210,6 +210,10 @@ Collective alltoallw(Word send_buffer, Word send_counts, Word send_types, Word r
     return {where, -1, L::is_in_place(send_buffer) ? got : bytes_by_types<L>(send_counts, send_types, members), got};
 }
 
+// On a window or file, whose members are those of the communicator that it was made on.
+template <class L> Collective on_window(Word window) { return {window_of<L>(window), -1, 0, 0}; }
+template <class L> Collective on_file(Word file) { return {file_of<L>(file), -1, 0, 0}; }
+
 // A vector for all members goes in, this rank's part of the result comes out. Of an inter-communicator, recv_counts
 // are those of the caller's own group.
 template <class L> Collective reduce_scatter(Word recv_counts, Word datatype, Word communicator) {

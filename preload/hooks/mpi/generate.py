@@ -81,7 +81,7 @@ KINDS = {"send": "kMpiSend", "receive": "kMpiReceive", "collective": "kMpiCollec
          "nonblocking": "kMpiNonblocking", "wait": "kMpiWait", "poll": "kMpiPoll", "one_sided": "kMpiOneSided",
          "file": "kMpiFile", "set_up": "kMpiSetUp", "persistent": "kMpiPersistent", "probe": "kMpiProbe",
          "synchronising": "kMpiSynchronising", "from_root": "kMpiFromRoot", "to_root": "kMpiToRoot",
-         "neighbour": "kMpiNeighbour", "prefix": "kMpiPrefix"}
+         "neighbour": "kMpiNeighbour", "prefix": "kMpiPrefix", "may_pass": "kMpiMayPass"}
 
 
 class Body:
@@ -105,7 +105,10 @@ class Body:
         self.enters = []
         if "poll" in form.kinds:
             return
-        if form.mode == "blocking" and "nonblocking" not in form.kinds and form.has("comm"):
+        shared = next((name for name in ("window", "file") if form.has(name)), None)
+        if form.mode == "blocking" and "collective" in form.kinds and shared:
+            told.append(f"call.takes_part({shared}_of<L>({shared}), -1);")
+        elif form.mode == "blocking" and "nonblocking" not in form.kinds and form.has("comm"):
             comm, named = "raw_comm_of<L>(comm)", {name for _, name in form.arguments}
             if "collective" in form.kinds or "set_up" in form.kinds:
                 told.append(f"call.takes_part({comm}, {'L::integer(root)' if 'root' in named else '-1'});")
@@ -168,7 +171,7 @@ class Body:
         self.after.append(f"call.on(comm_of<L>({comm}));")
 
     def do_on_window(self, window):
-        self.after.append(f"call.on_window(window_of<L>({window}));")
+        self.after.append(f"call.on(window_of<L>({window}));")
 
     def do_polls(self, flag):
         self.polls = f"L::integer_at({flag}) != 0"
@@ -255,6 +258,18 @@ class Body:
     def do_writes(self, count, datatype):
         self.after.append(f"call.file(0, {self.file_bytes(count, datatype)});")
 
+    def do_reads_together(self, count, datatype):
+        if self.form.mode == "blocking":
+            self.after.append(f"call.collective({{file_of<L>(file), -1, 0, {self.file_bytes(count, datatype)}}});")
+        else:
+            self.do_reads(count, datatype)
+
+    def do_writes_together(self, count, datatype):
+        if self.form.mode == "blocking":
+            self.after.append(f"call.collective({{file_of<L>(file), -1, {self.file_bytes(count, datatype)}, 0}});")
+        else:
+            self.do_writes(count, datatype)
+
     # What comes and goes.
     def do_makes_comm(self, made, parent=None):
         self.after += [f"if (const Handle made = comm_at<L>({made}); made != library().null_comm)",
@@ -268,10 +283,18 @@ class Body:
         self.after.append(f"name_comm(comm_of<L>({comm}), {name}, {length});")
 
     def do_makes_window(self, made, comm):
-        self.after.append(f"window_made(window_at<L>({made}), comm_of<L>({comm}));")
+        self.after.append(f"made_on(comm_of<L>({comm}), window_at<L>({made}), caller);")
 
     def do_frees_window(self, freed):
-        self.before += ["if (call.outermost())", f"    window_freed(window_at<L>({freed}));"]
+        self.before += ["if (call.outermost())", f"    comm_freed(window_at<L>({freed}));"]
+
+    def do_makes_file(self, made, comm, name):
+        length = self.lengths[0] if self.lengths else f"c_string_length({name})"
+        self.after += [f"made_on(comm_of<L>({comm}), file_at<L>({made}), caller);",
+                       f"name_comm(file_at<L>({made}), {name}, {length});"]
+
+    def do_frees_file(self, freed):
+        self.before += ["if (call.outermost())", f"    comm_freed(file_at<L>({freed}));"]
 
     def do_frees_type(self, freed):
         self.before += ["if (call.outermost())", f"    type_freed(type_at<L>({freed}));"]

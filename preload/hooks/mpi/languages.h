@@ -30,12 +30,12 @@ template <class Count> struct InC {
     static int64_t count_in(Word array, size_t index) { return value_at<Count>(array, index); }
     static int32_t integer_at(Word address, size_t index = 0) { return value_at<int32_t>(address, index); }
 
-    static Handle handle_at(HandleKind, Word array, size_t index = 0) {
-        return library().handle_bytes == 4 ? value_at<uint32_t>(array, index) : value_at<uint64_t>(array, index);
+    // Files of the MPICH family are pointers, all others numbers.
+    static bool is_number(HandleKind kind) { return library().handle_bytes == 4 && kind != HandleKind::file; }
+    static Handle handle_at(HandleKind kind, Word array, size_t index = 0) {
+        return is_number(kind) ? value_at<uint32_t>(array, index) : value_at<uint64_t>(array, index);
     }
-    static Handle handle(HandleKind, Word word) {
-        return library().handle_bytes == 4 ? static_cast<uint32_t>(word) : word;
-    }
+    static Handle handle(HandleKind kind, Word word) { return is_number(kind) ? static_cast<uint32_t>(word) : word; }
     static Handle raw_handle(HandleKind, Word word) { return word; }
     static bool is_in_place(Word buffer) { return pointer(buffer) == library().in_place; }
     static bool is_ignored_status(Word status) { return pointer(status) == library().ignored_status; }
@@ -73,10 +73,12 @@ using FortranLargeDescriptors = InFortran<int64_t, true>;
 template <class L> Handle raw_comm_of(Word word) { return L::raw_handle(HandleKind::comm, word); }
 template <class L> Handle comm_of(Word word) { return L::handle(HandleKind::comm, word); }
 template <class L> Handle type_of(Word word) { return L::handle(HandleKind::type, word); }
-template <class L> Handle window_of(Word word) { return L::handle(HandleKind::window, word); }
+template <class L> Handle window_of(Word word) { return window_key(L::handle(HandleKind::window, word)); }
+template <class L> Handle file_of(Word word) { return file_key(L::handle(HandleKind::file, word)); }
 template <class L> Handle comm_at(Word word) { return L::handle_at(HandleKind::comm, word); }
 template <class L> Handle type_at(Word word) { return L::handle_at(HandleKind::type, word); }
-template <class L> Handle window_at(Word word) { return L::handle_at(HandleKind::window, word); }
+template <class L> Handle window_at(Word word) { return window_key(L::handle_at(HandleKind::window, word)); }
+template <class L> Handle file_at(Word word) { return file_key(L::handle_at(HandleKind::file, word)); }
 template <class L> Handle message_at(Word word) { return L::handle_at(HandleKind::message, word); }
 template <class L> Handle request_at(Word word, size_t index = 0) {
     return L::handle_at(HandleKind::request, word, index);

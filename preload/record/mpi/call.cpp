@@ -8,13 +8,6 @@ namespace {
 constexpr uint32_t kOwnCostEvery = 64; // calls to one whose recording is timed itself
 constexpr uint64_t kOwnCostMost = 1 << 15; // ticks: what is longer was an interruption
 
-// Null: not known.
-const Comm* comm_of_window(Rank& rank, Handle window) {
-    const Locked locked(rank.lock);
-    Windows::Place place;
-    return locked && rank.windows.find(window, &place) ? rank.comms.at(place.comm, place.generation) : nullptr;
-}
-
 } // namespace
 
 void Call::begin() {
@@ -98,12 +91,11 @@ void Call::count(const Guard& guard) {
     if (Rank& rank = *rank_of_process; __builtin_expect(rank.timeline.is_kept(), 0))
         keep(guard, rank);
     const bool waits_on = found_nothing_ || function_.kind & trace::kMpiProbe;
-    if (!waits_on)
-        thread_->waiting.is_over();
+    const uint64_t between = !waits_on && thread_->waiting.has_begun() ? end_waiting(*rank_of_process) : 0;
     if (!begin_ticks_) { // a poll that was not timed
         if (waits_on)
             thread_->waiting.goes_on(0, site_->id);
-        thread_->call_ended(0);
+        thread_->call_ended(between);
         return;
     }
     const uint64_t elapsed = end_ticks_ > begin_ticks_ ? end_ticks_ - begin_ticks_ : 0;
@@ -114,23 +106,32 @@ void Call::count(const Guard& guard) {
     }
     add_to(site.timed_calls, 1);
     site_->timed_ticks += elapsed;
-    if (polls) {
-        // As many as there were for each one that was timed.
-        set(site.ticks, static_cast<uint64_t>(static_cast<double>(site_->timed_ticks) /
-                                              static_cast<double>(site.timed_calls) * static_cast<double>(site.calls)));
-    } else {
-        set(site.ticks, site_->timed_ticks);
-    }
+    uint64_t inside_ticks = site_->timed_ticks;
+    if (polls) // as many as there were for each one that was timed
+        inside_ticks = static_cast<uint64_t>(static_cast<double>(inside_ticks) / static_cast<double>(site.timed_calls) *
+                                             static_cast<double>(site.calls));
+    set(site.ticks, inside_ticks + site_->between_ticks);
     if (elapsed > site.longest_ticks)
         set(site.longest_ticks, elapsed);
     set(site.last_ticks, end_ticks_);
-    thread_->call_ended(stands_for_ticks);
+    thread_->call_ended(stands_for_ticks + between);
     Rank& rank = *rank_of_process;
     if (__builtin_expect(thread_->calls >= kOwnCostEvery || rank.is_stale(end_ticks_), 0)) {
         const uint64_t own = ticks() - end_ticks_ + clock_read_ticks;
         thread_->own_ticks += (own < kOwnCostMost ? own : kOwnCostMost) * thread_->calls;
         rank.tell(*thread_, end_ticks_);
     }
+}
+
+uint64_t Call::end_waiting(Rank& rank) {
+    const uint64_t now = begin_ticks_ ? begin_ticks_ : end_ticks_; // neither: it completed nothing that was known
+    const uint64_t between = now ? thread_->waiting.between(now) : 0;
+    if (Site* const site = rank.sites.at(thread_->waiting.site()); site && between) {
+        site->between_ticks += between;
+        add_to(site->record->ticks, between);
+    }
+    thread_->waiting.is_over();
+    return between;
 }
 
 // A poll that was not timed took no time that anybody could see.
@@ -216,12 +217,12 @@ void Call::collective(const Collective& collective) {
     count_at_once(guard, rank);
 }
 
-void Call::one_sided(Handle window, int32_t target, uint64_t bytes, trace::MpiDirection direction) {
+void Call::one_sided(Handle window_key, int32_t target, uint64_t bytes, trace::MpiDirection direction) {
     const Guard guard;
     if (!guard || !keeps_)
         return;
     Rank& rank = *rank_of_process;
-    const Comm* const comm = comm_of_window(rank, window);
+    const Comm* const comm = thread_->comm(guard, rank, window_key);
     trace::MpiSite& site = *find_site(guard, comm)->record;
     if (target == rank.library->no_process)
         return;
@@ -249,12 +250,6 @@ void Call::on(Handle comm) {
     const Guard guard;
     if (guard && keeps_)
         find_site(guard, thread_->comm(guard, *rank_of_process, comm));
-}
-
-void Call::on_window(Handle window) {
-    const Guard guard;
-    if (guard && keeps_)
-        find_site(guard, comm_of_window(*rank_of_process, window));
 }
 
 void Call::found_nothing() { found_nothing_ = true; }

@@ -7,8 +7,6 @@ namespace {
 
 constexpr uint32_t kGroupsMax = 65536;
 constexpr uint64_t kGuessed = 0x67756573736564; // keeps the numbering of communicators whose creation was seen
-constexpr uint32_t kPlaceBits = 14, kGenerationMask = (1u << 17) - 1; // together below KeyTable::kNone
-static_assert(Comms::kLivingMax == 1u << kPlaceBits);
 
 } // namespace
 
@@ -54,10 +52,12 @@ Comm* Comms::add(const Guard& guard, const Making& making, const CommFacts& fact
     }
     if (origin == Origin::guessed)
         own.group_hash = mix(own.group_hash, kGuessed);
-    const uint32_t generation = (comm->generation + 1) & kGenerationMask;
-    *comm = {making.handle, 0, generation, next_ordinal(own.group_hash), 0, own, nullptr};
+    const uint32_t kind = making.flags & (trace::kMpiCommWindow | trace::kMpiCommFile);
+    if (kind)
+        own.group_hash = mix(own.group_hash, kind);
+    *comm = {making.handle, 0, comm->generation + 1, next_ordinal(own.group_hash), 0, own, nullptr};
     __atomic_fetch_add(&generation_, 1, __ATOMIC_RELEASE);
-    if (records_ >= kRecordsMax) {
+    if (records_ >= kRecordsMax || (kind && records_of_others_ >= kRecordsOfOthersMax)) {
         ++refused_;
         return comm;
     }
@@ -75,10 +75,13 @@ Comm* Comms::add(const Guard& guard, const Making& making, const CommFacts& fact
     record.time_ticks = making.time_ticks;
     record.handle = making.handle;
     comm->record = append(guard, trace::RecordType::MpiComm, record);
-    if (comm->record)
-        comm->id = ++records_;
-    else
+    if (!comm->record) {
         ++refused_;
+        return comm;
+    }
+    comm->id = ++records_;
+    if (kind)
+        ++records_of_others_;
     return comm;
 }
 
@@ -98,18 +101,6 @@ void Comms::remove(Handle handle) {
     else
         freed_head_ = place;
     freed_tail_ = place;
-}
-
-void Windows::add(Handle window, Place place) {
-    table_.put(window, place.comm | place.generation << kPlaceBits, kMax);
-}
-
-bool Windows::find(Handle window, Place* place) const {
-    const uint32_t value = table_.find(window);
-    if (value == KeyTable::kNone)
-        return false;
-    *place = {value & ((1u << kPlaceBits) - 1), value >> kPlaceBits};
-    return true;
 }
 
 } // namespace plumb::shim::mpi

@@ -1,7 +1,8 @@
 // The communicators that the program uses now, by their handles, and what each is called in the trace.
 //
 // Libraries use the handle of a freed communicator again for another one. A communicator's identity over the ranks is
-// therefore the hash of its group and its number among the communicators of that group (trace::MpiComm).
+// therefore the hash of its group and its number among the communicators of that group (trace::MpiComm). Windows and files
+// are communicators here, counted apart: libraries make one for each, too.
 #pragma once
 
 #include "record/mpi/comm_facts.h"
@@ -29,6 +30,7 @@ class Comms {
   public:
     static constexpr uint32_t kLivingMax = 16384;
     static constexpr uint32_t kRecordsMax = 4096;
+    static constexpr uint32_t kRecordsOfOthersMax = 2048; // of windows and files
 
     Comm* find(Handle handle);
 
@@ -66,22 +68,7 @@ class Comms {
     uint32_t freed_head_, freed_tail_; // places freed, oldest first; plus 1
     uint32_t* freed_next_;
     uint32_t generation_;
-    uint32_t records_, refused_;
-};
-
-// Windows by their handles, as the communicators they were made on.
-class Windows {
-  public:
-    struct Place {
-        uint32_t comm, generation;
-    };
-    void add(Handle window, Place);
-    void remove(Handle window) { table_.erase(window); }
-    bool find(Handle window, Place*) const;
-
-  private:
-    static constexpr uint32_t kMax = 65536;
-    KeyTable table_; // place in the low 14 bits, generation above
+    uint32_t records_, records_of_others_, refused_;
 };
 
 } // namespace plumb::shim::mpi

@@ -32,6 +32,13 @@ struct Function {
     uint32_t kind;    // trace::MpiKind
 };
 
+// Windows and files are communicators of their own, known by keys that no communicator has: pointers of user space and
+// numbers leave the upper bits free.
+constexpr Handle kWindowKey = Handle{1} << 62, kFileKey = Handle{1} << 63;
+constexpr Handle window_key(Handle window) { return window | kWindowKey; }
+constexpr Handle file_key(Handle file) { return file | kFileKey; }
+constexpr bool is_comm(Handle key) { return !(key & (kWindowKey | kFileKey)); }
+
 class Rank;
 class ThreadCalls; // of the calling thread
 struct Comm;
@@ -103,10 +110,9 @@ class Call {
     // At most one of each kind a call, but message() (Sendrecv has two).
     void message(const Message&, const Arrival* arrival = nullptr); // complete: blocking
     void collective(const Collective&);                            // likewise
-    void one_sided(Handle window, int32_t target, uint64_t bytes, trace::MpiDirection);
+    void one_sided(Handle window_key, int32_t target, uint64_t bytes, trace::MpiDirection);
     void file(uint64_t read_bytes, uint64_t written_bytes);
-    void on(Handle comm); // a call about a communicator that is none of these (Probe, Comm_dup, ...)
-    void on_window(Handle window); // likewise, the communicator of window_made() (Win_fence, Win_lock, ...)
+    void on(Handle comm); // a call about a communicator, window or file that is none of these (Probe, Win_lock, ...)
     void found_nothing(); // a poll with flag = 0
 
     // Requests. Persistent ones are remembered until request_freed(); each start begins the operation anew.
@@ -134,6 +140,7 @@ class Call {
     uint64_t end_ticks();                       // also of a poll that was not timed
     void start(const Guard&, Operation&);       // the operation begins with this call
     void count(const Guard&);
+    uint64_t end_waiting(Rank&); // ticks between its polls that are MPI's time, too
     void count_at_once(const Guard&, const Rank&);
     void keep(const Guard&, Rank&);                             // in the timeline
     void note(const Rank&, const Comm*, const Message&, const Arrival*); // for it
@@ -154,10 +161,9 @@ class Call {
 
 // Communicators and datatypes come and go: the same handle may name another one later.
 void comm_made(Handle comm, Handle parent, const Frame& caller); // in all its members; also of MPI_Comm_idup, at the call
-void comm_named(Handle comm, const char* name, size_t length);
-void comm_freed(Handle comm); // before the library's function
-void window_made(Handle window, Handle comm);
-void window_freed(Handle window);
+void comm_named(Handle key, const char* name, size_t length);
+void comm_freed(Handle key); // before the library's function
+void made_on(Handle comm, Handle key, const Frame& caller); // a window or file, collectively; freed like a communicator
 void type_freed(Handle type); // in library.cpp, which remembers sizes
 
 // The life of MPI in this process: MPI_Init and its kin, MPI_Finalize, MPI_Abort, MPI_Pcontrol(level).

@@ -39,8 +39,10 @@ void count_bytes(Site* site, bool sent, uint64_t bytes) {
 }
 
 // The size of one call of a collective: what this rank contributes; of data from a root, what it gets of them (the root of a
-// broadcast: what it sends). MPI_Start does not say which operation it starts.
+// broadcast: what it sends); of a file: what it reads or writes. MPI_Start does not say which operation it starts.
 uint64_t collective_bytes(const Function& function, uint64_t sent_bytes, uint64_t received_bytes) {
+    if (function.kind & trace::kMpiFile)
+        return sent_bytes + received_bytes;
     if (function.kind & trace::kMpiFromRoot)
         return received_bytes ? received_bytes : sent_bytes;
     if (function.kind & trace::kMpiCollectiveCall)

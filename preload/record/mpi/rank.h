@@ -33,7 +33,6 @@ class Rank {
 
     TableLock lock; // of all below, but for `sites`
     Comms comms;
-    Windows windows;
     Peers peers;
     Channels channels;
     Requests requests;

@@ -1,4 +1,4 @@
-// From MPI_Init to MPI_Finalize, and the communicators, windows and settings that come and go in between.
+// From MPI_Init to MPI_Finalize, and the communicators, windows, files and settings that come and go in between.
 #include "platform/memory.h"
 #include "platform/text.h"
 #include "record/mpi/counters.h"
@@ -68,6 +68,26 @@ void add_first_comms(const Guard& guard, Rank& rank, trace::MpiRank& record) {
         if (rank.questions.ask(parent, &parents))
             add_comm(guard, rank, parent, 0, parents);
     }
+}
+
+// `like`: the library may be asked about it, and it has the same group.
+void add_made(Handle key, Handle parent, Handle like, uint32_t flags, const Frame& caller) {
+    const Guard guard;
+    if (!own_record(guard))
+        return;
+    Rank& rank = *rank_of_process;
+    CommFacts facts;
+    if (!rank.questions.ask(like, &facts))
+        return;
+    ThreadCalls* const thread = guard.thread().data<ThreadCalls>(ThreadSlot::mpi);
+    const trace::NodeId path = thread ? thread->sites.path_at(guard, caller) : 0;
+    const Locked locked(rank.lock);
+    if (!locked) {
+        facts.release();
+        return;
+    }
+    const Comm* const from = parent ? rank.comms.find(parent) : nullptr;
+    rank.comms.add(guard, {key, from ? from->id : 0, flags, path, ticks()}, facts, Comms::Origin::known);
 }
 
 } // namespace
@@ -155,64 +175,38 @@ void mpi_control(int level) {
 }
 
 void comm_made(Handle comm, Handle parent, const Frame& caller) {
-    const Guard guard;
-    if (!own_record(guard) || comm == rank_of_process->library->null_comm)
+    if (!rank_of_process || comm == rank_of_process->library->null_comm)
         return;
-    Rank& rank = *rank_of_process;
-    ThreadCalls* const thread = guard.thread().data<ThreadCalls>(ThreadSlot::mpi);
+    ThreadState* const state = this_thread;
+    const ThreadCalls* const thread = state ? state->data<ThreadCalls>(ThreadSlot::mpi) : nullptr;
     // MPI_Comm_idup: nothing may be asked of the new one yet, but it has its parent's group.
     const bool is_incomplete = thread && thread->is_inside(trace::kMpiNonblocking);
-    CommFacts facts;
-    if (!rank.questions.ask(is_incomplete ? parent : comm, &facts))
-        return;
-    const trace::NodeId path = thread ? thread->sites.path_at(guard, caller) : 0;
-    const Locked locked(rank.lock);
-    if (!locked) {
-        facts.release();
-        return;
-    }
-    const Comm* const from = parent ? rank.comms.find(parent) : nullptr;
-    rank.comms.add(guard, {comm, from ? from->id : 0, 0, path, ticks()}, facts, Comms::Origin::known);
+    add_made(comm, parent, is_incomplete ? parent : comm, 0, caller);
 }
 
-void comm_named(Handle comm, const char* name, size_t length) {
+void comm_named(Handle key, const char* name, size_t length) {
     static std::atomic<uint32_t> names{0};
     const Guard guard;
     if (!own_record(guard) || !name || length == 0 || names.fetch_add(1, std::memory_order_relaxed) >= kNamesMax)
         return;
     const trace::StringId text = write_string(guard, name, length < 256 ? length : 256);
     const Locked locked(rank_of_process->lock);
-    const Comm* const named = locked ? rank_of_process->comms.find(comm) : nullptr;
+    const Comm* const named = locked ? rank_of_process->comms.find(key) : nullptr;
     if (named && named->record)
         set(named->record->name, text);
 }
 
-void comm_freed(Handle comm) {
+void comm_freed(Handle key) {
     const Guard guard;
     if (!own_record(guard))
         return;
     const Locked locked(rank_of_process->lock);
     if (locked)
-        rank_of_process->comms.remove(comm);
+        rank_of_process->comms.remove(key);
 }
 
-void window_made(Handle window, Handle comm) {
-    const Guard guard;
-    if (!own_record(guard))
-        return;
-    Rank& rank = *rank_of_process;
-    const Locked locked(rank.lock);
-    if (const Comm* const on = locked ? rank.comms.find(comm) : nullptr)
-        rank.windows.add(window, {rank.comms.place_of(on), on->generation});
-}
-
-void window_freed(Handle window) {
-    const Guard guard;
-    if (!own_record(guard))
-        return;
-    const Locked locked(rank_of_process->lock);
-    if (locked)
-        rank_of_process->windows.remove(window);
+void made_on(Handle comm, Handle key, const Frame& caller) {
+    add_made(key, comm, comm, key & kWindowKey ? trace::kMpiCommWindow : trace::kMpiCommFile, caller);
 }
 
 } // namespace plumb::shim::mpi

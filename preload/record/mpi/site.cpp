@@ -46,7 +46,7 @@ Site* Sites::add(const Guard& guard, const Function& function, trace::NodeId pat
         refused_.fetch_add(1, std::memory_order_relaxed);
         return nullptr;
     }
-    sites_[place] = {kept, &function, place + 1, comm, nullptr, 0};
+    sites_[place] = {kept, &function, place + 1, comm, nullptr, 0, 0};
     return &sites_[place];
 }
 
@@ -57,7 +57,7 @@ void ThreadSites::begin(const StackBounds& stack) {
             paths->begin_thread(stack);
     by_key_.clear();
     lost_ = {};
-    lost_site_ = {&lost_, nullptr, 0, 0, nullptr, 0};
+    lost_site_ = {&lost_, nullptr, 0, 0, nullptr, 0, 0};
 }
 
 uint32_t ThreadSites::way_of(uint64_t pc) {

@@ -16,6 +16,7 @@ struct Site {
     uint32_t comm; // trace::MpiComm::id
     Site* next;    // an older one of the same path and thread
     uint64_t timed_ticks; // of polls: the time of those that were timed
+    uint64_t between_ticks; // the time between polls of rows that waited
 };
 
 // All of the process. They stay when their threads end: operations remember by which one they were begun.

@@ -64,7 +64,7 @@ Comm* ThreadCalls::look_up_comm(const Guard& guard, Rank& rank, Handle handle) {
         found = rank.comms.find(handle);
     }
     CommFacts facts;
-    if (!found && rank.questions.ask(handle, &facts)) {
+    if (!found && is_comm(handle) && rank.questions.ask(handle, &facts)) {
         const Locked locked(rank.lock);
         if (!locked || rank.comms.find(handle)) // another thread was faster
             facts.release();

@@ -32,6 +32,11 @@ class Waiting {
         return since_ticks_ != 0 && (2 * mpi_ticks_ >= elapsed || elapsed <= mpi_ticks_ + calls_ * kBetweenTicks) ? since_ticks_ : 0;
     }
     uint32_t site() const { return site_; } // trace::MpiSite::id of the last probe or poll
+    // Of the time since(), what lay between them: looping around polls is waiting, too.
+    uint64_t between(uint64_t now_ticks) const {
+        const uint64_t begin = since(now_ticks), elapsed = now_ticks - begin;
+        return begin != 0 && now_ticks > begin && elapsed > mpi_ticks_ ? elapsed - mpi_ticks_ : 0;
+    }
 
   private:
     static constexpr uint64_t kBetweenTicks = 4096; // one or two microseconds

@@ -1,5 +1,5 @@
 // The last rank is late in every step, because it sleeps; the first one waits for it in one of many ways.
-// usage: late WAY STEPS MILLISECONDS. The first rank prints for how many seconds it waited.
+// usage: late WAY STEPS MILLISECONDS [FILE]. The first rank prints for how many seconds it waited.
 #include <mpi.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -10,6 +10,8 @@ enum { large = 4 << 20 };
 
 static int rank, last;
 static char *here, *there;
+static MPI_Win window;
+static MPI_File file;
 
 static void nap(int milliseconds) {
     const struct timespec length = {milliseconds / 1000, milliseconds % 1000 * 1000000L};
@@ -48,12 +50,24 @@ static void wait_in(const char* way) {
         MPI_Allreduce(here, there, 1, MPI_INT, MPI_SUM, MPI_COMM_WORLD);
     } else if (strcmp(way, "reduce") == 0) {
         MPI_Reduce(here, there, 1, MPI_INT, MPI_SUM, 0, MPI_COMM_WORLD);
+    } else if (strcmp(way, "fence") == 0) {
+        MPI_Put(here, 8, MPI_CHAR, rank == last ? 0 : rank + 1, 0, 8, MPI_CHAR, window);
+        MPI_Win_fence(0, window);
+    } else if (strcmp(way, "write") == 0) {
+        MPI_File_write_at_all(file, 8 * rank, here, 8, MPI_CHAR, MPI_STATUS_IGNORE);
+    } else if (strcmp(way, "sync") == 0) {
+        MPI_File_sync(file);
     }
+}
+
+static int is_collective(const char* way) {
+    return strcmp(way, "allreduce") == 0 || strcmp(way, "reduce") == 0 || strcmp(way, "fence") == 0 ||
+           strcmp(way, "write") == 0 || strcmp(way, "sync") == 0;
 }
 
 // The last rank's side; of collectives, of all others.
 static void answer(const char* way) {
-    if (strcmp(way, "allreduce") == 0 || strcmp(way, "reduce") == 0)
+    if (is_collective(way))
         wait_in(way);
     else if (rank != last)
         return;
@@ -64,7 +78,7 @@ static void answer(const char* way) {
 }
 
 int main(int argc, char** argv) {
-    if (argc != 4)
+    if (argc < 4)
         return 2;
     MPI_Init(&argc, &argv);
     MPI_Comm_rank(MPI_COMM_WORLD, &rank);
@@ -73,6 +87,11 @@ int main(int argc, char** argv) {
     here = calloc(1, large);
     there = calloc(1, large);
     double waited = 0;
+    MPI_Win_create(there, large, 1, MPI_INFO_NULL, MPI_COMM_WORLD, &window);
+    if (strcmp(argv[1], "fence") == 0)
+        MPI_Win_fence(0, window);
+    if (argc > 4 && MPI_File_open(MPI_COMM_WORLD, argv[4], MPI_MODE_CREATE | MPI_MODE_RDWR, MPI_INFO_NULL, &file) != MPI_SUCCESS)
+        return 3;
     MPI_Barrier(MPI_COMM_WORLD);
     for (int step = 0; step < atoi(argv[2]); ++step) {
         if (rank == last)
@@ -87,6 +106,9 @@ int main(int argc, char** argv) {
     }
     if (rank == 0)
         printf("%.6f\n", waited);
+    if (argc > 4)
+        MPI_File_close(&file);
+    MPI_Win_free(&window);
     MPI_Finalize();
     return 0;
 }
