@@ -81,14 +81,17 @@ std::vector<LateRanks> late_ranks(const model::Run& run, const model::MpiJob& jo
             row.times_last + row.times_responsible >= kLeastTimes * job.epoch_stride)
             late.push_back({.rows = {&row}, .cost_s = gains[i]});
     }
-    // Programs that meet in messages alone. Work done one rank after another has no rank of its own to blame.
+    // Programs that meet in messages first of all: who was waited for there comes to collectives like everybody else. Work done
+    // one rank after another has no rank of its own to blame, nor have ranks that wait for one another in turn.
     const double waits_s = job.late_sender_s + job.late_receiver_s;
-    if (late.empty() && job.epochs < kLeastTimes && waits_s > 0 && job.chains.wait_s < kLeastOfIts * waits_s) {
+    const bool messages_tell = job.epochs < kLeastTimes || waits_s > job.wait_s;
+    if (late.empty() && messages_tell && waits_s > 0 && job.chains.wait_s < kLeastOfIts * waits_s) {
         const auto others = static_cast<double>(job.ranks.size() - 1);
-        for (const model::MpiRankRow& row : job.ranks)
-            if (row.caused_message_wait_s >= kMainCause * waits_s &&
-                row.caused_message_wait_s / others >= kLeastFraction * job.elapsed_s)
-                late.push_back({.rows = {&row}, .cost_s = row.caused_message_wait_s / others, .by_messages = true});
+        for (const model::MpiRankRow& row : job.ranks) {
+            const double cost_s = (row.caused_message_wait_s - row.late_sender_s - row.late_receiver_s) / others;
+            if (row.caused_message_wait_s >= kMainCause * waits_s && cost_s >= kLeastFraction * job.elapsed_s)
+                late.push_back({.rows = {&row}, .cost_s = cost_s, .by_messages = true});
+        }
     }
     std::ranges::stable_sort(late, std::ranges::greater(), &LateRanks::cost_s);
     return late;

@@ -15,7 +15,7 @@ namespace plumb {
 struct LateRanks {
     std::vector<const model::MpiRankRow*> rows; // by rank
     double cost_s = 0;       // wall time of the job that their being late costs
-    bool by_messages = false; // known by receivers that wait for its sends, there being no collectives to tell
+    bool by_messages = false; // known by those that wait for its messages; collectives do not tell
     std::vector<int> behind = {}; // later ranks that hide them: what they cost shows once those are cured
 
     bool has(const model::MpiRankRow& row) const;

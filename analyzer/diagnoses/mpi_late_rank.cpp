@@ -269,7 +269,7 @@ class MpiLateRank : public Diagnosis {
     static std::string gain_words(const Told& told) {
         const LateRanks& late = told.late;
         if (late.by_messages)
-            return "the mean time that the other ranks waited for it to send or to receive";
+            return "the mean time that the other ranks waited for it to send or to receive, without what it waited for them";
         std::string words = late.rows.size() == 1
             ? "every collective replayed without what this rank usually does more than the median of the others, and without what it "
               "alone does now and then"

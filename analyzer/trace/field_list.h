@@ -203,7 +203,7 @@
     F(padding, padding, "")                                                                                  \
     F(calls, number, "")                                                                                     \
     F(timed_calls, number, "polls that found nothing are timed now and then only")                           \
-    F(ticks, number, "time inside, of all calls (scaled up from the timed ones)")                            \
+    F(ticks, number, "time inside, of all calls (scaled up from the timed ones), and between polls that waited")                     \
     F(longest_ticks, number, "")                                                                             \
     F(sent_bytes, number, "")                                                                                \
     F(received_bytes, number, "as they arrived, by the site that started the receive")                       \

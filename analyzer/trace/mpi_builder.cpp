@@ -194,10 +194,11 @@ void MpiBuilder::take(const MpiInside& record, uint32_t thread, uint32_t path, s
 void MpiBuilder::finish_inside(model::MpiInside& inside, uint64_t comm_handle) const {
     const model::MpiProcess& mpi = *process_.mpi;
     const bool is_integer = mpi.library == model::MpiProcess::Library::mpich;
-    const uint64_t handle = is_integer ? comm_handle & UINT32_MAX : comm_handle;
-    for (const model::MpiComm& comm : mpi.comms) // by id: the latest counts
-        if (handle != 0 && comm.handle == handle)
+    for (const model::MpiComm& comm : mpi.comms) { // by id: the latest counts
+        const bool has_upper_half = !is_integer || comm.kind != model::CommKind::communicator;
+        if (comm_handle != 0 && comm.handle == (has_upper_half ? comm_handle : comm_handle & UINT32_MAX))
             inside.comm = comm.id;
+    }
     inside.begin_ns = moment_ns(inside.begin_ns, mpi);
     const model::PathNode& here = process_.paths[inside.path];
     if (here.parent != 0)

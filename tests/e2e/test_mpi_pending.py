@@ -115,15 +115,14 @@ class Pending(MpiTest):
                 self.assertEqual(self.places(finding)[0], self.line(way))
             self.assertTrue(any("from rank 1 with tag 17" in text for text in finding["evidence"]["ranks"]), finding["evidence"])
 
-    def missing(self, mpi):
-        calls = {0: "MPI_Allreduce", 1: "MPI_Allreduce", 2: None}
-        for findings in self.hang(mpi, "missing", calls):
+    def missing(self, mpi, way="missing", call="MPI_Allreduce", on="backwards"):
+        for findings in self.hang(mpi, way, {0: call, 1: call, 2: None}):
             finding = self.one(findings)
             self.assertEqual(finding["evidence"]["waiting_ranks"], [0, 1])
             self.assertEqual(finding["evidence"]["missing_ranks"], [2])
-            self.assertIn("MPI_Allreduce", finding["title"])
-            self.assertIn(self.line("missing"), self.places(finding))
-            self.assertTrue(any("on backwards" in text for text in finding["evidence"]["ranks"]), finding["evidence"])
+            self.assertIn(call, finding["title"])
+            self.assertIn(self.line(way), self.places(finding))
+            self.assertTrue(any(f"on {on}" in text for text in finding["evidence"]["ranks"]), finding["evidence"])
 
     def tag(self, mpi):
         job = Hanging(self, mpi, "tag")
@@ -164,7 +163,8 @@ class Pending(MpiTest):
                 "ring of requests": lambda: self.ring(mpi, "pending_ring", "MPI_Wait"),
                 "missing member": lambda: self.missing(mpi), "abort": lambda: self.abort(mpi)}
         if not binding:
-            ways |= {"wrong tag": lambda: self.tag(mpi), "nothing": lambda: self.nothing(mpi)}
+            ways |= {"fence": lambda: self.missing(mpi, "fence", "MPI_Win_fence", "a window of 3"),
+                     "wrong tag": lambda: self.tag(mpi), "nothing": lambda: self.nothing(mpi)}
         for name, way in ways.items():
             with self.subTest(name):
                 self.run_directory = self.scratch / name.replace(" ", "-")

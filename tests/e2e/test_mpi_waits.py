@@ -38,7 +38,7 @@ class Waits(PlumbTest):
                                way, str(STEPS), str(SLEEP_MS), *([self.scratch / "written"] if way in ON_FILE else []), options=["--no-report"], check=0, env={**os.environ, **AS_ROOT})
             waited, report = float(done.stdout), self.report()
             lost = report["mpi_jobs"][0]["ranks"][0]["run_delay_seconds"] + stolen_seconds() - stolen
-            if lost < MOST_LOST * waited:
+            if lost < MOST_LOST * max(waited, 1e-3 * STEPS * SLEEP_MS):
                 return waited, report
         self.skipTest(f"other programs or machines took the CPUs in each of {MOST_RUNS} runs")
 
@@ -57,6 +57,9 @@ class Waits(PlumbTest):
     def check_collective(self, mpi, way, call, ranks):
         waited, report = self.recorded(mpi, way, ranks)
         found = self.findings(report, "mpi-late-rank")
+        if waited < 0.1e-3 * STEPS * SLEEP_MS: # some libraries' ranks use a file each by themselves, until they close it
+            self.assertFalse(any(call in finding["title"] for finding in found))
+            return
         self.assertEqual([finding["subject"]["name"] for finding in found], [ranks - 1])
         self.assertEqual(found[0]["subject"]["reason"], "blocked")
         self.assertAlmostEqual(found[0]["cost"]["seconds"] / waited, 1, delta=0.3)

@@ -85,6 +85,26 @@ TEST_CASE("mpi-late-rank: receives tell it where there are no collectives") {
     CHECK(findings[0].cost.seconds == Approx(0.25).epsilon(0.05));
 }
 
+TEST_CASE("mpi-late-rank: messages tell it where ranks come to collectives together, but not where they wait in turn") {
+    SyntheticJob late(2), in_turn(2);
+    for (int step = 0; step < 50; ++step) {
+        late.compute(1, 0.010);
+        late.message(1, 0, 64, 1e-6);
+        for (int from = 0; from < 2; ++from) {
+            in_turn.compute(from, 0.010);
+            in_turn.message(from, 1 - from, 64, 1e-6);
+        }
+        if (step % 10 == 9)
+            for (SyntheticJob* job : {&late, &in_turn})
+                job->allreduce();
+    }
+    const auto findings = Diagnosed(late).findings("mpi-late-rank");
+    REQUIRE(findings.size() == 1);
+    CHECK(findings[0].subject.name == "1");
+    CHECK(findings[0].cost.seconds == Approx(0.5).epsilon(0.05));
+    CHECK(Diagnosed(in_turn).findings("mpi-late-rank").empty());
+}
+
 TEST_CASE("mpi-collective-wait: ranks of unequal work, and operations that cost much themselves") {
     SyntheticJob unequal(4);
     for (int step = 0; step < 100; ++step) {

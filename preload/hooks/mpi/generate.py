@@ -93,6 +93,7 @@ class Body:
         self.needs_status = self.needs_statuses = None # None, or the count of the statuses
         self.polls = None
         self.message = None
+        self.shared = None # the key of a window or file that the call frees
         for step in form.does:
             verb, *words = step.split()
             getattr(self, "do_" + verb)(*words)
@@ -106,8 +107,8 @@ class Body:
         if "poll" in form.kinds:
             return
         shared = next((name for name in ("window", "file") if form.has(name)), None)
-        if form.mode == "blocking" and "collective" in form.kinds and shared:
-            told.append(f"call.takes_part({shared}_of<L>({shared}), -1);")
+        if form.mode == "blocking" and "collective" in form.kinds and (shared or self.shared):
+            told.append(f"call.takes_part({self.shared or f'{shared}_of<L>({shared})'}, -1);")
         elif form.mode == "blocking" and "nonblocking" not in form.kinds and form.has("comm"):
             comm, named = "raw_comm_of<L>(comm)", {name for _, name in form.arguments}
             if "collective" in form.kinds or "set_up" in form.kinds:
@@ -286,7 +287,7 @@ class Body:
         self.after.append(f"made_on(comm_of<L>({comm}), window_at<L>({made}), caller);")
 
     def do_frees_window(self, freed):
-        self.before += ["if (call.outermost())", f"    comm_freed(window_at<L>({freed}));"]
+        self.take_apart(f"window_at<L>({freed})")
 
     def do_makes_file(self, made, comm, name):
         length = self.lengths[0] if self.lengths else f"c_string_length({name})"
@@ -294,7 +295,12 @@ class Body:
                        f"name_comm(file_at<L>({made}), {name}, {length});"]
 
     def do_frees_file(self, freed):
-        self.before += ["if (call.outermost())", f"    comm_freed(file_at<L>({freed}));"]
+        self.take_apart(f"file_at<L>({freed})")
+
+    def take_apart(self, key):
+        self.before += ["if (call.outermost())", f"    call.takes_apart({key});"]
+        self.after.append("call.took_apart();")
+        self.shared = key
 
     def do_frees_type(self, freed):
         self.before += ["if (call.outermost())", f"    type_freed(type_at<L>({freed}));"]

@@ -203,7 +203,26 @@ void Call::collective(const Collective& collective) {
     if (!guard)
         return;
     Rank& rank = *rank_of_process;
-    Comm* const comm = thread_->comm(guard, rank, collective.comm);
+    this->collective(guard, rank, thread_->comm(guard, rank, collective.comm), collective, false);
+}
+
+void Call::takes_apart(Handle key) {
+    const Guard guard;
+    if (thread_ && guard)
+        thread_->remember_last(thread_->comm(guard, *rank_of_process, key));
+}
+
+// By now the library may have given the handle to another one, made by another thread.
+void Call::took_apart() {
+    const Guard guard;
+    if (!guard)
+        return;
+    Rank& rank = *rank_of_process;
+    if (Comm* const comm = thread_->last_remembered(rank))
+        collective(guard, rank, comm, {comm->handle, -1, 0, 0}, true);
+}
+
+void Call::collective(const Guard& guard, Rank& rank, Comm* comm, const Collective& collective, bool is_last) {
     Site* const site = keeps_ ? find_site(guard, comm) : nullptr;
     const ThreadCalls::Gap gap = thread_->gap_before(begin_ticks_);
     {
@@ -212,6 +231,8 @@ void Call::collective(const Collective& collective) {
             return;
         note(rank, comm, collective.root, collective.sent_bytes);
         record_collective(guard, rank, comm, collective, site, {begin_ticks_, end_ticks_, gap.ticks, gap.mpi_ticks, 0});
+        if (is_last)
+            rank.comms.remove(collective.comm);
     }
     thread_->collective_ended(end_ticks_);
     count_at_once(guard, rank);

@@ -112,6 +112,8 @@ class Call {
     void collective(const Collective&);                            // likewise
     void one_sided(Handle window_key, int32_t target, uint64_t bytes, trace::MpiDirection);
     void file(uint64_t read_bytes, uint64_t written_bytes);
+    void takes_apart(Handle key); // before the library's function: it frees this window or file, collectively
+    void took_apart();
     void on(Handle comm); // a call about a communicator, window or file that is none of these (Probe, Win_lock, ...)
     void found_nothing(); // a poll with flag = 0
 
@@ -139,6 +141,7 @@ class Call {
     Site* look_up_site(const Guard&, const Comm*);
     uint64_t end_ticks();                       // also of a poll that was not timed
     void start(const Guard&, Operation&);       // the operation begins with this call
+    void collective(const Guard&, Rank&, Comm*, const Collective&, bool is_last);
     void count(const Guard&);
     uint64_t end_waiting(Rank&); // ticks between its polls that are MPI's time, too
     void count_at_once(const Guard&, const Rank&);
@@ -162,8 +165,8 @@ class Call {
 // Communicators and datatypes come and go: the same handle may name another one later.
 void comm_made(Handle comm, Handle parent, const Frame& caller); // in all its members; also of MPI_Comm_idup, at the call
 void comm_named(Handle key, const char* name, size_t length);
-void comm_freed(Handle key); // before the library's function
-void made_on(Handle comm, Handle key, const Frame& caller); // a window or file, collectively; freed like a communicator
+void comm_freed(Handle comm); // before the library's function
+void made_on(Handle comm, Handle key, const Frame& caller); // a window or file, collectively
 void type_freed(Handle type); // in library.cpp, which remembers sizes
 
 // The life of MPI in this process: MPI_Init and its kin, MPI_Finalize, MPI_Abort, MPI_Pcontrol(level).

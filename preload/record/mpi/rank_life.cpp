@@ -196,13 +196,13 @@ void comm_named(Handle key, const char* name, size_t length) {
         set(named->record->name, text);
 }
 
-void comm_freed(Handle key) {
+void comm_freed(Handle comm) {
     const Guard guard;
     if (!own_record(guard))
         return;
     const Locked locked(rank_of_process->lock);
     if (locked)
-        rank_of_process->comms.remove(key);
+        rank_of_process->comms.remove(comm);
 }
 
 void made_on(Handle comm, Handle key, const Frame& caller) {

@@ -52,6 +52,12 @@ trace::MpiInside* ThreadCalls::show_new(const Function& function, const Frame& c
 
 uint32_t ThreadCalls::comms_generation(const Rank& rank) { return rank.comms.generation(); }
 
+Comm* ThreadCalls::last_remembered(Rank& rank) const {
+    const Locked locked(rank.lock);
+    Comm* const comm = locked && last_comm_ ? rank.comms.at(rank.comms.place_of(last_comm_), last_generation_) : nullptr;
+    return comm && comm->handle ? comm : nullptr;
+}
+
 Comm* ThreadCalls::look_up_comm(const Guard& guard, Rank& rank, Handle handle) {
     if (handle == 0)
         return nullptr;

@@ -83,6 +83,13 @@ class ThreadCalls {
         return look_up_comm(guard, rank, handle);
     }
 
+    // A communicator across a call that ends it; null: it was ended by somebody else.
+    void remember_last(const Comm* comm) {
+        last_comm_ = comm;
+        last_generation_ = comm ? comm->generation : 0;
+    }
+    Comm* last_remembered(Rank&) const;
+
     // Shows in the trace that the thread is inside of the call that it enters; to be told more of it.
     trace::MpiInside* show(const Sites& all, const Function& function, const Frame& caller) {
         const trace::StringId name = all.known_name_of(function);
@@ -151,6 +158,8 @@ class ThreadCalls {
     Handle comm_handle_;
     uint32_t comm_generation_;
     Comm* comm_;
+    const Comm* last_comm_;
+    uint32_t last_generation_;
     uint64_t collective_end_ticks_, gap_mpi_ticks_;
     bool ended_one_;
     Handle near_handles_[kNearHandles];

@@ -1,7 +1,7 @@
 // Hangs in a way that its first argument names; each rank says on a line of its own that it is about to: "RANK ready".
 // ring: every rank receives from the next one.  pending_ring: likewise, by MPI_Irecv and MPI_Wait.  missing: the last rank
 // computes while the others are in MPI_Allreduce.  tag: rank 1 waits for tag 5, rank 0 sends tag 6 and waits for a reply.
-// abort: the last rank calls MPI_Abort while the others wait for it.  none: nobody hangs.
+// fence: missing, in MPI_Win_fence.  abort: the last rank calls MPI_Abort while the others wait for it.  none: nobody hangs.
 #include <mpi.h>
 #include <stdio.h>
 #include <string.h>
@@ -45,6 +45,19 @@ static void missing(void) {
     MPI_Allreduce(&one, &sum, 1, MPI_DOUBLE, MPI_SUM, half); // missing
 }
 
+static void fence(void) {
+    volatile double work = 1;
+    double place = 0;
+    MPI_Win window;
+    MPI_Win_create(&place, sizeof place, 1, MPI_INFO_NULL, MPI_COMM_WORLD, &window);
+    MPI_Win_fence(0, window);
+    ready();
+    if (rank == size - 1)
+        for (;;)
+            work = work * 1.0000001 + 1e-9; // outside
+    MPI_Win_fence(0, window); // fence
+}
+
 static void tag(void) {
     int value = 0;
     MPI_Barrier(MPI_COMM_WORLD);
@@ -77,8 +90,8 @@ int main(int argc, char** argv) {
     static const struct {
         const char* name;
         void (*function)(void);
-    } ways[] = {{"ring", ring}, {"pending_ring", pending_ring}, {"missing", missing}, {"tag", tag},
-                {"abort", abort_all}, {"none", none}};
+    } ways[] = {{"ring", ring}, {"pending_ring", pending_ring}, {"missing", missing}, {"fence", fence},
+                {"tag", tag}, {"abort", abort_all}, {"none", none}};
     MPI_Init(&argc, &argv);
     MPI_Comm_rank(MPI_COMM_WORLD, &rank);
     MPI_Comm_size(MPI_COMM_WORLD, &size);
