@@ -116,24 +116,21 @@ std::string job_words(const model::Run& run, const model::MpiJob& job) {
     return job.name.empty() ? ranks + " of one job" : fmt::format("{} of the job {}", ranks, job.name);
 }
 
-double starved_share(const model::MpiJob& job, const LateRanks* without) {
+double starved_share(const std::vector<const model::MpiRankRow*>& rows) {
     double delay_s = 0, elapsed_s = 0;
-    for (const model::MpiRankRow& row : job.ranks) {
-        if (without && without->has(row))
-            continue;
-        delay_s += std::min(row.run_delay_s, row.elapsed_s);
-        elapsed_s += row.elapsed_s;
-    }
-    return elapsed_s > 0 ? delay_s / elapsed_s : 0;
-}
-
-double starved_share_of(const LateRanks& late) {
-    double delay_s = 0, elapsed_s = 0;
-    for (const model::MpiRankRow* row : late.rows) {
+    for (const model::MpiRankRow* row : rows) {
         delay_s += std::min(row->run_delay_s, row->elapsed_s);
         elapsed_s += row->elapsed_s;
     }
     return elapsed_s > 0 ? delay_s / elapsed_s : 0;
+}
+
+double starved_share(const model::MpiJob& job, const LateRanks* without) {
+    std::vector<const model::MpiRankRow*> rows;
+    for (const model::MpiRankRow& row : job.ranks)
+        if (!without || !without->has(row))
+            rows.push_back(&row);
+    return starved_share(rows);
 }
 
 void allow_for_starved_ranks(double share, Finding& finding) {

@@ -40,7 +40,7 @@ void tell_thinning(const model::MpiJob& job, Finding& finding);
 
 // Share of the ranks' time, 0..1, in which they could have run but had no CPU; `without`: ranks that are left out, or null.
 double starved_share(const model::MpiJob& job, const LateRanks* without = nullptr);
-double starved_share_of(const LateRanks& late); // of their own time
+double starved_share(const std::vector<const model::MpiRankRow*>& rows);
 
 // Where ranks lacked CPUs for kStarvedShare of their time, one waits for another because that one is not running: what looks
 // like a cost of the program's own is a bound of it, and what a cure would gain cannot be told. Says so in the finding;

@@ -228,7 +228,7 @@ class MpiLateRank : public Diagnosis {
             tell_unplaced(told.extra.lines, input.run, finding);
         // Ranks that alone lack CPUs are just what is to be found; whether those that wait have CPUs to wait on does not matter.
         const bool lacks_cpu = name == "starved" || name == "interrupted";
-        allow_for_starved_ranks(lacks_cpu ? starved_share(job, &late) : starved_share_of(late), finding);
+        allow_for_starved_ranks(lacks_cpu ? starved_share(job, &late) : starved_share(late.rows), finding);
         return finding;
     }
 

@@ -2,13 +2,13 @@
 // Ranks that wait in a ring, for a member that does not come to a collective, or for a message that was sent otherwise are
 // told apart from ranks that were merely at work.
 #include "diagnoses/mpi_findings.h"
+#include "diagnoses/pending_words.h"
 #include "diagnoses/registry.h"
 
 #include <plumb/trace_format.h>
 
 #include <algorithm>
 #include <csignal>
-#include <cstring>
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
@@ -22,141 +22,10 @@ using model::MpiPendingRank;
 using State = MpiPendingRank::State;
 
 constexpr size_t kMostRanksTold = 16;
-constexpr size_t kMostRanksNamed = 5;
 constexpr double kRingProven = 0.95, kRingLikely = 0.6;
 constexpr double kIncomplete = 0.8, kStray = 0.8, kWhere = 0.9, kFirstEnd = 0.85;
 constexpr double kShortWait_s = 0.25; // for a member that is about to come
 constexpr double kLongBefore_s = 1; // that others waited for a rank before it ended: not coming was the first trouble
-
-std::string ranks_words(const std::vector<int>& ranks) {
-    if (ranks.size() == 1)
-        return fmt::format("rank {}", ranks[0]);
-    if (ranks.size() <= kMostRanksNamed)
-        return fmt::format("ranks {}", fmt::join(ranks, ", "));
-    return fmt::format("ranks {}, {}, {} and {} others", ranks[0], ranks[1], ranks[2], ranks.size() - 3);
-}
-
-std::string capitalised(std::string text) {
-    if (!text.empty() && text[0] >= 'a' && text[0] <= 'z')
-        text[0] = static_cast<char>(text[0] - 'a' + 'A');
-    return text;
-}
-
-std::string awaited_words(const MpiAwaited& awaited) {
-    const std::string rank = awaited.rank < 0 ? "any rank" : fmt::format("rank {}", awaited.rank);
-    return fmt::format("{} {}{}", awaited.sends ? "to" : "from", rank,
-                       awaited.tag < 0 ? "" : fmt::format(" with tag {}", awaited.tag));
-}
-
-std::string signal_words(int signal) {
-    const char* const name = sigabbrev_np(signal);
-    return name ? fmt::format("signal {} (SIG{})", signal, name) : fmt::format("signal {}", signal);
-}
-
-// What is known of one job's ranks, and the words for it.
-class PendingWords {
-  public:
-    PendingWords(const DiagnosisInput& input, const model::MpiJob& job) : input_(input), job_(job) {}
-
-    const MpiPendingRank& rank(uint32_t place) const { return job_.pending.ranks[place]; }
-
-    // "in MPI_Recv from rank 1 with tag 5 at ring.c:20"
-    std::string doing(const MpiPendingRank& rank) const {
-        const std::string place = place_of(rank);
-        const std::string at = place.empty() ? "" : " at " + place;
-        switch (rank.state) {
-        case State::inside:
-            return fmt::format("in {}{}{}{}", rank.call, awaits(rank), on_comm(rank), at);
-        case State::ended:
-            return rank.aborted ? "ended by MPI_Abort" : "at its end, without MPI_Finalize";
-        case State::outside:
-            break;
-        }
-        if (rank.kind & trace::kMpiPoll)
-            return fmt::format("polling with {}{}{}", rank.call, awaits(rank), at);
-        return fmt::format("outside MPI{}{}", at, rank.call.empty() ? "" : fmt::format(", its last call was {}", rank.call));
-    }
-
-    std::string line(const MpiPendingRank& rank) const {
-        return fmt::format("rank {}: {}{}{}{}", rank.rank, doing(rank),
-                           rank.for_s < 0 ? "" : fmt::format(", for at least {:.3g} s", rank.for_s),
-                           rank.aborted && rank.state != State::ended ? "; it called MPI_Abort" : "", end_words(rank));
-    }
-
-    // "; killed by signal 9 (SIGKILL) at 1.23 s"; "" where nobody saw how it ended.
-    static std::string end_words(const MpiPendingRank& rank) {
-        if (rank.signal != 0)
-            return fmt::format("; killed by {} at {:.3g} s", signal_words(rank.signal), rank.end_s);
-        if (rank.end_seen && rank.exit_status > 0)
-            return fmt::format("; exit status {} at {:.3g} s", rank.exit_status, rank.end_s);
-        return rank.end_seen ? fmt::format("; ended at {:.3g} s", rank.end_s) : "";
-    }
-
-    std::vector<int> numbers(const std::vector<uint32_t>& places) const {
-        std::vector<int> numbers;
-        for (const uint32_t place : places)
-            numbers.push_back(rank(place).rank);
-        return numbers;
-    }
-
-    // The line that most of them are at; "": not known.
-    std::string line_of(const std::vector<uint32_t>& places) const {
-        LineShares lines;
-        for (const uint32_t place : places)
-            add(lines, rank(place), 1);
-        const std::vector<Location> heaviest = lines.heaviest(1);
-        return heaviest.empty() ? "" : " at " + place_name(heaviest[0]);
-    }
-
-    void add(LineShares& lines, const MpiPendingRank& rank, double weight) const {
-        if (rank.has_path)
-            lines.add(input_.paths.user_frame(rank.process, rank.path), weight);
-    }
-
-    double longest_s(const std::vector<uint32_t>& places) const {
-        double longest = 0;
-        for (const uint32_t place : places)
-            longest = std::max(longest, rank(place).for_s);
-        return longest;
-    }
-    // Since when all of them are there.
-    double shortest_s(const std::vector<uint32_t>& places) const {
-        double shortest = places.empty() ? 0 : rank(places[0]).for_s;
-        for (const uint32_t place : places)
-            shortest = std::min(shortest, rank(place).for_s);
-        return std::max(0.0, shortest);
-    }
-
-  private:
-    std::string place_of(const MpiPendingRank& rank) const {
-        LineShares lines;
-        add(lines, rank, 1);
-        const std::vector<Location> heaviest = lines.heaviest(1);
-        return heaviest.empty() ? "" : place_name(heaviest[0]);
-    }
-
-    static std::string awaits(const MpiPendingRank& rank) {
-        std::vector<std::string> words;
-        for (size_t i = 0; i < std::min(rank.awaits.size(), kMostRanksNamed); ++i)
-            words.push_back(awaited_words(rank.awaits[i]));
-        if (rank.awaits.size() > kMostRanksNamed)
-            words.push_back(fmt::format("and {} more", rank.awaits.size() - kMostRanksNamed));
-        const bool completes = rank.kind & (trace::kMpiWait | trace::kMpiPoll);
-        if (words.empty())
-            return "";
-        return completes ? fmt::format(" (messages {})", fmt::join(words, "; ")) : fmt::format(" {}", fmt::join(words, " and "));
-    }
-
-    std::string on_comm(const MpiPendingRank& rank) const {
-        if (rank.comm >= job_.comms.size() || job_.comms[rank.comm].world)
-            return "";
-        const model::MpiCommRow& comm = job_.comms[rank.comm];
-        return comm.name.empty() ? fmt::format(" on a {} of {}", name_of(comm.kind), comm.size) : " on " + comm.name;
-    }
-
-    const DiagnosisInput& input_;
-    const model::MpiJob& job_;
-};
 
 class MpiPendingCalls : public Diagnosis {
   public:
@@ -222,10 +91,10 @@ class MpiPendingCalls : public Diagnosis {
         Finding finding = base(input, job, words, lines, since_s);
         const std::vector<int> ranks = words.numbers(places);
         std::vector<std::string> steps;
-        for (size_t i = 0; i < std::min(ranks.size(), kMostRanksNamed); ++i)
+        for (size_t i = 0; i < std::min(ranks.size(), PendingWords::kMostNamed); ++i)
             steps.push_back(fmt::format("{} for {}", ranks[i], ranks[(i + 1) % ranks.size()]));
         finding.title = fmt::format("Deadlock: {} for one another: {}{}{}", ranks.size() == 1 ? "a rank waits" : "ranks wait",
-                                    fmt::join(steps, ", "), ranks.size() > kMostRanksNamed ? ", ..." : "", words.line_of(places));
+                                    fmt::join(steps, ", "), ranks.size() > PendingWords::kMostNamed ? ", ..." : "", words.line_of(places));
         finding.severity = job.pending.ring_proven ? Severity::high : severity_of_cost(finding.cost.fraction);
         finding.confidence = job.pending.ring_proven ? kRingProven : kRingLikely;
         finding.gain = {0, "the program cannot end as it is"};
@@ -256,7 +125,7 @@ class MpiPendingCalls : public Diagnosis {
         finding.title = fmt::format("{} called MPI_Abort{}", capitalised(ranks_words(ranks)), words.line_of(aborting));
         if (!others.empty())
             finding.title += fmt::format(", {} was {}{}", ranks_words(words.numbers({others[0]})), words.doing(words.rank(others[0])),
-                                         others.size() > 1 ? fmt::format(", {} others are told below", others.size() - 1) : "");
+                                         others_words(others.size() - 1));
         finding.severity = Severity::info;
         finding.confidence = kWhere;
         finding.gain = {0, "nothing: this says where the program ended itself"};
@@ -376,7 +245,7 @@ class MpiPendingCalls : public Diagnosis {
         if (incomplete.calls_differ) {
             std::vector<std::string> different;
             for (const uint32_t place : incomplete.inside)
-                if (different.size() < kMostRanksNamed)
+                if (different.size() < PendingWords::kMostNamed)
                     different.push_back(fmt::format("rank {} {}", words.rank(place).rank, words.doing(words.rank(place))));
             finding.title = fmt::format("Members of one communicator are in different collectives: {}", fmt::join(different, ", "));
             finding.severity = Severity::high;
@@ -409,7 +278,7 @@ class MpiPendingCalls : public Diagnosis {
     // Its signal, too, although others may have got one before.
     static std::string missing_words(const PendingWords& words, const MpiPendingRank& rank) {
         return fmt::format(" for rank {}, which is {}{}", rank.rank, words.doing(rank),
-                           rank.signal == 0 ? "" : PendingWords::end_words(rank));
+                           rank.signal == 0 ? "" : end_words(rank));
     }
 
     Finding stray_message(const DiagnosisInput& input, const model::MpiJob& job, const PendingWords& words,
@@ -462,8 +331,7 @@ class MpiPendingCalls : public Diagnosis {
         const MpiPendingRank& first = words.rank(inside.empty() ? 0 : inside[0]);
         finding.title = fmt::format("{} of {} did not end MPI: rank {} is {}", job.pending.ranks.size(), job_words(input.run, job),
                                     first.rank, words.doing(first));
-        if (job.pending.ranks.size() > 1)
-            finding.title += fmt::format(", {} others are told below", job.pending.ranks.size() - 1);
+        finding.title += others_words(job.pending.ranks.size() - 1);
         finding.gain = {0, "nothing: this says where they were"};
         finding.subject.kind = "rank";
         finding.subject.name = std::to_string(first.rank);

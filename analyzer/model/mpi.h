@@ -8,6 +8,7 @@
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 namespace plumb::model {
@@ -34,6 +35,11 @@ struct MpiComm {
     uint32_t path = 0; // index into Process::paths: who made it
     uint64_t handle = 0; // of the library; one may have named several communicators in turn
 };
+
+// Calls that begin and end MPI itself; their time is not the program's.
+inline bool starts_or_ends_mpi(std::string_view call) {
+    return call.starts_with("MPI_Init") || call.starts_with("MPI_Finalize") || call.starts_with("MPI_Session_");
+}
 
 struct MpiSite {
     uint32_t id = 0;     // of the file

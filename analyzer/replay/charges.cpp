@@ -1,7 +1,7 @@
 #include "replay/charges.h"
 
 #include "replay/rank_time.h"
-#include "replay/surplus.h"
+#include "replay/window_waits.h"
 
 #include "support/error.h"
 
@@ -29,31 +29,6 @@ Nanoseconds waited_until(const Epoch& epoch, const Collective& event) {
         return epoch.second.member < event.membership->member ? epoch.second.begin : event.wait;
     }
     return epoch.kind & trace::kMpiSynchronising ? epoch.last.begin : event.wait;
-}
-
-// What a rank waited for others' messages since its last collective.
-struct WindowWaits {
-    Nanoseconds sum = 0;
-    const PeerWait* longest = nullptr;
-};
-
-// Calls visitor(const PeerWait&, Nanoseconds) for each wait that ended between the event's last collective and its begin,
-// with the part of it that lies there.
-template <class Visitor>
-void for_each_wait_before(const MatchedMessages& messages, uint32_t row, const Collective& event, const Visitor& visitor) {
-    const Nanoseconds begin = event.begin - event.gap;
-    for (Nanoseconds end = event.begin; const PeerWait* wait = last_wait(messages, row, begin, end); end = wait->begin)
-        visitor(*wait, wait->end - std::max(begin, wait->begin));
-}
-
-WindowWaits waits_before(const MatchedMessages& messages, uint32_t row, const Collective& event) {
-    WindowWaits waits;
-    for_each_wait_before(messages, row, event, [&](const PeerWait& wait, Nanoseconds length) {
-        accumulate(waits.sum, length);
-        if (!waits.longest || wait.length() > waits.longest->length())
-            waits.longest = &wait;
-    });
-    return waits;
 }
 
 class RankReader {
@@ -270,27 +245,6 @@ class RankReader {
     size_t hint_ = 0;
 };
 
-// The part of the job that ends sooner, did the awaited one come sooner. Those who wait for it now go on sooner, itself
-// too, and the others wait for one of them later. What the members of a smaller communicator have to themselves counts by
-// their number: whether the rest of the job waits for them is not known.
-double part_of_job(const Epoch& epoch, const Job& job) {
-    return std::min(1.0, static_cast<double>(epoch.arrivals) / std::max(1, job.size));
-}
-
-// Each epoch has one awaited rank, which alone finds its root.
-struct FoundRoots {
-    struct Root {
-        uint32_t epoch, row;
-    };
-    std::vector<Root> roots;
-
-    void merge(FoundRoots&& other) { roots.insert(roots.end(), other.roots.begin(), other.roots.end()); }
-    template <class Carrier> void carry(Carrier& carrier) { carrier(roots); }
-    bool fits(const Job& job) const {
-        return std::ranges::all_of(roots, [&](const Root& root) { return root.row < job.ranks.size() || root.row == UINT32_MAX; });
-    }
-};
-
 } // namespace
 
 std::vector<double> usual_run_delays(const model::Run& run, const Job& job) {
@@ -352,83 +306,6 @@ void JobCharge::merge(const JobCharge& other) {
     compute_least = std::min(compute_least, other.compute_least);
     compute_most = std::max(compute_most, other.compute_most);
     arrivals.merge(other.arrivals);
-}
-
-Responsible find_responsible(const model::Run& run, const Job& job, const EpochTable& epochs,
-                             const MatchedMessages& messages, const OpenTrace& open, const RankWork& work) {
-    Responsible responsible;
-    for (const Epoch& epoch : epochs.epochs())
-        responsible.push_back(epoch.complete ? epoch.awaited().row : UINT32_MAX);
-    if (messages.waits.empty())
-        return responsible;
-    const auto none = [] { return FoundRoots(); };
-    const FoundRoots roots = work.of_all(none, [&](uint32_t row, FoundRoots& found) {
-        size_t hint = 0;
-        try {
-            RankEvents(run, job.ranks[row]).visit(open, [&](const Collective& event) {
-                const Epoch* epoch = epochs.find(event.membership->comm, event.sequence, hint);
-                if (!epoch || !epoch->complete || epoch->awaited().row != row)
-                    return;
-                const WindowWaits waits = waits_before(messages, row, event);
-                if (waits.longest && waits.sum > event.compute() - epoch->median_compute)
-                    found.roots.push_back({static_cast<uint32_t>(epoch - epochs.epochs().data()),
-                                           causes_of(messages, *waits.longest).main_row()});
-            });
-        } catch (const Error&) { // the other readings tell it
-        }
-    });
-    for (const FoundRoots::Root& root : roots.roots)
-        if (root.epoch < responsible.size())
-            responsible[root.epoch] = root.row;
-    return responsible;
-}
-
-std::vector<double> gains_of(const Job& job, const EpochTable& epochs, const Responsible& responsible,
-                             const JobCharge& all, const std::vector<RankCharge>& charges) {
-    std::vector<double> gains(job.ranks.size());
-    std::vector<Surplus> surplus;
-    for (const RankCharge& charge : charges)
-        surplus.push_back(Surplus::of(charge.extra_compute));
-    for (size_t at = 0; at < responsible.size(); ++at) {
-        const Epoch& epoch = epochs.epochs()[at];
-        if (!epoch.complete || responsible[at] >= gains.size() || all.responsible_begin[at] == INT64_MIN)
-            continue;
-        const bool from_root = (epoch.kind & trace::kMpiFromRoot) != 0;
-        // All others wait for a root's data at once, so that their median stands for them.
-        const Nanoseconds next = from_root ? epoch.median_begin : all.others_begin[at];
-        const Nanoseconds cured = all.responsible_begin[at] - surplus[responsible[at]].curable(all.responsible_extra[at]);
-        const Nanoseconds sooner = epoch.awaited().begin - std::max(next, cured);
-        if (sooner > 0)
-            gains[responsible[at]] += static_cast<double>(sooner) * part_of_job(epoch, job);
-    }
-    return gains;
-}
-
-std::vector<double> gains_of_levels(const Job& job, const EpochTable& epochs, const JobCharge& all,
-                                    const std::vector<RankCharge>& charges) {
-    std::vector<double> totals(all.levels.size()); // of each level and those above it
-    if (totals.empty())
-        return totals;
-    std::vector<Surplus> surplus;
-    for (const RankCharge& charge : charges)
-        surplus.push_back(Surplus::of(charge.extra_compute));
-    for (size_t at = 0; at < epochs.epochs().size(); ++at) {
-        const Epoch& epoch = epochs.epochs()[at];
-        if (!epoch.complete || epoch.awaited().row == UINT32_MAX)
-            continue;
-        Nanoseconds cured = epoch.kind & trace::kMpiFromRoot ? epoch.median_begin : INT64_MIN; // as in gains_of
-        for (size_t level = 0; level < totals.size(); ++level) {
-            const LevelCharge::Late& late = all.levels[level].late[at];
-            if (late.row < surplus.size())
-                cured = std::max(cured, late.begin - surplus[late.row].curable(late.extra));
-            const Nanoseconds begin = std::max(cured, all.levels[level].others_begin[at]);
-            if (begin > -kMost && begin < epoch.awaited().begin)
-                totals[level] += static_cast<double>(epoch.awaited().begin - begin) * part_of_job(epoch, job);
-        }
-    }
-    for (size_t level = totals.size(); level-- > 1;)
-        totals[level] = std::max(0.0, totals[level] - totals[level - 1]);
-    return totals;
 }
 
 void charge_rank(const ChargeInput& input, uint32_t row, const OpenTrace& open, RankCharge& own, JobCharge& all) {

@@ -7,17 +7,13 @@
 #include "replay/late_levels.h"
 #include "replay/log_histogram.h"
 #include "replay/off_cpu.h"
-#include "replay/rank_work.h"
+#include "replay/responsible.h"
 
 #include <algorithm>
 #include <map>
 #include <vector>
 
 namespace plumb::replay {
-
-// Whose being late is behind each epoch: the awaited rank, or the one at the root of what that had waited for since its
-// last collective. By epoch; UINT32_MAX: nobody.
-using Responsible = std::vector<uint32_t>; // rows
 
 // Of one rank; nanoseconds and counts of the collectives that were laid side by side.
 struct RankCharge {
@@ -105,18 +101,6 @@ struct ChargeInput {
 
 // For each rank the share of its time for which the median of the other ranks is runnable without a CPU.
 std::vector<double> usual_run_delays(const model::Run& run, const Job& job);
-
-// Reads the collectives of all ranks, unless nobody waited for messages.
-Responsible find_responsible(const model::Run& run, const Job& job, const EpochTable& epochs,
-                             const MatchedMessages& messages, const OpenTrace& open, const RankWork& work);
-
-// Nanoseconds of the whole job that each rank would gain it, had it only the others' work to do (surplus.h). `charges` by row.
-std::vector<double> gains_of(const Job& job, const EpochTable& epochs, const Responsible& responsible,
-                             const JobCharge& all, const std::vector<RankCharge>& charges);
-
-// The same for the ranks of each level together, those of the levels above it being cured already: what it gains beyond them.
-std::vector<double> gains_of_levels(const Job& job, const EpochTable& epochs, const JobCharge& all,
-                                    const std::vector<RankCharge>& charges);
 
 // Reads the collectives of the rank at `row`. Its own charge is exact and complete afterwards; what others did to one
 // another is added to `all`.

@@ -17,13 +17,9 @@ double elapsed_s(const model::Run& run, const model::Process& process) {
     return end > begin ? static_cast<double>(end - begin) * 1e-9 : 0;
 }
 
-bool starts_or_ends_mpi(const std::string& call) {
-    return call.starts_with("MPI_Init") || call.starts_with("MPI_Finalize") || call.starts_with("MPI_Session_");
-}
-
 // Sites count a call when it returns. One that never did took its thread from its beginning to the end of the record.
 uint64_t pending_ns(const model::Process& process, const model::MpiInside& inside) {
-    if (inside.begin_ns == 0 || starts_or_ends_mpi(inside.call))
+    if (inside.begin_ns == 0 || model::starts_or_ends_mpi(inside.call))
         return 0;
     const model::MpiProcess& mpi = *process.mpi;
     const uint64_t begin = std::max(inside.begin_ns, mpi.init_end_ns);
@@ -42,8 +38,6 @@ void add(RankTime& time, uint32_t kind, uint64_t in_mpi_ns) {
 
 } // namespace
 
-bool is_start_or_end(const model::MpiSite& site) { return starts_or_ends_mpi(site.call); }
-
 uint32_t main_mpi_thread(const model::Process& process) {
     std::vector<uint64_t> time(std::max<size_t>(1, process.threads.size()));
     for (const model::MpiSite& site : process.mpi->sites)
@@ -59,7 +53,7 @@ RankTime rank_time(const model::Run& run, const model::Process& process) {
     RankTime time;
     time.thread = main_mpi_thread(process);
     for (const model::MpiSite& site : process.mpi->sites)
-        if (site.thread == time.thread && !is_start_or_end(site))
+        if (site.thread == time.thread && !model::starts_or_ends_mpi(site.call))
             add(time, site.kind, site.time_ns);
     for (const model::MpiInside& inside : process.mpi->inside)
         if (inside.thread == time.thread)

@@ -22,7 +22,4 @@ RankTime rank_time(const model::Run& run, const model::Process& process);
 // Index of the thread that spent most time in MPI.
 uint32_t main_mpi_thread(const model::Process& process);
 
-// Calls that begin and end MPI itself; their time is not the program's.
-bool is_start_or_end(const model::MpiSite& site);
-
 } // namespace plumb::replay

@@ -3,6 +3,7 @@
 #include "replay/call_sites.h"
 #include "replay/charges.h"
 #include "replay/cycles.h"
+#include "replay/gains.h"
 #include "replay/host_clocks.h"
 #include "replay/late_levels.h"
 #include "replay/matrix.h"

@@ -62,11 +62,6 @@ void add_fractions(MpiSummary& summary) {
         summary.mpi_fraction = std::clamp(mpi_s / elapsed_s, 0.0, 1.0);
 }
 
-// Fractions are of the time from the end of MPI_Init to the beginning of MPI_Finalize.
-bool starts_or_ends_mpi(const model::MpiCallSite& site) {
-    return site.call.starts_with("MPI_Init") || site.call.starts_with("MPI_Finalize") || site.call.starts_with("MPI_Session_");
-}
-
 void add_awaited(MpiSummary& summary) {
     const model::MpiJob& job = *summary.job;
     if (fraction_of_job(job, job.wait_s) < kLeastWaiting)
@@ -160,7 +155,7 @@ std::vector<MpiSummary> summarise_mpi(model::CallPaths& paths, size_t most_sites
         for (const model::MpiCallSite& site : job.sites)
             if (summary.sites.size() < most_sites)
                 summary.sites.push_back({&site, paths.user_frame(site.process, site.path),
-                                         paths.user_callers(site.process, site.path, kMostCallers), starts_or_ends_mpi(site)});
+                                         paths.user_callers(site.process, site.path, kMostCallers), model::starts_or_ends_mpi(site.call)});
     }
     return summaries;
 }
