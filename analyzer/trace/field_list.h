@@ -125,9 +125,10 @@
 #define PLUMB_FIELDS_LargeMap(F)                                                                             \
     F(time_ns, number, "")                                                                                   \
     F(address, address, "")                                                                                  \
-    F(bytes, number, "")                                                                                     \
+    F(bytes, number, "0: being written")                                                                    \
     F(path, node, "")                                                                                        \
-    F(kind, number, "1: mmap, 2: mremap, 3: sbrk/brk growth, 4: malloc above the large limit")
+    F(kind, number, "1: mmap, 2: mremap, 3: sbrk/brk growth, 4: malloc above the large limit")               \
+    F(until_ns, number, "0: it was not seen to end")
 
 #define PLUMB_FIELDS_LargeUnmap(F)                                                                           \
     F(time_ns, number, "")                                                                                   \

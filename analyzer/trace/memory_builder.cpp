@@ -116,12 +116,18 @@ void MemoryBuilder::take(const PageScatter& record, std::string path, std::strin
                                       .new_pages = std::min(record.new_pages, record.watched)});
 }
 
-// A block begins where it was last said to; that the one before was given back was not always seen.
-void MemoryBuilder::take(const LargeMap& record, uint32_t path, uint64_t time_ns, Allowance& allowance) {
+// Of old traces, in which a block begins where it was last said to; that the one before was given back was not always seen.
+// `until_ns`: 0: not said.
+void MemoryBuilder::take(const LargeMap& record, uint32_t path, uint64_t time_ns, uint64_t until_ns, Allowance& allowance) {
     constexpr uint32_t kAllocator = 4, kBreak = 3; // it holds small blocks of whoever allocates next
-    if (record.kind == kBreak || !allowance.take(sizeof(model::LargeBlock)))
+    if (record.kind == kBreak || record.bytes == 0 || !allowance.take(sizeof(model::LargeBlock)))
         return;
     std::vector<model::LargeBlock>& blocks = process_.memory.blocks;
+    if (until_ns != 0) {
+        blocks.push_back({.start = record.address, .bytes = record.bytes, .from_ns = time_ns,
+                          .until_ns = std::max(time_ns, until_ns), .path = path, .by_allocator = record.kind == kAllocator});
+        return;
+    }
     const auto [known, is_new] = living_blocks_.try_emplace(record.address, static_cast<uint32_t>(blocks.size()));
     if (!is_new) {
         blocks[known->second].until_ns = std::max(time_ns, blocks[known->second].from_ns);

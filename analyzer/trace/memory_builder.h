@@ -26,7 +26,7 @@ class MemoryBuilder {
               Allowance& allowance);
     void take(const PageScatter& record, std::string path, std::string why_not_timed, uint64_t first_ns, uint64_t last_ns,
               Allowance& allowance);
-    void take(const LargeMap& record, uint32_t path, uint64_t time_ns, Allowance& allowance);
+    void take(const LargeMap& record, uint32_t path, uint64_t time_ns, uint64_t until_ns, Allowance& allowance);
     void take(const LargeUnmap& record, uint64_t time_ns);
 
     void end_file() { areas_.clear(); } // ids of areas are private to their file

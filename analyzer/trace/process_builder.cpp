@@ -301,7 +301,8 @@ void ProcessBuilder::take(const ProcessMemory& record, FileContext& context) {
 }
 
 void ProcessBuilder::take(const LargeMap& record, FileContext& context) {
-    memory_.take(record, path(record.path, context), alive(context.time(record.time_ns)), context.allowance());
+    memory_.take(record, path(record.path, context), alive(context.time(record.time_ns)),
+                 record.until_ns != 0 ? alive(context.time(record.until_ns)) : 0, context.allowance());
 }
 
 void ProcessBuilder::take(const LargeUnmap& record, FileContext& context) {

@@ -89,8 +89,8 @@ static_assert(sizeof(RecordHeader) == 8);
     X(9, PathNode, "one node of the call-path tree")                                                         \
     X(10, HeapTotals, "updated: exact allocation totals of one thread")                                      \
     X(11, HeapSite, "updated: allocations of one call path by one thread")                                   \
-    X(12, LargeMap, "a large block was mapped or the break grew")                                            \
-    X(13, LargeUnmap, "a large block was unmapped")                                                          \
+    X(12, LargeMap, "updated: a large block: mapped, allocated, or the break grew")                          \
+    X(13, LargeUnmap, "until 1.2: a large block was unmapped")                                               \
     X(14, Evidence, "a source of evidence: works, limited or missing, and why")                              \
     X(15, Placement, "a thread was given CPUs by plumb")                                                     \
     X(16, Region, "a region named through the public API")                                                   \
@@ -290,15 +290,17 @@ struct HeapSite {
 };
 static_assert(sizeof(HeapSite) == 104);
 
+// The places of blocks that ended may be used again for later ones. Until 1.2 the end has a record of its own.
 struct LargeMap {
     RecordHeader header;
     uint64_t time_ns; //  8
     uint64_t address; // 16
-    uint64_t bytes;   // 24
+    uint64_t bytes;   // 24  0: being written
     NodeId path;      // 32
     uint32_t kind;    // 36  1: mmap, 2: mremap, 3: sbrk/brk growth, 4: malloc above the large limit
+    uint64_t until_ns; // 40  0: it was not seen to end
 };
-static_assert(sizeof(LargeMap) == 40);
+static_assert(sizeof(LargeMap) == 48);
 
 struct LargeUnmap {
     RecordHeader header;

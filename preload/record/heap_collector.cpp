@@ -128,13 +128,13 @@ void process_end() {
     const Guard guard;
     if (!guard)
         return;
-    const uint64_t nodes = call_path_nodes_refused(), sites = heap_sites_refused(), large = large_events_refused(),
+    const uint64_t nodes = call_path_nodes_refused(), sites = heap_sites_refused(), large = large_blocks_refused(),
                    live = live_blocks_refused();
     if (nodes == 0 && sites == 0 && large == 0 && live == 0)
         return;
     Text<512> why;
     why << "totals are exact, but there was no room for " << nodes << " call-path nodes, " << sites << " sites, "
-        << large << " events of large blocks and the lifetimes of " << live << " blocks";
+        << large << " large blocks and the lifetimes of " << live << " others";
     write_evidence(guard, "heap-details", trace::EvidenceState::limited, why.c_str(),
                    "a larger PLUMB_FILE_LIMIT keeps more");
 }

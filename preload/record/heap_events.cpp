@@ -13,11 +13,8 @@ namespace {
 
 constexpr uint64_t kDefaultMeanBytes = 512 * 1024;
 constexpr uint32_t kTimedEvery = 1024;      // full mode: calls to one timed call, on average
-constexpr uint32_t kLargeEventsMax = 8192; // 320 KiB of the file; later ones are counted in the sites only
 
 uint64_t mean_bytes = kDefaultMeanBytes;
-uint32_t large_events;
-uint32_t large_refused;
 uint32_t live_refused;
 
 class KeepErrno {
@@ -64,36 +61,6 @@ ThreadHeap* glance() {
                                                                      : nullptr;
 }
 
-bool take_large_event() {
-    if (__atomic_load_n(&large_events, __ATOMIC_RELAXED) < kLargeEventsMax &&
-        __atomic_fetch_add(&large_events, 1, __ATOMIC_RELAXED) < kLargeEventsMax)
-        return true;
-    __atomic_add_fetch(&large_refused, 1, __ATOMIC_RELAXED);
-    return false;
-}
-
-void write_large_map(const Guard& guard, const void* address, uint64_t bytes, uint32_t kind, trace::NodeId path) {
-    if (!take_large_event())
-        return;
-    trace::LargeMap record{};
-    record.time_ns = now_ns();
-    record.address = reinterpret_cast<uint64_t>(address);
-    record.bytes = bytes;
-    record.path = path;
-    record.kind = kind;
-    append(guard, trace::RecordType::LargeMap, record);
-}
-
-void write_large_unmap(const Guard& guard, const void* address, uint64_t bytes) {
-    if (!take_large_event())
-        return;
-    trace::LargeUnmap record{};
-    record.time_ns = now_ns();
-    record.address = reinterpret_cast<uint64_t>(address);
-    record.bytes = bytes;
-    append(guard, trace::RecordType::LargeUnmap, record);
-}
-
 constexpr uint32_t kBreakGrown = 3, kFromMalloc = 4; // trace::LargeMap::kind
 
 void note_request(ThreadHeap* heap, uint64_t bytes) {
@@ -124,7 +91,7 @@ void note_full(const Guard& guard, ThreadHeap* heap, const PendingAllocation& pe
     if (__builtin_expect(pending.timer.started(), 0))
         add_to(site->lock_wait_ns, pending.timer.blocked_ns());
     if (__builtin_expect(bytes >= kLargeBytes, 0))
-        write_large_map(guard, block, bytes, kFromMalloc, site->path);
+        large_block_begins(guard, reinterpret_cast<uint64_t>(block), bytes, kFromMalloc, site->path);
 }
 
 void note_sampled(const Guard& guard, ThreadHeap* heap, const PendingAllocation& pending, void* block,
@@ -156,7 +123,7 @@ void note_sampled(const Guard& guard, ThreadHeap* heap, const PendingAllocation&
         __atomic_add_fetch(&live_refused, 1, __ATOMIC_RELAXED);
     }
     if (bytes >= kLargeBytes)
-        write_large_map(guard, block, bytes, kFromMalloc, live.path);
+        large_block_begins(guard, reinterpret_cast<uint64_t>(block), bytes, kFromMalloc, live.path);
 }
 
 void note_block(const Guard& guard, ThreadHeap* heap, const PendingAllocation& pending, void* block,
@@ -238,7 +205,7 @@ PendingFree begin_free(void* block) {
             add_to(site->temporary, 1);
         }
         if (__builtin_expect(entry.bytes >= kLargeBytes, 0))
-            write_large_unmap(guard, block, entry.bytes);
+            large_block_ends(address);
         if (__builtin_expect(heap->timing_countdown-- == 0, 0)) {
             heap->timing_countdown = static_cast<uint32_t>(next_random(&heap->random) % (2 * kTimedEvery - 1));
             pending.site = site;
@@ -257,7 +224,7 @@ PendingFree begin_free(void* block) {
         pending.timer.start();
     }
     if (live.bytes >= kLargeBytes)
-        write_large_unmap(guard, block, live.bytes);
+        large_block_ends(address);
     return pending;
 }
 
@@ -319,7 +286,7 @@ void end_reallocation(const PendingReallocation& pending, void* block, const Fra
             heap->count_free(heap->site_of(guard, pending.live.path), pending.live.weight, former_bytes);
     }
     if (former_bytes >= kLargeBytes)
-        write_large_unmap(guard, pending.former, former_bytes);
+        large_block_ends(former);
     if (block)
         note_block(guard, heap, pending.allocation, block, caller);
 }
@@ -337,7 +304,7 @@ void record_large_map(void* address, uint64_t bytes, uint32_t kind, const Frame&
     const trace::NodeId path = heap->knows_stack() ? heap->path_at(guard, caller) : 0;
     if (kind != kBreakGrown)
         mapping_insert(reinterpret_cast<uint64_t>(address), bytes, path);
-    write_large_map(guard, address, bytes, kind, path);
+    large_block_begins(guard, reinterpret_cast<uint64_t>(address), bytes, kind, path);
 }
 
 void record_large_unmap(void* address, uint64_t bytes) {
@@ -349,12 +316,13 @@ void record_large_unmap(void* address, uint64_t bytes) {
         return;
     mapping_remove(reinterpret_cast<uint64_t>(address), bytes);
     if (bytes >= kLargeBytes)
-        write_large_unmap(guard, address, bytes);
+        large_block_ends(reinterpret_cast<uint64_t>(address));
 }
 
 void start_heap_events(HeapMode mode, uint64_t mean_sample_bytes) {
     mean_bytes = mean_sample_bytes ? mean_sample_bytes : kDefaultMeanBytes;
-    large_events = large_refused = live_refused = 0;
+    live_refused = 0;
+    start_large_blocks();
     heap_peak.reset();
     set_heap_site_mode(mode == HeapMode::full);
     live_reset();
@@ -362,7 +330,6 @@ void start_heap_events(HeapMode mode, uint64_t mean_sample_bytes) {
     heap_mode = mode; // other threads, if there are any, may notice a little later
 }
 
-uint64_t large_events_refused() { return __atomic_load_n(&large_refused, __ATOMIC_RELAXED); }
 uint64_t live_blocks_refused() { return __atomic_load_n(&live_refused, __ATOMIC_RELAXED); }
 
 } // namespace plumb::shim

@@ -11,13 +11,12 @@
 #include "record/heap_thread.h"
 #include "record/heap_live.h"
 #include "record/heap_spans.h"
+#include "record/large_blocks.h"
 
 namespace plumb::shim {
 
 enum class HeapMode : uint32_t { off, sample, full };
 extern HeapMode heap_mode PLUMB_HIDDEN; // changes at start and in forked children only
-
-inline constexpr uint64_t kLargeBytes = 1 << 20; // blocks of this size on have an event of their own
 
 // The calling thread's heap if its events may be counted without a closer look; else null.
 inline ThreadHeap* counting_heap() {
@@ -88,7 +87,6 @@ void record_large_unmap(void* address, uint64_t bytes);
 
 // Called by the collector. A mean of 0 means the default.
 void start_heap_events(HeapMode mode, uint64_t mean_sample_bytes);
-uint64_t large_events_refused();
 uint64_t live_blocks_refused();
 
 } // namespace plumb::shim

@@ -20,10 +20,9 @@ class MemoryBadDays(PlumbTest):
         trace = Trace(path)
         self.assertLess(trace.used, MOST_BYTES)
         self.assertFalse(trace.full)
-        report = self.report()
-        details = [entry for entry in report["evidence"] if entry["source"] == "heap-details"]
-        self.assertEqual([entry["state"] for entry in details], ["limited"])
-        self.assertRegex(details[0]["why"], r"no room for .* [1-9]\d{4,} events of large blocks")
+        # The places of those that were freed serve again: nothing had to be left out.
+        details = [entry for entry in self.report()["evidence"] if entry["source"] == "heap-details"]
+        self.assertEqual(details, [])
 
     def test_page_nodes_forbidden(self):
         """On a machine of one node nobody asks for them; the guests' tests do it on two."""

@@ -6,7 +6,7 @@ import struct
 
 FILE_HEADER, CHUNK_HEADER = 256, struct.Struct("<IIQII")
 CHUNK_MAGIC = 0x4B4E4843
-PATH_NODE, HEAP_TOTALS, HEAP_SITE, LARGE_MAP, LARGE_UNMAP, EVIDENCE, STRING = 9, 10, 11, 12, 13, 14, 1
+PATH_NODE, HEAP_TOTALS, HEAP_SITE, LARGE_MAP, EVIDENCE, STRING = 9, 10, 11, 12, 14, 1
 WORD = (1 << 64) - 1
 
 PathNode = collections.namedtuple("PathNode", "id parent address pid flags")
@@ -14,8 +14,7 @@ HeapTotals = collections.namedtuple("HeapTotals", "tid allocations allocated_byt
                                     "failed max_request_bytes size_histogram")
 HeapSite = collections.namedtuple("HeapSite", "tid path mode allocations allocated_bytes frees freed_bytes temporary "
                                   "peak_live_bytes samples lock_wait_ns first_ns last_ns peak_epoch")
-LargeMap = collections.namedtuple("LargeMap", "time_ns address bytes path kind")
-LargeUnmap = collections.namedtuple("LargeUnmap", "time_ns address bytes")
+LargeMap = collections.namedtuple("LargeMap", "time_ns address bytes path kind until_ns")
 
 
 class Trace:
@@ -23,7 +22,7 @@ class Trace:
 
     def __init__(self, path):
         self.path = pathlib.Path(path)
-        self.nodes, self.totals, self.sites, self.maps, self.unmaps = {}, [], [], [], []
+        self.nodes, self.totals, self.sites, self.maps = {}, [], [], []
         self.strings, self.evidence = {}, {}
         data = self.path.read_bytes()
         self.dropped_records, = struct.unpack_from("<Q", data, 64)
@@ -50,9 +49,7 @@ class Trace:
             elif kind == HEAP_SITE:
                 self.sites.append(HeapSite(tid, *struct.unpack_from("<II11Q", data, at + 8)))
             elif kind == LARGE_MAP:
-                self.maps.append(LargeMap(*struct.unpack_from("<QQQII", data, at + 8)))
-            elif kind == LARGE_UNMAP:
-                self.unmaps.append(LargeUnmap(*struct.unpack_from("<QQQ", data, at + 8)))
+                self.maps.append(LargeMap(*struct.unpack_from("<QQQIIQ", data, at + 8)))
             elif kind == STRING:
                 identity, length = struct.unpack_from("<II", data, at + 8)
                 self.strings[identity] = data[at + 16:at + 16 + length].decode(errors="replace")

@@ -66,8 +66,6 @@ void* append_bytes(const Guard&, trace::RecordType type, void* record, uint32_t)
         return keep(trace.totals, record);
     case trace::RecordType::LargeMap:
         return keep(trace.maps, record);
-    case trace::RecordType::LargeUnmap:
-        return keep(trace.unmaps, record);
     case trace::RecordType::MpiRank:
         return keep(trace.mpi_ranks, record);
     case trace::RecordType::MpiComm:

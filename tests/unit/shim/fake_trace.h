@@ -15,7 +15,6 @@ struct FakeTrace {
     std::deque<trace::HeapSite> sites;
     std::deque<trace::HeapTotals> totals;
     std::deque<trace::LargeMap> maps;
-    std::deque<trace::LargeUnmap> unmaps;
     std::deque<trace::MpiRank> mpi_ranks;
     std::deque<trace::MpiComm> mpi_comms;
     std::deque<trace::MpiInside> mpi_inside;
