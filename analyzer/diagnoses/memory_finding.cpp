@@ -105,14 +105,9 @@ std::optional<Finding> memory_finding(const DiagnosisInput& input, const MemoryC
     const MemoryObject& heaviest = *one.objects.front();
     finding.where = heaviest.remote_lines.heaviest(kMostPlaces);
     const NamedMemory& memory = heaviest.memory;
-    finding.subject.kind = memory.subject_kind();
-    finding.subject.name = memory.name;
+    finding.subject = memory.subject();
     if (memory.bytes > 0)
         finding.subject.details["bytes"] = static_cast<int64_t>(memory.bytes);
-    if (!memory.type.empty())
-        finding.subject.details["type"] = memory.type;
-    if (!memory.declared.empty())
-        finding.subject.details["declared"] = memory.declared;
     add_evidence(input, one, finding);
     return finding;
 }

@@ -12,6 +12,21 @@ const char* NamedMemory::subject_kind() const {
     return kind == Kind::allocation || kind == Kind::small_blocks ? "allocation" : "variable";
 }
 
+Subject NamedMemory::subject() const {
+    Subject subject{subject_kind(), name, {}};
+    if (!type.empty())
+        subject.details["type"] = type;
+    if (!declared.empty())
+        subject.details["declared"] = declared;
+    if (!allocated_at.empty()) {
+        std::vector<std::string> places;
+        for (const SmallBlockSite& site : allocated_at)
+            places.push_back(fmt::format("{}, {:.0f} % of the bytes", site.place, 100 * site.share));
+        subject.details["allocated_at"] = places;
+    }
+    return subject;
+}
+
 std::string NamedMemory::words() const {
     switch (kind) {
     case Kind::variable:
@@ -19,6 +34,10 @@ std::string NamedMemory::words() const {
         return "`" + name + "`";
     case Kind::allocation:
         return "the memory allocated at " + name;
+    case Kind::small_blocks:
+        return allocated_at.empty() ? name
+                                    : fmt::format("{} ({:.0f} % of their bytes allocated at {})", name,
+                                                  100 * allocated_at.front().share, allocated_at.front().place);
     default:
         return name;
     }
@@ -84,6 +103,16 @@ const NamedMemory* MemoryNames::variable_at(uint64_t address, uint32_t width, ui
     return &(variables_[memory.start] = std::move(memory));
 }
 
+NamedMemory MemoryNames::heap_blocks() {
+    if (!small_blocks_)
+        small_blocks_ = small_block_sites(paths_, process_);
+    NamedMemory memory;
+    memory.kind = Kind::small_blocks;
+    memory.name = "heap blocks below 1 MiB";
+    memory.allocated_at = *small_blocks_;
+    return memory;
+}
+
 const NamedMemory& MemoryNames::of_area(uint32_t index) {
     const auto [named, is_new] = areas_.try_emplace(index);
     if (!is_new)
@@ -100,8 +129,10 @@ const NamedMemory& MemoryNames::of_area(uint32_t index) {
         memory.kind = Kind::stack;
         memory.name = "the stack of the first thread";
     } else if (area.heap) {
-        memory.kind = Kind::small_blocks;
-        memory.name = "heap blocks below 1 MiB";
+        const uint64_t start = memory.start, bytes = memory.bytes;
+        memory = heap_blocks();
+        memory.start = start;
+        memory.bytes = bytes;
     } else if (!area.path.empty()) {
         memory.kind = Kind::file;
         memory.name = area.path;

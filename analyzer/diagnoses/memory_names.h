@@ -2,12 +2,16 @@
 // of an allocation, a stack, a mapping.
 #pragma once
 
+#include "diagnoses/finding.h"
+#include "diagnoses/small_blocks.h"
 #include "model/call_paths.h"
 #include "model/run.h"
 
 #include <cstdint>
 #include <map>
+#include <optional>
 #include <string>
+#include <vector>
 
 namespace plumb {
 
@@ -19,8 +23,10 @@ struct NamedMemory {
     std::string type;     // of a variable, empty: not known
     uint64_t start = 0, bytes = 0; // 0: not known
     bool by_allocator = false;     // of an allocation: by malloc and its like, not mapped by the program itself
+    std::vector<SmallBlockSite> allocated_at; // of small blocks: where most of them come from
 
     const char* subject_kind() const; // as DESIGN calls it
+    Subject subject() const;          // of a finding about it
     bool has_name() const { return kind == Kind::variable || kind == Kind::common_block || kind == Kind::allocation; }
     // "`table`", "the memory allocated at solver.c:17", "the stack of the first thread"
     std::string words() const;
@@ -30,6 +36,9 @@ struct NamedMemory {
 class MemoryNames {
   public:
     MemoryNames(model::CallPaths& paths, size_t process);
+
+    // The blocks of the heap that are not known one by one, with who allocated them.
+    NamedMemory heap_blocks();
 
     // `area`: MemoryTraffic::area; what lived there at some moment of [first_ns, last_ns].
     const NamedMemory& at(uint64_t address, uint32_t area, uint64_t first_ns, uint64_t last_ns, uint32_t width = 0,
@@ -48,6 +57,7 @@ class MemoryNames {
     std::map<const model::LargeBlock*, NamedMemory> named_blocks_;
     std::map<uint64_t, NamedMemory> variables_; // by start
     std::map<uint32_t, NamedMemory> areas_;
+    std::optional<std::vector<SmallBlockSite>> small_blocks_; // once they were asked for
 };
 
 } // namespace plumb

@@ -54,12 +54,11 @@ NamedMemory named(MemoryNames& names, const model::PageScatter& scatter) {
     if (memory.has_name())
         return memory;
     const model::MemoryArea& area = scatter.area;
-    memory.kind = area.heap            ? NamedMemory::Kind::small_blocks
-                  : !area.path.empty() ? NamedMemory::Kind::file
-                                       : NamedMemory::Kind::mapping;
-    memory.name = area.heap            ? "the heap's blocks below 1 MiB"
-                  : !area.path.empty() ? area.path
-                                       : "anonymous memory (small blocks of the heap, or mapped before the program began)";
+    if (area.heap)
+        return names.heap_blocks();
+    memory.kind = area.path.empty() ? NamedMemory::Kind::mapping : NamedMemory::Kind::file;
+    memory.name = !area.path.empty() ? area.path
+                                     : "anonymous memory (small blocks of the heap, or mapped before the program began)";
     return memory;
 }
 
@@ -126,12 +125,7 @@ class PageSize : public Diagnosis {
         finding.gain = gain_of(object, finding.cost.fraction);
         finding.title = fmt::format("Accesses to {} scatter over {}{}: nearly every one needs another page",
                                     object.memory.words(), mebibytes(scatter.footprint_bytes), on_pages(object));
-        finding.subject.kind = object.memory.subject_kind();
-        finding.subject.name = object.memory.name;
-        if (!object.memory.type.empty())
-            finding.subject.details["type"] = object.memory.type;
-        if (!object.memory.declared.empty())
-            finding.subject.details["declared"] = object.memory.declared;
+        finding.subject = object.memory.subject();
         add_evidence(object, finding);
         const SmallPageCause cause = small_page_cause(scatter, object.settings);
         finding.evidence["why_small"] = words(cause, scatter, object.settings);

@@ -97,6 +97,14 @@ class PageSize(PlumbTest):
             self.skipTest("the accesses cannot be watched one after another here (breakpoints of perf events)")
         self.assertEqual(findings, [])
 
+    def test_small_blocks_are_named_by_who_allocated_most_of_them(self):
+        source = TREE / "tests" / "programs" / "block_list.c"
+        findings = self.look(PROGRAMS / "block_list", MEBIBYTES, 4 * MILLISECONDS)
+        finding = self.is_named(findings, "allocation", "heap blocks below 1 MiB", "// step", source, True)
+        [most] = finding["subject"]["allocated_at"]
+        self.assertRegex(most, rf"block_list\.c:{line_of('// often', source)}, (8[0-9]|9[0-3]) % of the bytes")
+        self.assertIn(most.split(",")[0], finding["title"])
+
     def test_gathers_name_variable_and_line(self):
         """What a gather gains differs between machines, and may be too little to be told; what is told must be right."""
         for pattern, kind, name in (("static", "variable", "field"),
