@@ -26,19 +26,6 @@ constexpr const char* kLockFile = "/.lock";
 constexpr const char* kJobFile = "/.job";
 constexpr const char* kPlainCodeFile = ".plain-code"; // of the shims (preload/record/align/plain_code.h)
 
-std::string variable(const char* name) {
-    const char* value = getenv(name);
-    return value ? value : "";
-}
-
-int number(const std::string& text) { return text.empty() ? -1 : std::atoi(text.c_str()); }
-
-std::string host_name() {
-    char name[256] = "";
-    gethostname(name, sizeof name - 1);
-    return name;
-}
-
 // Serialises what the recorders of one run do to its directory, as long as it lives.
 class DirectoryLock {
   public:
@@ -78,6 +65,14 @@ void write_run_json(const std::string& directory, const json& content) {
     }
 }
 
+// All ranks have come: who comes now belongs to a later run, of the same job or of one with the same name.
+bool is_complete(const json& run) {
+    if (!run.is_object() || !run.contains("recorders"))
+        return false;
+    const json& recorders = run["recorders"];
+    return recorders.value("started", 0) >= recorders.value("expected", 1);
+}
+
 // A name that says what ran and when; `unique` tells apart what starts within one second.
 std::string default_name(const std::string& program, const JobIdentity& job) {
     std::string name = program.substr(program.rfind('/') + 1);
@@ -93,30 +88,6 @@ std::string default_name(const std::string& program, const JobIdentity& job) {
 }
 
 } // namespace
-
-JobIdentity JobIdentity::from_environment() {
-    JobIdentity job;
-    const auto claim = [&](const char* launcher, const char* rank, const char* count, std::string id) {
-        if (!job.launcher.empty() || variable(rank).empty())
-            return;
-        job.launcher = launcher;
-        job.rank = number(variable(rank));
-        job.rank_count = number(variable(count));
-        std::ranges::replace_if(id, [](unsigned char c) { return !isalnum(c) && !strchr("._-", c); }, '_');
-        job.id = std::string(launcher) + "-" + id;
-    };
-    std::string mpi_job = variable("PMIX_NAMESPACE");
-    if (mpi_job.empty())
-        mpi_job = variable("OMPI_MCA_ess_base_jobid");
-    claim("openmpi", "OMPI_COMM_WORLD_RANK", "OMPI_COMM_WORLD_SIZE",
-          mpi_job.empty() ? std::to_string(getppid()) : mpi_job);
-    claim("slurm", "SLURM_PROCID", "SLURM_NTASKS", variable("SLURM_JOB_ID") + "." + variable("SLURM_STEP_ID"));
-    claim("pmix", "PMIX_RANK", "PMIX_SIZE", mpi_job);
-    // Hydra names no job; all ranks of a node are children of one proxy, and all proxies of one mpiexec.
-    claim("hydra", "PMI_RANK", "PMI_SIZE",
-          variable("PMI_ID").empty() ? host_name() + "-" + std::to_string(getppid()) : std::to_string(getppid()));
-    return job;
-}
 
 RunDirectory::RunDirectory(const Options& options, const JobIdentity& job) : job_(job) {
     std::error_code ignored;
@@ -144,7 +115,7 @@ bool RunDirectory::join_or_create(bool named_by_user, bool force) {
         throw Error(path_ + " exists and is not a directory; name another one with -o");
     const DirectoryLock lock(path_);
     const auto other_job = platform::read_file(path_ + kJobFile);
-    if (!job_.id.empty() && other_job == job_.id)
+    if (!job_.id.empty() && other_job == job_.id && !is_complete(read_run_json(path_)))
         return true; // another rank of the same job made it
     bool empty = true;
     std::error_code error;

@@ -9,6 +9,7 @@
 // another run's. The file is replaced whole (rename), under a lock, so a reader never sees half of it.
 #pragma once
 
+#include "record/job_identity.h"
 #include "record/options.h"
 
 #include <cstdint>
@@ -16,14 +17,6 @@
 #include <string>
 
 namespace plumb::record {
-
-// The parallel job this process belongs to, from its launcher's environment.
-struct JobIdentity {
-    std::string launcher; // "openmpi", "hydra", "slurm", "pmix"; empty: none
-    std::string id;       // the same in all ranks of one job and in no other job of this user at this time
-    int rank = -1, rank_count = -1;
-    static JobIdentity from_environment();
-};
 
 class RunDirectory {
   public:

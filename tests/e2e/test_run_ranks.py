@@ -49,6 +49,21 @@ class Ranks(PlumbTest):
         self.launch(LAUNCHERS["openmpi"], 2, ["--no-report"], ["/bin/true"], cwd=self.scratch)
         self.assertEqual([path.name for path in self.scratch.glob("plumb-*")], ["plumb-true-openmpi-job_17"])
 
+    @unittest.skipUnless(shutil.which("mpirun.mpich"), "MPICH is not installed")
+    def test_scripts_between_launcher_and_plumb(self):
+        """Hydra names no job: its ranks are known by their common ancestor."""
+        begin = f"{PLUMB} run --no-report -- /bin/true"
+        for _ in range(2): # and once more in the same folder: another job
+            subprocess.run(["mpirun.mpich", "-n", "3", "sh", "-c", f"sh -c '{begin}; true'; true"], cwd=self.scratch, check=True)
+        states = [json.loads((run / "run.json").read_text()) for run in self.scratch.glob("plumb-true-*")]
+        self.assertEqual([state["recorders"] for state in states], 2 * [{"expected": 3, "started": 3, "finished": 3}])
+
+    def test_a_run_all_of_whose_ranks_have_come_takes_no_more(self):
+        for _ in range(2):
+            self.launch(LAUNCHERS["openmpi"], 2, ["--no-report"], ["/bin/true"], cwd=self.scratch)
+        self.assertEqual(sorted(path.name for path in self.scratch.glob("plumb-*")),
+                         ["plumb-true-openmpi-job_17", "plumb-true-openmpi-job_17-2"])
+
     def test_status_of_the_failing_rank(self):
         done = self.launch(LAUNCHERS["openmpi"], 2, ["-o", str(self.run_directory), "--no-report"],
                            ["sh", "-c", "exit $OMPI_COMM_WORLD_RANK"])

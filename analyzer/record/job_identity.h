@@ -1,0 +1,19 @@
+// The parallel job that this process belongs to, from what its launcher says.
+#pragma once
+
+#include <string>
+
+namespace plumb::record {
+
+std::string host_name(); // of this machine, as the kernel tells it; empty: not told
+
+struct JobIdentity {
+    std::string launcher; // "openmpi", "hydra", "slurm", "pmix"; empty: none
+    std::string id;       // the same in all ranks of one job and in no other job of this user at this time
+    int rank = -1, rank_count = -1;
+
+    // Shells and scripts between the launcher and this process do not matter. `proc_root`: "/proc" except in tests.
+    static JobIdentity from_environment(const std::string& proc_root = "/proc");
+};
+
+} // namespace plumb::record
