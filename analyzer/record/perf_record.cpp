@@ -26,6 +26,10 @@ class Cursor {
         at_ += bytes;
         return place;
     }
+    std::span<const uint64_t> words(uint64_t count) { // at a place aligned to them
+        const char* place = skip(count * 8);
+        return {reinterpret_cast<const uint64_t*>(place), place ? count : 0};
+    }
     std::string_view text() const { return {at_, strnlen(at_, end_ - at_)}; }
     bool ok() const { return ok_; }
 
@@ -48,18 +52,14 @@ bool take_sample(Cursor cursor, uint64_t fields, unsigned register_count, PerfRe
         record.period = cursor.take<uint64_t>();
     if (fields & PERF_SAMPLE_CALLCHAIN) {
         const uint64_t count = cursor.take<uint64_t>();
-        const char* addresses = count <= 8192 ? cursor.skip(count * 8) : nullptr;
-        if (!addresses)
+        if (count > 8192)
             return false;
-        record.chain.resize(count);
-        if (count > 0)
-            std::memcpy(record.chain.data(), addresses, count * 8);
+        record.chain = cursor.words(count);
     }
     if (fields & PERF_SAMPLE_REGS_USER) {
         record.register_abi = cursor.take<uint64_t>();
         if (record.register_abi != PERF_SAMPLE_REGS_ABI_NONE)
-            for (unsigned i = 0; i < register_count; ++i)
-                record.registers.push_back(cursor.take<uint64_t>());
+            record.registers = cursor.words(register_count);
     }
     if (fields & PERF_SAMPLE_STACK_USER) {
         const uint64_t copied = cursor.take<uint64_t>();

@@ -9,7 +9,6 @@
 #include <optional>
 #include <span>
 #include <string_view>
-#include <vector>
 
 namespace plumb::record {
 
@@ -27,6 +26,7 @@ inline constexpr std::array<uint8_t, kUserRegisterCount> kDwarfNumbers = {0, 3, 
 
 enum class PerfKind { sample, fork, exit, comm, exec, mapping, lost, throttled };
 
+// Spans and text live as long as the bytes that were decoded.
 struct PerfRecord {
     PerfKind kind = PerfKind::sample;
     uint64_t time_ns = 0; // CLOCK_MONOTONIC
@@ -38,16 +38,16 @@ struct PerfRecord {
     bool in_kernel = false;
     uint64_t data_address = 0;              // of a page fault: what was touched
     uint64_t period = 0;                    // how many events the sample stands for, where the event asks for it
-    std::vector<uint64_t> chain;            // as the kernel gives it, with its PERF_CONTEXT_ marks
-    std::vector<uint64_t> registers;        // of user mode, by ascending bit of the mask; empty: none
+    std::span<const uint64_t> chain;        // as the kernel gives it, with its PERF_CONTEXT_ marks
+    std::span<const uint64_t> registers;    // of user mode, by ascending bit of the mask; empty: none
     uint64_t register_abi = 0;              // PERF_SAMPLE_REGS_ABI_
-    std::span<const char> stack;            // copied from the stack pointer upwards; lives as long as the bytes decoded
+    std::span<const char> stack;            // copied from the stack pointer upwards
 
     // fork: the parent; exit of a process: its parent
     uint32_t parent_pid = 0, parent_tid = 0;
 
     // comm, exec: the name; mapping: the path
-    std::string_view text; // lives as long as the bytes decoded
+    std::string_view text;
     uint64_t start = 0, length = 0, page_offset = 0;
     uint64_t device = 0, inode = 0;        // of a mapping without build id
     uint8_t build_id[20] = {}, build_id_size = 0;
@@ -56,8 +56,9 @@ struct PerfRecord {
     uint64_t lost = 0;
 };
 
-// `fields`: attr.sample_type, at least kSampleFields; `register_count`: bits in attr.sample_regs_user. Events must have
-// sample_id_all. Nothing for kinds that are not listed above, and for records that are cut or contradict themselves.
+// `record`: at a multiple of 8. `fields`: attr.sample_type, at least kSampleFields; `register_count`: bits in
+// attr.sample_regs_user. Events must have sample_id_all. Nothing for kinds that are not listed above, and for records that
+// are cut or contradict themselves.
 std::optional<PerfRecord> decode(const perf_event_header& record, uint64_t fields, unsigned register_count);
 
 } // namespace plumb::record

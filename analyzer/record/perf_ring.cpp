@@ -7,7 +7,6 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 #include <utility>
-#include <vector>
 
 namespace plumb::record {
 
@@ -17,7 +16,7 @@ const size_t page_bytes = sysconf(_SC_PAGESIZE);
 
 PerfRing::PerfRing(PerfRing&& other) noexcept
     : fd_(std::exchange(other.fd_, -1)), cpu_(other.cpu_), pages_(other.pages_),
-      base_(std::exchange(other.base_, nullptr)) {}
+      base_(std::exchange(other.base_, nullptr)), wrapped_(std::move(other.wrapped_)) {}
 
 PerfRing::~PerfRing() {
     if (base_)
@@ -61,28 +60,36 @@ int PerfRing::open_into(const perf_event_attr& attributes, int pid, const PerfRi
     return error;
 }
 
-void PerfRing::drain(const std::function<void(const perf_event_header&)>& take) {
-    auto* control = reinterpret_cast<perf_event_mmap_page*>(base_);
+uint64_t PerfRing::read(const std::function<void(const perf_event_header&, uint64_t end)>& take) {
+    const auto* control = reinterpret_cast<const perf_event_mmap_page*>(base_);
     const char* data = base_ + page_bytes;
     const size_t size = pages_ * page_bytes;
     const uint64_t head = __atomic_load_n(&control->data_head, __ATOMIC_ACQUIRE);
-    uint64_t tail = control->data_tail;
-    alignas(8) static thread_local char wrapped[65536]; // a record has at most 65,535 bytes
-    while (tail < head) {
-        const size_t at = tail % size;
-        const auto* header = reinterpret_cast<const perf_event_header*>(data + at); // never wraps: multiple of 8
+    for (uint64_t at = control->data_tail; at < head;) {
+        const size_t place = at % size;
+        const auto* header = reinterpret_cast<const perf_event_header*>(data + place); // never wraps: multiple of 8
         const size_t bytes = header->size;
-        if (bytes < sizeof *header || bytes > head - tail)
+        if (bytes < sizeof *header || bytes > head - at)
             break; // cannot happen with a sane kernel; give the room up rather than read outside
-        if (at + bytes > size) {
-            std::memcpy(wrapped, data + at, size - at);
-            std::memcpy(wrapped + (size - at), data, bytes - (size - at));
-            header = reinterpret_cast<const perf_event_header*>(wrapped);
+        at += bytes;
+        if (place + bytes > size) {
+            wrapped_.resize((bytes + 7) / 8);
+            char* const copy = reinterpret_cast<char*>(wrapped_.data());
+            std::memcpy(copy, data + place, size - place);
+            std::memcpy(copy + (size - place), data, bytes - (size - place));
+            header = reinterpret_cast<const perf_event_header*>(copy);
         }
-        take(*header);
-        tail += bytes;
+        take(*header, at);
     }
-    __atomic_store_n(&control->data_tail, head, __ATOMIC_RELEASE);
+    return head;
+}
+
+void PerfRing::free_until(uint64_t end) {
+    __atomic_store_n(&reinterpret_cast<perf_event_mmap_page*>(base_)->data_tail, end, __ATOMIC_RELEASE);
+}
+
+void PerfRing::drain(const std::function<void(const perf_event_header&)>& take) {
+    free_until(read([&](const perf_event_header& header, uint64_t) { take(header); }));
 }
 
 void PerfRing::enable_for(int samples) { ioctl(fd_, PERF_EVENT_IOC_REFRESH, samples); }

@@ -5,7 +5,7 @@
 
 #include <cstdint>
 #include <functional>
-#include <span>
+#include <vector>
 
 namespace plumb::record {
 
@@ -27,7 +27,13 @@ class PerfRing {
     int cpu() const { return cpu_; }
     size_t pages() const { return pages_; }
 
-    // Hands out every record that is in the ring now (contiguous, valid during the call) and frees its room.
+    // Hands out every record that is in the ring now, oldest first, each contiguous, aligned to 8 bytes, and valid until its
+    // room is freed or the ring is read again; with it the end of the record, for free_until(). Frees nothing. Returns the
+    // end of all that was there.
+    uint64_t read(const std::function<void(const perf_event_header&, uint64_t end)>& take);
+    void free_until(uint64_t end);
+
+    // The same, and frees the room of all of them behind it.
     void drain(const std::function<void(const perf_event_header&)>& take);
 
     void enable(bool on); // of the event and all its inherited copies
@@ -37,6 +43,7 @@ class PerfRing {
     int fd_ = -1, cpu_ = -1;
     size_t pages_ = 0;
     char* base_ = nullptr;
+    std::vector<uint64_t> wrapped_; // a copy of the record that goes on at the ring's beginning
 };
 
 } // namespace plumb::record

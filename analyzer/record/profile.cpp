@@ -38,52 +38,55 @@ bool has_stack(const PerfRecord& sample) {
            !sample.stack.empty();
 }
 
-// The user's part of a chain, innermost first. False: callers above the last one are unknown.
-bool user_chain(const PerfRecord& sample, const Process& process, unwind::StackUnwinder& unwinder,
-                std::vector<uint64_t>& user) {
+// The user's part of a chain, of which the kernel's own walk is there already. Not complete: callers above the last one are
+// unknown.
+void complete_user_chain(const PerfRecord& sample, const Process& process, unwind::StackUnwinder& unwinder,
+                         unwind::UnwoundStack& chain) {
     if (has_stack(sample)) {
         const unwind::StackSample state{sample.registers[kUserIp], sample.registers[kUserSp], sample.registers[kUserBp],
                                         sample.stack};
-        unwind::UnwoundStack unwound = unwinder.unwind(state, ProcessCode(process), kMostFrames);
-        user = std::move(unwound.addresses);
-        return unwound.complete;
+        unwinder.unwind(state, ProcessCode(process), kMostFrames, chain);
+        return;
     }
+    std::vector<uint64_t>& user = chain.addresses;
     size_t valid = user.empty() ? 0 : 1; // the innermost is where it was, mapped or not
     while (valid < user.size() && process.module_at(user[valid] - 1))
         ++valid;
     const bool garbage = valid < user.size();
     user.resize(valid);
+    chain.complete = false;
     if (garbage || valid == 0)
-        return false; // valid == 0: in the kernel, with the user's part unknown
-    if (process.flags & trace::kSeenStatic)
-        return valid > 1;
-    const MappedModule* outermost = process.module_at(user.back() - 1);
-    return outermost && begins_stacks(*outermost);
+        return; // valid == 0: in the kernel, with the user's part unknown
+    const MappedModule* const outermost = process.module_at(user.back() - 1);
+    chain.complete = process.flags & trace::kSeenStatic ? valid > 1 : outermost && begins_stacks(*outermost);
 }
 
 } // namespace
 
-std::vector<PathStep> steps_of(const PerfRecord& sample, const Process& process, unwind::StackUnwinder& unwinder) {
-    std::vector<uint64_t> kernel, user;
-    std::vector<uint64_t>* part = &kernel;
+std::vector<CallChain::Step>& CallChain::steps_of(const PerfRecord& sample, const Process& process,
+                                                  unwind::StackUnwinder& unwinder) {
+    std::vector<uint64_t>& user = user_.addresses;
+    kernel_.clear();
+    user.clear();
+    std::vector<uint64_t>* part = &kernel_;
     for (const uint64_t address : sample.chain) {
         if (address >= PERF_CONTEXT_MAX)
-            part = address == PERF_CONTEXT_USER ? &user : &kernel;
+            part = address == PERF_CONTEXT_USER ? &user : &kernel_;
         else
             part->push_back(address);
     }
-    const bool complete = user_chain(sample, process, unwinder, user);
-    if (kernel.empty() && user.empty()) // no chain was asked for, or the kernel could not walk
-        (sample.in_kernel ? kernel : user).push_back(sample.address);
+    complete_user_chain(sample, process, unwinder, user_);
+    if (kernel_.empty() && user.empty()) // no chain was asked for, or the kernel could not walk
+        (sample.in_kernel ? kernel_ : user).push_back(sample.address);
 
-    std::vector<PathStep> steps;
+    steps_.clear();
     for (size_t i = user.size(); i-- > 0;)
-        steps.push_back({user[i], i == 0 && kernel.empty() ? uint32_t{trace::kPathLeaf} : 0u});
-    for (size_t i = kernel.size(); i-- > 0;)
-        steps.push_back({kernel[i], uint32_t{trace::kPathKernel} | (i == 0 ? uint32_t{trace::kPathLeaf} : 0u)});
-    if (!complete && !steps.empty())
-        steps.front().flags |= trace::kPathTruncated;
-    return steps;
+        steps_.push_back({user[i], i == 0 && kernel_.empty() ? uint32_t{trace::kPathLeaf} : 0u});
+    for (size_t i = kernel_.size(); i-- > 0;)
+        steps_.push_back({kernel_[i], uint32_t{trace::kPathKernel} | (i == 0 ? uint32_t{trace::kPathLeaf} : 0u)});
+    if (!user_.complete && !steps_.empty())
+        steps_.front().flags |= trace::kPathTruncated;
+    return steps_;
 }
 
 // Deep programs could fill their share of the file with ever new paths. The leaf matters most, so the outer frames are
@@ -129,14 +132,14 @@ Profile::Tree& Profile::tree_of(const Process& process) {
 // The deepest known node where there is no room for all of it; 0: not even the outermost one.
 uint32_t Profile::path_of(const PerfRecord& sample, Process& process, Tree& tree, bool& found_room) {
     processes_.write_modules(process);
-    std::vector<PathStep> steps = steps_of(sample, process, unwinder_);
+    std::vector<CallChain::Step>& steps = chain_.steps_of(sample, process, unwinder_);
     if (const size_t depth = depth_for(tree); steps.size() > depth) {
         steps.erase(steps.begin(), steps.end() - static_cast<long>(depth));
         steps.front().flags |= trace::kPathTruncated;
     }
     cut_chains_ += !steps.empty() && (steps.front().flags & trace::kPathTruncated);
     uint32_t path = 0;
-    for (const PathStep& step : steps) {
+    for (const CallChain::Step& step : steps) {
         path = child_of(tree, sample.pid, path, step.address, step.flags, found_room);
         if (!found_room)
             break;

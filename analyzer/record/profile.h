@@ -12,6 +12,25 @@
 
 namespace plumb::record {
 
+// The chain of one sample, outermost frame first, ready for the tree: the kernel's part as the kernel gave it, the
+// user's from the copied stack where there is one, else from frame pointers. Addresses of the user's stack that are in
+// no executable mapping end the chain: what is above them is unknown.
+class CallChain {
+  public:
+    struct Step {
+        uint64_t address;
+        uint32_t flags; // trace::PathNodeFlags
+    };
+
+    // Valid until the next one is asked for.
+    std::vector<Step>& steps_of(const PerfRecord& sample, const Process& process, unwind::StackUnwinder& unwinder);
+
+  private:
+    std::vector<uint64_t> kernel_; // innermost first; kept for its room, as all here
+    unwind::UnwoundStack user_;
+    std::vector<Step> steps_;
+};
+
 class Profile {
   public:
     // `most_bytes_each`: of the file for one process; beyond that samples are counted at the deepest known path.
@@ -61,15 +80,7 @@ class Profile {
     uint64_t samples_ = 0, cut_chains_ = 0;
     std::unordered_map<uint32_t, Tree> trees_; // by pid
     unwind::StackUnwinder unwinder_;
+    CallChain chain_;
 };
-
-// The chain of one sample, outermost frame first, ready for the tree: the kernel's part as the kernel gave it, the
-// user's from the copied stack where there is one, else from frame pointers. Addresses of the user's stack that are in
-// no executable mapping end the chain: what is above them is unknown.
-struct PathStep {
-    uint64_t address;
-    uint32_t flags; // trace::PathNodeFlags
-};
-std::vector<PathStep> steps_of(const PerfRecord& sample, const Process& process, unwind::StackUnwinder& unwinder);
 
 } // namespace plumb::record

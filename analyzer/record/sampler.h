@@ -33,7 +33,7 @@ class Sampler {
     const std::vector<PerfRing>& rings() const { return rings_; } // for poll: readable from half full on
 
     // Hands out what the rings hold, ordered by time over all CPUs. Records younger than the moment of the call are
-    // kept for the next one, because an older one of another CPU might still come; `final` hands out all.
+    // left for the next one, because an older one of another CPU might still come; `final` hands out all.
     // Returns the number of samples lost since the last call.
     uint64_t drain(const std::function<void(const PerfRecord&)>& take, bool final);
 
@@ -45,9 +45,11 @@ class Sampler {
     uint64_t measure_cost_ns() const;
 
   private:
-    struct Pending {
-        uint64_t time_ns;
-        size_t offset; // into bytes_
+    struct Pending { // in its ring
+        uint64_t time_ns; // not before any that lies there before it
+        PerfRing* ring;
+        const perf_event_header* record;
+        uint64_t end;
     };
     int open_all(int pid);
     void explain(int error);
@@ -56,8 +58,7 @@ class Sampler {
     std::vector<PerfRing> rings_;  // of the clock, or, if that can be paused, of an event that only carries records
     std::vector<PerfRing> clocks_; // write into rings_; empty: rings_ are the clocks
     bool can_pause_ = false;
-    std::vector<char> bytes_;
-    std::vector<Pending> pending_;
+    std::vector<Pending> pending_; // of one drain(); kept for its room
     unsigned register_count_ = 0;
     bool sees_kernel_ = true;
     uint64_t period_ns_ = 0, throttled_ = 0;

@@ -98,15 +98,27 @@ bool StackUnwinder::works() {
 UnwindImage* StackUnwinder::image_of(const MappedCode& code) {
     static const std::string vdso_name = "[vdso]";
     const std::string& name = code.vdso ? vdso_name : *code.path;
-    const auto known = images_.find(name);
-    if (known != images_.end())
-        return known->second.get();
-    auto image = code.vdso ? UnwindImage::of_vdso() : name.empty() ? nullptr : UnwindImage::read(name);
-    return images_.emplace(name, std::move(image)).first->second.get();
+    for (const Images::value_type* latest : latest_)
+        if (latest && latest->first == name)
+            return latest->second.get();
+    auto known = images_.find(name);
+    if (known == images_.end()) {
+        auto image = code.vdso ? UnwindImage::of_vdso() : name.empty() ? nullptr : UnwindImage::read(name);
+        known = images_.emplace(name, std::move(image)).first;
+    }
+    latest_[next_latest_++ % latest_.size()] = &*known;
+    return known->second.get();
 }
 
 UnwoundStack StackUnwinder::unwind(const StackSample& sample, const CodeMap& code, size_t limit) {
     UnwoundStack result;
+    unwind(sample, code, limit, result);
+    return result;
+}
+
+void StackUnwinder::unwind(const StackSample& sample, const CodeMap& code, size_t limit, UnwoundStack& result) {
+    result.addresses.clear();
+    result.complete = false;
     const CopiedStack stack(sample);
     Frame frame{sample.pc, sample.sp, sample.bp, true};
     while (result.addresses.size() < limit) {
@@ -114,10 +126,10 @@ UnwoundStack StackUnwinder::unwind(const StackSample& sample, const CodeMap& cod
         const uint64_t place = frame.exact ? frame.pc : frame.pc - 1;
         const MappedCode mapped = code.code_at(place);
         if (!mapped.path && !frame.exact)
-            return result; // not a return address: what was unwound so far is all that is known
+            return; // not a return address: what was unwound so far is all that is known
         result.addresses.push_back(frame.pc);
         if (!mapped.path)
-            return result;
+            return;
         UnwindRule rule;
         rule.cfa = CfaKind::no_table;
         if (UnwindImage* image = image_of(mapped))
@@ -128,12 +140,11 @@ UnwoundStack StackUnwinder::unwind(const StackSample& sample, const CodeMap& cod
             break;
         case Step::outermost:
             result.complete = true;
-            return result;
+            return;
         case Step::broken:
-            return result;
+            return;
         }
     }
-    return result;
 }
 
 } // namespace plumb::unwind

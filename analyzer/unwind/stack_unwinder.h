@@ -4,6 +4,7 @@
 
 #include "unwind/unwind_image.h"
 
+#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <map>
@@ -47,12 +48,16 @@ class StackUnwinder {
 
     // At most `limit` frames. Not thread-safe: remembers images and rules. About 1 us for ten frames of known code.
     UnwoundStack unwind(const StackSample& sample, const CodeMap& code, size_t limit);
+    void unwind(const StackSample& sample, const CodeMap& code, size_t limit, UnwoundStack& result); // into room that is there
 
     // The file's table, read when first asked for. Null: it has none, or there is no file.
     UnwindImage* image_of(const MappedCode& code);
 
   private:
-    std::map<std::string, std::unique_ptr<UnwindImage>, std::less<>> images_; // by path; null: has no table
+    using Images = std::map<std::string, std::unique_ptr<UnwindImage>, std::less<>>; // by path; null: has no table
+    Images images_;
+    std::array<const Images::value_type*, 4> latest_{}; // asked for, in turn: most chains lie in few files
+    size_t next_latest_ = 0;
 };
 
 } // namespace plumb::unwind

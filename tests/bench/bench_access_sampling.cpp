@@ -34,7 +34,8 @@ PerfRecord sample_at(uint64_t address) {
     sample.pid = sample.tid = static_cast<uint32_t>(getpid());
     sample.address = address;
     sample.register_abi = PERF_SAMPLE_REGS_ABI_64;
-    sample.registers.assign(kUserRegisterCount, 0x10000);
+    static const std::vector<uint64_t> registers(kUserRegisterCount, 0x10000);
+    sample.registers = registers;
     return sample;
 }
 

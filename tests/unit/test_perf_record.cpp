@@ -1,6 +1,7 @@
 // Decoding of what perf rings deliver, on records made by hand.
 #include "record/perf_record.h"
 
+#include <algorithm>
 #include <catch2/catch.hpp>
 #include <cstring>
 
@@ -53,7 +54,7 @@ TEST_CASE("a sample with its call chain") {
     CHECK(sample->tid == 11);
     CHECK(sample->time_ns == 99);
     CHECK(sample->cpu == 3);
-    CHECK(sample->chain == std::vector<uint64_t>{static_cast<uint64_t>(PERF_CONTEXT_KERNEL), 0xffff, 7});
+    CHECK(std::ranges::equal(sample->chain, std::vector<uint64_t>{static_cast<uint64_t>(PERF_CONTEXT_KERNEL), 0xffff, 7}));
 }
 
 TEST_CASE("samples that contradict themselves are refused") {
@@ -77,7 +78,7 @@ TEST_CASE("a sample with registers and stack") {
     bytes.add(uint64_t{16}).add(uint64_t{31}).add(uint64_t{32}).add(uint64_t{8}); // 16 copied, 8 of them valid
     const auto sample = decode(bytes.record(), kFields, 2);
     REQUIRE(sample);
-    CHECK(sample->registers == std::vector<uint64_t>{21, 22});
+    CHECK(std::ranges::equal(sample->registers, std::vector<uint64_t>{21, 22}));
     CHECK(sample->stack.size() == 8);
 
     Bytes in_kernel_thread(PERF_RECORD_SAMPLE, PERF_RECORD_MISC_KERNEL);

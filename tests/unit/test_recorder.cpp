@@ -163,14 +163,16 @@ TEST_CASE("samples become counts of call paths") {
     parts.processes.take(mapping(kPid, 0x20000, 0x4000, "/lib/libc.so.6"));
     PerfRecord sample = event(PerfKind::sample, kPid, kPid, 10);
     sample.address = 0x10100;
-    sample.chain = {static_cast<uint64_t>(PERF_CONTEXT_USER), 0x10100, 0x10200, 0x20300};
+    const uint64_t user = PERF_CONTEXT_USER, kernel = PERF_CONTEXT_KERNEL;
+    const std::vector<uint64_t> whole{user, 0x10100, 0x10200, 0x20300}, garbage{user, 0x10100, 0x99999999},
+        in_kernel{kernel, 0xffffffff81000000, user, 0x20300};
+    sample.chain = whole;
     for (int i = 0; i < 3; ++i)
         profile.take(sample, 1000);
-    sample.chain = {static_cast<uint64_t>(PERF_CONTEXT_USER), 0x10100, 0x99999999}; // no frame pointers: garbage
+    sample.chain = garbage; // no frame pointers
     profile.take(sample, 1000);
     sample.in_kernel = true;
-    sample.chain = {static_cast<uint64_t>(PERF_CONTEXT_KERNEL), 0xffffffff81000000,
-                    static_cast<uint64_t>(PERF_CONTEXT_USER), 0x20300};
+    sample.chain = in_kernel;
     profile.take(sample, 1000);
     parts.file.close();
 
