@@ -32,10 +32,13 @@ struct Region {
 Region* regions; // kMostRegions of them, from the first one on; pages of it are touched as they are used
 std::atomic<uint32_t> region_count{0};
 
+uint64_t round_down(uint64_t value, uint64_t unit) { return value / unit * unit; }
+uint64_t round_up(uint64_t value, uint64_t unit) { return round_down(value + unit - 1, unit); }
+
 // A run of free cells whose first byte lies in `range`; 0: none.
 uint64_t take_from(Region& region, AddressRange range, uint64_t cells, uint16_t owner) {
     const uint64_t end = region.start + region.bytes;
-    uint64_t at = range.low > region.start ? (range.low + kCell - 1) / kCell * kCell : region.start;
+    uint64_t at = range.low > region.start ? round_up(range.low, kCell) : region.start;
     while (at < range.high && at + cells * kCell <= end) {
         const uint64_t first = (at - region.start) / kCell;
         uint64_t run = 0;
@@ -53,11 +56,13 @@ uint64_t take_from(Region& region, AddressRange range, uint64_t cells, uint16_t 
 
 // Where in the gaps between mappings a new region may lie.
 struct Search {
-    AddressRange range;    // page of the piece's first byte
-    uint64_t bytes;        // of the region
+    AddressRange range;    // of the piece's first byte; `low` is a multiple of kCell
+    uint64_t piece_bytes;
+    uint64_t least_bytes;  // of the region
     uint64_t break_end;
     uint64_t previous_end; // of the mapping before
     uint64_t best;         // 0: none yet
+    uint64_t bytes;        // of the best region
 };
 
 void consider_gap(Search& search, uint64_t low, uint64_t high) {
@@ -70,11 +75,16 @@ void consider_gap(Search& search, uint64_t low, uint64_t high) {
         low = forbidden_end;
     else if (low < search.break_end && high > search.break_end)
         high = search.break_end;
-    if (low < search.range.low)
-        low = search.range.low;
-    low = (low + kPage - 1) / kPage * kPage;
-    if (low < search.range.high && low + search.bytes <= high && !search.best)
+    low = round_up(low, kPage);
+    if (low < round_down(search.range.low, kPage))
+        low = round_down(search.range.low, kPage);
+    const uint64_t piece = low > search.range.low ? low : search.range.low; // may lie at the end of the first page
+    const uint64_t needed = round_up(piece + search.piece_bytes, kPage) - low;
+    const uint64_t bytes = needed > search.least_bytes ? needed : search.least_bytes;
+    if (piece < search.range.high && low + bytes <= high && !search.best) {
         search.best = low;
+        search.bytes = bytes;
+    }
 }
 
 bool visit(const Mapping& mapping, void* data) {
@@ -89,7 +99,8 @@ bool visit(const Mapping& mapping, void* data) {
     return !search.best && search.previous_end < search.range.high;
 }
 
-Region* add_region(AddressRange range, uint64_t bytes) {
+// With room for a piece of `piece_bytes` that begins within `range`.
+Region* add_region(AddressRange range, uint64_t piece_bytes) {
     const uint32_t index = region_count.load(std::memory_order_relaxed);
     if (index == kMostRegions)
         return nullptr;
@@ -101,12 +112,14 @@ Region* add_region(AddressRange range, uint64_t bytes) {
     }
     static char buffer[8192]; // under the callers' lock
     Search search{};
-    search.range = {range.low / kPage * kPage, range.high};
-    search.bytes = bytes;
+    search.range = {round_up(range.low, kCell), range.high};
+    search.piece_bytes = piece_bytes;
+    search.least_bytes = range.high - range.low >= 16 * kWideBytes ? kWideBytes : kPage;
     search.break_end = static_cast<uint64_t>(system_call(SYS_brk, 0));
     for_each_mapping("/proc/self/maps", buffer, sizeof buffer, visit, &search);
     if (!search.best)
         return nullptr;
+    const uint64_t bytes = search.bytes;
     const long got = system_call(SYS_mmap, static_cast<long>(search.best), static_cast<long>(bytes),
                                  PROT_READ | PROT_WRITE | PROT_EXEC,
                                  MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED_NOREPLACE, -1, 0);
@@ -133,8 +146,7 @@ uint64_t allocate_near_code(AddressRange range, size_t bytes, uint16_t owner) {
         if (regions[i].start < range.high && regions[i].start + regions[i].bytes > range.low)
             if (const uint64_t at = take_from(regions[i], range, cells, owner))
                 return at;
-    const uint64_t wide = range.high - range.low >= 16 * kWideBytes ? kWideBytes : kPage;
-    if (Region* region = add_region(range, wide))
+    if (Region* region = add_region(range, cells * kCell))
         return take_from(*region, range, cells, owner);
     return 0;
 }

@@ -157,8 +157,9 @@ bool place_trampoline(Trampoline* trampoline, AddressRange range, uint16_t owner
         range = common_part(range, around(trampoline->instruction.relative_target));
     if (range.low >= range.high)
         return false;
-    trampoline->code = allocate_near_code({range.low - trampoline->entry, range.high - trampoline->entry},
-                                          trampoline->bytes, owner);
+    const uint64_t entry = trampoline->entry;
+    const AddressRange starts{range.low > entry ? range.low - entry : 0, range.high > entry ? range.high - entry : 0};
+    trampoline->code = allocate_near_code(starts, trampoline->bytes, owner);
     if (!trampoline->code || !emit_trampoline(trampoline, variables, code))
         return false;
     memcpy(reinterpret_cast<void*>(trampoline->code), code, trampoline->bytes);
