@@ -203,13 +203,14 @@ void Call::collective(const Collective& collective) {
     if (!guard)
         return;
     Rank& rank = *rank_of_process;
-    this->collective(guard, rank, thread_->comm(guard, rank, collective.comm), collective, false);
+    collective_on(guard, rank, thread_->comm(guard, rank, collective.comm), collective, false);
 }
 
 void Call::takes_apart(Handle key) {
+    if (!thread_)
+        return;
     const Guard guard;
-    if (thread_ && guard)
-        thread_->remember_last(thread_->comm(guard, *rank_of_process, key));
+    thread_->remember_last(guard ? thread_->comm(guard, *rank_of_process, key) : nullptr);
 }
 
 // By now the library may have given the handle to another one, made by another thread.
@@ -219,10 +220,10 @@ void Call::took_apart() {
         return;
     Rank& rank = *rank_of_process;
     if (Comm* const comm = thread_->last_remembered(rank))
-        collective(guard, rank, comm, {comm->handle, -1, 0, 0}, true);
+        collective_on(guard, rank, comm, {comm->handle, -1, 0, 0}, true);
 }
 
-void Call::collective(const Guard& guard, Rank& rank, Comm* comm, const Collective& collective, bool is_last) {
+void Call::collective_on(const Guard& guard, Rank& rank, Comm* comm, const Collective& collective, bool is_last) {
     Site* const site = keeps_ ? find_site(guard, comm) : nullptr;
     const ThreadCalls::Gap gap = thread_->gap_before(begin_ticks_);
     {

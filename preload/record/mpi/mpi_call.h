@@ -141,7 +141,7 @@ class Call {
     Site* look_up_site(const Guard&, const Comm*);
     uint64_t end_ticks();                       // also of a poll that was not timed
     void start(const Guard&, Operation&);       // the operation begins with this call
-    void collective(const Guard&, Rank&, Comm*, const Collective&, bool is_last);
+    void collective_on(const Guard&, Rank&, Comm*, const Collective&, bool is_last);
     void count(const Guard&);
     uint64_t end_waiting(Rank&); // ticks between its polls that are MPI's time, too
     void count_at_once(const Guard&, const Rank&);
