@@ -16,10 +16,10 @@ struct Walk {
 };
 
 struct WalkTime {
-    uint64_t seen_ps = 0, padded_ps = 0; // of one access, the lower quartile of several repetitions; 0: not measured
+    uint64_t seen_ps = 0, padded_ps = 0; // of one access, the median of several repetitions; 0: not measured
 };
 
-// Times sums (or scalings, or stores) of doubles in CPU time of this process, both strides in turn. Quartiles, not
+// Times sums (or scalings, or stores) of doubles in CPU time of this process, both strides in turn. Medians, not
 // the least: the program, too, runs beside whatever else the machine does. Takes at most some 100 MiB; walks that need more are
 // not measured.
 WalkTime time_walk(const Walk& walk);
