@@ -50,7 +50,9 @@ std::optional<std::vector<int>> parse_cpu_list(std::string_view text) {
         if (!text.empty() && (!take(text, ',') || text.empty()))
             return std::nullopt;
     }
-    std::sort(cpus.begin(), cpus.end());
+    if (std::ranges::adjacent_find(cpus, std::ranges::greater_equal{}) == cpus.end()) // as the kernel writes them
+        return cpus;
+    std::ranges::sort(cpus);
     cpus.erase(std::unique(cpus.begin(), cpus.end()), cpus.end());
     return cpus;
 }

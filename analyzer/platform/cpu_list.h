@@ -8,7 +8,7 @@
 
 namespace plumb::platform {
 
-// Sorted, without repeats; nothing if the text is not a list or names a number above 1,048,575. Empty text (and a
+// Sorted, without repeats; nothing if the text is not a list or names a number above 65,535. Empty text (and a
 // newline at its end) is the empty set. "0-31:1/2" (every second group of one) is understood.
 std::optional<std::vector<int>> parse_cpu_list(std::string_view text);
 

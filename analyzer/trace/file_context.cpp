@@ -35,10 +35,11 @@ model::CpuSet FileContext::cpus(StringId id) const {
     const std::string_view text = strings.text(id);
     if (text.empty())
         return {};
-    auto cpus = platform::parse_cpu_list(text);
-    if (!cpus || !allowance_.take(cpus->size() * sizeof(int)))
+    if (id != last_cpus_.id)
+        last_cpus_ = {id, platform::parse_cpu_list(text).value_or(model::CpuSet{})};
+    if (!allowance_.take(last_cpus_.cpus.size() * sizeof(int)))
         return {};
-    return std::move(*cpus);
+    return last_cpus_.cpus;
 }
 
 } // namespace plumb::trace

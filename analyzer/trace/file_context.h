@@ -45,6 +45,10 @@ class FileContext {
     uint64_t clock_shift_ns_;
     Allowance& allowance_;
     uint64_t peak_epoch_ = 0;
+    mutable struct {
+        StringId id = 0;
+        model::CpuSet cpus;
+    } last_cpus_; // most threads of a process may use the same ones
 };
 
 } // namespace plumb::trace

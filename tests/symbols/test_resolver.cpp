@@ -80,11 +80,14 @@ std::string without_arguments(const std::string& name) {
         else if (depth == 0)
             kept += name[i];
     }
-    return std::regex_replace(kept, std::regex("\\{lambda\\([^}]*\\}"), "{lambda}");
+    static const std::regex closure("\\{lambda\\([^}]*\\}");
+    return std::regex_replace(kept, closure, "{lambda}");
 }
 
 // addr2line leaves scopes off names that have no linkage name.
 bool same_name(const std::string& ours, const std::string& theirs) {
+    if (ours == theirs)
+        return true;
     const std::string mine = without_arguments(ours);
     const std::string plain_name = without_arguments(plumb::symbols::without_signature(theirs));
     return mine == plain_name || mine.ends_with("::" + plain_name) || ours.ends_with("::" + theirs);
