@@ -29,6 +29,13 @@ def may_run_as_nobody(path):
         return False
 
 
+def cpu_ticks():
+    """Of all CPUs since the machine's start: all of them, and those that the hypervisor gave to others."""
+    with open("/proc/stat") as file:
+        ticks = [int(word) for word in file.readline().split()[1:9]]
+    return sum(ticks), ticks[7]
+
+
 class PlumbTest(unittest.TestCase):
     """A test with a scratch folder of its own."""
 
@@ -38,6 +45,14 @@ class PlumbTest(unittest.TestCase):
         self.scratch = pathlib.Path(tempfile.mkdtemp(prefix="plumb-test-"))
         self.addCleanup(shutil.rmtree, self.scratch, ignore_errors=True)
         self.run_directory = self.scratch / "run"
+        self.ticks_before = cpu_ticks()
+
+    def skip_if_cpus_were_stolen(self, most=0.1):
+        """For tests of times: on a virtual machine that got so little of its CPUs since the test began, they are another's."""
+        (all_before, stolen_before), (all_now, stolen_now) = self.ticks_before, cpu_ticks()
+        share = (stolen_now - stolen_before) / max(1, all_now - all_before)
+        if share > most:
+            self.skipTest(f"the hypervisor gave {share:.0%} of this machine's CPU time to others")
 
     def record(self, *command, options=(), check=None, **popen):
         """`plumb run options -- command` into self.run_directory; returns the finished process (text streams)."""

@@ -145,10 +145,9 @@ class MemoryTraffic(PlumbTest):
         for command in ([STREAMS, "compute", two, "64", "0.8"], [STREAMS, "triad", two, small, "0.8"]):
             seen, _ = self.look(*command)
             self.assertEqual(self.findings(seen, "bandwidth-saturated", "info"), [], command)
-            # The loops that fill the arrays may be seen: each line is read, then written.
-            told = seen["metrics"].get("memory_bandwidth", {"value": 0})["value"]
-            filled = 2 * 3 * int(command[3]) << 20
-            self.assertLessEqual(told * seen["metrics"]["wall_time"]["value"], filled, command)
+            # The loops that fill the arrays may be seen (each line is read, then written), from a few samples only.
+            told = seen["metrics"].get("memory_traffic", {"value": 0})["value"]
+            self.assertLessEqual(told, FAR_OFF * 2 * 3 * int(command[3]) * 2**20, command)
         for kernel in "triad", "chase", "histogram", "stencil", "column_walk", "copy":
             seen, _ = self.look(PROGRAMS / "access_kernels", kernel, 500)
             self.assertEqual(self.findings(seen, "bandwidth-saturated", "info"), [], kernel)

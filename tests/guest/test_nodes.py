@@ -75,8 +75,8 @@ class FourUnevenNodes(NodeTest, NeedyTest):
                        (0, 3): 40, (3, 0): 42, (1, 3): 44, (3, 1): 46, (2, 3): 48, (3, 2): 50})
     files = (BURN, PRINT, NEEDY, SHELL)
     job = (DOCTOR + pin("scatter", "--scatter") + pin("compact", "--compact") + RECORD +
-           record_line("packed", "--pin=compact", side_by_side(180)) +
-           record_line("spaced", ADVISED, side_by_side(180)))
+           record_line("packed", "--pin=compact", side_by_side(190)) +
+           record_line("spaced", ADVISED, side_by_side(190)))
 
     def test_doctor_sees_all_nodes(self):
         doctor = self.doctor()
@@ -93,7 +93,7 @@ class FourUnevenNodes(NodeTest, NeedyTest):
         self.assertEqual(self.placed_on("compact"), [0, 0, 1, 2])
 
     def test_processes_that_need_more_than_their_node_has(self):
-        self.check_packed("packed", 360)
+        self.check_packed("packed", 380)
 
     def test_processes_placed_as_advised(self):
         self.check_roomy("spaced")
