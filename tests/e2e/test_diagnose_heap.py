@@ -4,7 +4,7 @@ import os
 import subprocess
 import unittest
 
-from plumb_test import PROGRAMS, PlumbTest
+from plumb_test import PROGRAMS, PlumbTest, of_times
 
 
 def cpu_of(command, **environment):
@@ -21,6 +21,7 @@ class Heap(PlumbTest):
     def mix(self):
         return [PROGRAMS / "heap_mix", self.ROUNDS, self.ARITHMETIC]
 
+    @of_times
     def test_share_agrees_with_the_cured_program(self):
         self.record(*self.mix(), check=0)
         findings = self.findings(self.report(), "heap-bound", "low")

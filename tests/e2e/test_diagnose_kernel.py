@@ -3,7 +3,7 @@
 import os
 import unittest
 
-from plumb_test import PROGRAMS, PlumbTest
+from plumb_test import PROGRAMS, PlumbTest, of_times
 
 
 class KernelTime(PlumbTest):
@@ -22,6 +22,7 @@ class KernelTime(PlumbTest):
             self.assertAlmostEqual(findings[0]["evidence"]["kernel_fraction"], accounted, delta=0.15)
         return findings[0]
 
+    @of_times
     def test_small_reads(self):
         finding = self.the_finding("reads", 6000000)
         if self.kernel_is_sampled:
@@ -30,6 +31,7 @@ class KernelTime(PlumbTest):
         else:
             self.assertIn("perf_event_paranoid", finding["advice"][0]["command"])
 
+    @of_times
     def test_page_faults(self):
         finding = self.the_finding("faults", 600)
         # counted when the thread was last looked at, shortly before it ended

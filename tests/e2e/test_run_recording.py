@@ -6,7 +6,7 @@ import struct
 import subprocess
 import unittest
 
-from plumb_test import PLUMB, PROGRAMS, PlumbTest, has_mount_namespaces, may_run_as_nobody
+from plumb_test import PLUMB, PROGRAMS, PlumbTest, has_mount_namespaces, may_run_as_nobody, of_times
 from raw_trace import CPU_INTERVAL, RECORDER_COST, THREAD_INTERVAL, recorder_trace
 
 STATIC, FOREIGN, PRIVILEGED = 2, 4, 8  # flags of ProcessSeen
@@ -35,9 +35,11 @@ class Recording(PlumbTest):
         self.assertAlmostEqual(trace.sampled_ns(pid) / self.used_ns(trace, pid), 1, delta=0.1)
         return trace
 
+    @of_times
     def test_sampled_time_is_cpu_time(self):
         self.check_samples("burn")
 
+    @of_times
     def test_static_program(self):
         trace = self.check_samples("burn-static", STATIC)
         self.assertEqual(trace.evidence()["shim"][0], 3)
@@ -72,6 +74,7 @@ class Recording(PlumbTest):
         self.assertTrue(trace.processes())
         self.assertIn("lets nobody sample", trace.evidence()["perf-sampling"][1])
 
+    @of_times
     def test_children_and_their_children(self):
         trace = self.trace("sh", "-c", f"'{PROGRAMS}/burn' 0.5 & sh -c '{PROGRAMS}/burn 1; exit 0'; wait")
         burners = {pid for pid, executable, _, _ in trace.processes() if executable.endswith("/burn")}
@@ -80,6 +83,7 @@ class Recording(PlumbTest):
         self.assertAlmostEqual(seconds[0], 0.5, delta=0.1)
         self.assertAlmostEqual(seconds[1], 1.0, delta=0.15)
 
+    @of_times
     def test_threads(self):
         trace = self.trace(PROGRAMS / "burn", "0.5", "4")
         run = [run_ns / 1e9 for _, _, name, run_ns, _, _ in trace.threads() if name == "burn"]
@@ -87,6 +91,7 @@ class Recording(PlumbTest):
         for seconds in run:
             self.assertAlmostEqual(seconds, 0.5, delta=0.1)
 
+    @of_times
     def test_waiting_for_a_cpu_is_seen(self):
         cpu = min(os.sched_getaffinity(0))
         trace = self.trace("taskset", "-c", cpu, PROGRAMS / "burn", "0.5", "3")
@@ -97,6 +102,7 @@ class Recording(PlumbTest):
         places = {struct.unpack_from("<Ii", record.body)[1] for record in trace.of(THREAD_INTERVAL)}
         self.assertEqual(places, {cpu})
 
+    @of_times
     def test_cpu_intervals_carry_the_runs_own_time(self):
         trace = self.trace(PROGRAMS / "burn", "1")
         own = sum(struct.unpack_from("<IIQQQQQQQQ", record.body)[9] for record in trace.of(CPU_INTERVAL))
@@ -109,6 +115,7 @@ class Recording(PlumbTest):
         long = self.trace(PROGRAMS / "burn", "2", options=["--rate=2000"])
         self.assertLess(len([r for r in long.records if r.type == 9]), 3 * first + 100)
 
+    @of_times
     def test_budget_slows_sampling_and_keeps_its_sum(self):
         trace = self.trace(PROGRAMS / "burn", "5", options=["--rate=9000", "--budget=1"])
         pid = self.main_of(trace, "burn")[0]
@@ -127,6 +134,7 @@ class Recording(PlumbTest):
 
 
 class WithoutPerf(PlumbTest):
+    @of_times
     def test_recorded_through_proc(self):
         done = subprocess.run([PROGRAMS / "refuse", "perf", PLUMB, "run", "-o", self.run_directory, "--no-report", "--",
                                "sh", "-c", f"'{PROGRAMS}/burn' 1 2; exit 9"], capture_output=True, text=True)
@@ -144,6 +152,7 @@ class WithoutPerf(PlumbTest):
         self.assertLess(sum(run) / 1e9, 2 * 1.1)
 
     @unittest.skipUnless(may_run_as_nobody(PLUMB), "needs root to become someone else, who can reach the tool")
+    @of_times
     def test_without_privilege_the_kernel_is_not_sampled(self):
         with open("/proc/sys/kernel/perf_event_paranoid", encoding="ascii") as file:
             if int(file.read()) != 2:
@@ -156,6 +165,7 @@ class WithoutPerf(PlumbTest):
         self.assertGreater(trace.sampled_ns(), 0.4e9)
 
     @unittest.skipUnless(has_mount_namespaces(), "needs to take /proc away in a namespace of its own")
+    @of_times
     def test_without_proc(self):
         line = f"mount -t tmpfs none /proc && exec '{PLUMB}' run -o '{self.run_directory}' --no-report -- '{PROGRAMS}/burn' 0.5"
         done = subprocess.run(["unshare", "-m", "sh", "-c", line], capture_output=True, text=True)

@@ -3,6 +3,7 @@
 import subprocess
 import unittest
 
+from plumb_test import of_times
 from shim_test import SHIM_PROGRAMS, ShimTest
 
 
@@ -32,6 +33,7 @@ class Timer(ShimTest):
             sites.append((path, site))
         return trace, sites
 
+    @of_times
     def test_samples_add_up_and_stand_where_the_time_went(self):
         trace, sites = self.record_burning("200")
         def seconds(wanted):
@@ -46,6 +48,7 @@ class Timer(ShimTest):
         # It blocked every signal, also the timer's.
         self.assertGreater(seconds(lambda path, site: "burn_blocked" in path), 0.2)
 
+    @of_times
     def test_time_in_the_kernel_is_told(self):
         _, sites = self.record_burning("200")
         reader = [(site["kernel"], site["samples"]) for path, site in sites if "burn_in_kernel" in path]
