@@ -5,12 +5,15 @@ import json
 import os
 import pathlib
 import shutil
+import signal
 import subprocess
 import tempfile
 import unittest
 
 PLUMB = os.environ["PLUMB"]
 PROGRAMS = pathlib.Path(os.environ["PLUMB_PROGRAMS"])
+
+signal.signal(signal.SIGHUP, signal.SIG_DFL)  # what is started here would inherit that nohup ignores it
 
 
 def has_mount_namespaces():
