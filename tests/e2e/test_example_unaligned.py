@@ -2,6 +2,8 @@
 loop bounds give; what lies beside them, and the cured programs, are not."""
 
 import pathlib
+import subprocess
+import time
 import unittest
 
 from plumb_test import PROGRAMS, PlumbTest
@@ -141,11 +143,11 @@ class SplitLock(ExampleTest):
 
     PRINTED = ("split.cpp", line_of("split-lock", "split.cpp", "static_cast<unsigned long>(header.drawn)"))
 
-    def check(self, report, count):
+    def check(self, report, count, draws=DRAWS):
         # The result is read once for printing, without a lock.
         self.assertLessEqual({self.DRAWN}, set(self.lines(report)))
         self.assertLessEqual(set(self.lines(report)), {self.DRAWN, self.PRINTED})
-        count(sum(access["trapped"]["count"] for access in self.lines(report)[self.DRAWN]), self.DRAWS)
+        count(sum(access["trapped"]["count"] for access in self.lines(report)[self.DRAWN]), draws)
         self.assertTrue(all(access["access"]["locked"] for access in self.lines(report)[self.DRAWN]))
         [finding] = self.findings(report, "split-lock")
         self.assertEqual(finding["where"][0]["line"], self.DRAWN[1])
@@ -159,7 +161,11 @@ class SplitLock(ExampleTest):
         self.assertEqual(self.sum_of(report, "line_crossings"), {self.DRAWN: self.DRAWS, self.PRINTED: 1})
 
     def test_find(self):
-        self.check(self.look("find", "lock-split", self.DRAWS), self.assertLessEqual)
+        """Where draws cost next to nothing, more of them: threads that end at once are not watched."""
+        begin = time.monotonic()
+        subprocess.run([BUILT / self.example / "lock-split", str(self.DRAWS)], check=True, capture_output=True)
+        draws = self.DRAWS * max(1, round(0.5 / (time.monotonic() - begin)))
+        self.check(self.look("find", "lock-split", draws), self.assertLessEqual, draws)
 
     def test_whole_is_clean(self):
         self.is_clean(self.look("exact", "lock-whole", self.DRAWS))
