@@ -156,6 +156,19 @@ class OtherLibraries(MpiTest):
         self.assertEqual((rank["library"], rank["library_version"], rank["thread_level"], rank["unmatched"]),
                          (3, "test library of the standard ABI", 3, 0))
 
+    def test_recording_is_nothing_for_the_alignment_trap(self):
+        """Calls enter the shim with the trap set: 20,000 of them must not add to what trapped in the shim and the C library."""
+        totals = []
+        for rounds in (0, 10000):
+            self.run_both(PROGRAMS / "mpi" / "abi" / "abi_program", rounds, PLUMB_ALIGN="exact")
+            trace = self.trace()
+            [trap] = [entry for entry in trace.of("Evidence") if entry["source"] == "alignment-trap"]
+            if trap["state"] == 3:
+                self.skipTest(trap["why"])
+            totals.append(sum(entry["excluded_hits"] for entry in trace.of("AlignTotals")))
+            trace.path.unlink()
+        self.assertLess(totals[1] - totals[0], 100)
+
     def test_unknown(self):
         done = self.run_both(PROGRAMS / "mpi" / "abi" / "unknown_mpi_program")
         self.assertEqual(done.returncode, 0)

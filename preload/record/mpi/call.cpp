@@ -108,8 +108,7 @@ void Call::count(const Guard& guard) {
     site_->timed_ticks += elapsed;
     uint64_t inside_ticks = site_->timed_ticks;
     if (polls) // as many as there were for each one that was timed
-        inside_ticks = static_cast<uint64_t>(static_cast<double>(inside_ticks) / static_cast<double>(site.timed_calls) *
-                                             static_cast<double>(site.calls));
+        inside_ticks = scaled(inside_ticks, site.calls, site.timed_calls);
     set(site.ticks, inside_ticks + site_->between_ticks);
     if (elapsed > site.longest_ticks)
         set(site.longest_ticks, elapsed);

@@ -2,6 +2,7 @@
 
 #include "platform/memory.h"
 #include "record/heap_blocks.h"
+#include "record/mpi/counters.h"
 #include "record/mpi/thread_calls.h"
 #include "record/settings.h"
 
@@ -70,8 +71,7 @@ void Rank::tell(ThreadCalls& thread, uint64_t now_ticks) {
     }
     const uint64_t ticks_so_far = rank->last_ticks - rank->first_ticks;
     if (ticks_so_far && ticks_so_far < now_ticks) { // the ratio is known
-        const double ns_per_tick = static_cast<double>(rank->last_ns - rank->first_ns) / static_cast<double>(ticks_so_far);
-        add_own_cost(static_cast<uint64_t>(static_cast<double>(thread.own_ticks) * ns_per_tick));
+        add_own_cost(scaled(thread.own_ticks, rank->last_ns - rank->first_ns, ticks_so_far));
         thread.own_ticks = 0;
     }
 }
