@@ -36,14 +36,20 @@ class CallPathCache {
     // Belongs to one thread. Zeroed memory is a valid empty cache. Signal-safe once the stack's bounds are known.
     // The usual case, that the last event came from the same call, stands here: it is what every event costs.
     CallPath find(const Guard& guard, const Frame& caller) {
-        if (__builtin_expect(count_ != 0 && unwind_generation() == generation_ && !forget_next_, 1)) {
-            const uint32_t top = count_ - 1;
-            if (pc_[top] == caller.pc && sp_[top] == caller.sp && (!needs_bp_[top] || bp_[top] == caller.bp) &&
-                has_same_callers(top))
-                return {key_[top], &mark_[top]};
-        }
+        if (__builtin_expect(is_same(caller), 1))
+            return {key_[count_ - 1], &mark_[count_ - 1]};
         return find_anew(guard, caller);
     }
+
+    // Whether the last event came from there, and what stays with its path. Changes nothing.
+    __attribute__((always_inline)) bool is_same(const Frame& caller) const {
+        if (__builtin_expect(count_ == 0 || unwind_generation() != generation_ || forget_next_, 0))
+            return false;
+        const uint32_t top = count_ - 1;
+        return pc_[top] == caller.pc && sp_[top] == caller.sp && (!needs_bp_[top] || bp_[top] == caller.bp) &&
+               has_same_callers(top);
+    }
+    void* mark_of_same() const { return mark_[count_ - 1]; }
 
     // The node of the path that find() returned last. 0: nothing is known.
     trace::NodeId node(const Guard&);

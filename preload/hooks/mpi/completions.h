@@ -7,6 +7,11 @@
 
 namespace plumb::shim::mpi {
 
+template <class L> void will_complete(Call& call, Word request) {
+    if (call.outermost() && request != 0)
+        call.will_complete(request_at<L>(request));
+}
+
 template <class L> void will_complete(Call& call, Word requests, int64_t count) {
     if (call.outermost() && count > 0)
         call.will_complete(pointer(requests), static_cast<size_t>(count), L::kFortran);

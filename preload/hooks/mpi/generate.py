@@ -91,7 +91,7 @@ class Body:
         self.form, self.lengths = form, hidden_lengths
         self.first, self.before, self.after, self.last = [], [], [], []
         self.needs_status = self.needs_statuses = None # None, or the count of the statuses
-        self.polls = None
+        self.polls = False
         self.message = None
         self.shared = None # the key of a window or file that the call frees
         for step in form.does:
@@ -175,17 +175,16 @@ class Body:
         self.after.append(f"call.on(window_of<L>({window}));")
 
     def do_polls(self, flag):
-        self.polls = f"L::integer_at({flag}) != 0"
-        self.after.append(f"if (!({self.polls}))")
-        self.after.append("    call.found_nothing();")
+        self.polls = True
+        self.after += [f"const bool found = L::integer_at({flag}) != 0;", "if (!found)", "    call.found_nothing();"]
 
     def when_found(self, statements):
         if not self.polls:
             self.after += statements
         elif len(statements) == 1:
-            self.after += [f"if ({self.polls})", "    " + statements[0]]
+            self.after += ["if (found)", "    " + statements[0]]
         else:
-            self.after += [f"if ({self.polls}) {{", *("    " + line for line in statements), "}"]
+            self.after += ["if (found) {", *("    " + line for line in statements), "}"]
 
     def do_takes_message(self, message, comm):
         self.needs_status = True
@@ -194,7 +193,7 @@ class Body:
     # Completion.
     def do_completes_one(self, request):
         self.needs_status = True
-        self.before.append(f"will_complete<L>(call, {request}, 1);")
+        self.before.append(f"will_complete<L>(call, {request});")
         self.when_found(["one_completed(call, own_status);"])
 
     def do_completes_all(self, number, requests):

@@ -39,36 +39,42 @@ void Call::begin() {
         begin_ticks_ = ticks();
 }
 
-bool Call::outermost() const { return thread_ != nullptr; }
-
-bool Call::returned(int64_t result) {
-    if (!thread_)
-        return false;
-    if (begin_ticks_)
-        end_ticks_ = ticks();
-    if (inside_)
-        __atomic_store_n(&inside_->begin_ticks, 0, __ATOMIC_RELAXED);
-    returned_ = true;
-    failed_ = static_cast<int32_t>(result) != 0;
-    return !failed_;
-}
-
 uint64_t Call::end_ticks() {
     if (!end_ticks_)
         end_ticks_ = ticks();
     return end_ticks_;
 }
 
-Call::~Call() {
-    if (!thread_)
+void Call::end() {
+    if (returned_ && keeps_ && !counted_) {
+        const Guard guard;
+        if (guard)
+            count(guard);
+    }
+    thread_->leave();
+}
+
+void Call::found_nothing() {
+    found_nothing_ = true;
+    if (!keeps_ || begin_ticks_ || !counts_again())
         return;
     thread_->leave();
-    thread_->forget_handles();
-    if (!returned_ || !keeps_ || counted_)
-        return;
-    const Guard guard;
-    if (guard)
-        count(guard);
+    thread_ = nullptr;
+}
+
+// What a program does all the time that waits by polling: an untimed poll that found nothing, again from the same path. False:
+// it is not that. Needs no guard: nothing here is used by others than the thread's calls of MPI.
+bool Call::counts_again() {
+    const uint32_t comm = thread_->known_comm_id(*rank_of_process, about_);
+    Site* const site = comm != UINT32_MAX ? thread_->sites.find_again(function_, caller_, comm) : nullptr;
+    if (!site)
+        return false;
+    add_to(site->record->calls, 1);
+    add_to(site->record->found_nothing, 1);
+    ++thread_->calls;
+    thread_->waiting.goes_on(0, site->id);
+    thread_->call_ended(0);
+    return true;
 }
 
 // Saves the destructor a guard. Not where the timeline wants all that the call has to say.
@@ -80,7 +86,7 @@ void Call::count_at_once(const Guard& guard, const Rank& rank) {
 }
 
 void Call::count(const Guard& guard) {
-    trace::MpiSite& site = *find_site(guard, nullptr)->record;
+    trace::MpiSite& site = *find_site(guard, about_ ? thread_->comm(guard, *rank_of_process, about_) : nullptr)->record;
     add_to(site.calls, 1);
     if (found_nothing_)
         add_to(site.found_nothing, 1);
@@ -266,13 +272,5 @@ void Call::file(uint64_t read_bytes, uint64_t written_bytes) {
     add_to(site.received_bytes, read_bytes);
     add_to(site.size_histogram[size_class(written_bytes + read_bytes)], 1);
 }
-
-void Call::on(Handle comm) {
-    const Guard guard;
-    if (guard && keeps_)
-        find_site(guard, thread_->comm(guard, *rank_of_process, comm));
-}
-
-void Call::found_nothing() { found_nothing_ = true; }
 
 } // namespace plumb::shim::mpi

@@ -164,15 +164,11 @@ void Call::freed(Handle request) {
 void Call::will_complete(const void* requests, size_t count, bool fortran) {
     if (!thread_ || !requests || count == 0)
         return;
-    Handle* const handles = thread_->handles_for(count); // the thread's own memory: no guard is needed
+    Handle* const handles = count == 1 ? &request_ : thread_->room_for(count); // the thread's own memory: no guard is needed
     if (!handles)
         return;
     const Library& library = *rank_of_process->library;
-    if (inside_)
-        __atomic_store_n(&inside_->requests, static_cast<uint32_t>(count < UINT32_MAX ? count : UINT32_MAX), __ATOMIC_RELAXED);
-    if (__builtin_expect(count == 1 && !fortran, 1)) {
-        handles[0] = library.handle_bytes == 8 ? *static_cast<const Handle*>(requests) : *static_cast<const uint32_t*>(requests);
-    } else if (fortran) {
+    if (fortran) {
         const int32_t* const integers = static_cast<const int32_t*>(requests);
         for (size_t i = 0; i < count; ++i)
             handles[i] = from_fortran(HandleKind::request, integers[i]);
@@ -183,20 +179,28 @@ void Call::will_complete(const void* requests, size_t count, bool fortran) {
         for (size_t i = 0; i < count; ++i)
             handles[i] = integers[i];
     }
+    requests_ = handles;
+    request_count_ = count;
     if (inside_)
-        __atomic_store_n(&inside_->request, handles[0], __ATOMIC_RELAXED);
+        show_requests();
+}
+
+void Call::show_requests() const {
+    const uint32_t count = request_count_ < UINT32_MAX ? static_cast<uint32_t>(request_count_) : UINT32_MAX;
+    __atomic_store_n(&inside_->requests, count, __ATOMIC_RELAXED);
+    __atomic_store_n(&inside_->request, requests_[0], __ATOMIC_RELAXED);
 }
 
 bool Call::wants_statuses() const {
-    if (!thread_ || thread_->handle_count() == 0)
+    if (!thread_ || request_count_ == 0)
         return false;
     const Guard guard;
     if (!guard)
         return false;
     Rank& rank = *rank_of_process;
     const Locked locked(rank.lock);
-    for (size_t i = 0; locked && i < thread_->handle_count(); ++i) {
-        const Operation* const operation = rank.requests.find(thread_->handle(i));
+    for (size_t i = 0; locked && i < request_count_; ++i) {
+        const Operation* const operation = rank.requests.find(requests_[i]);
         if (operation && operation->kind == Operation::Kind::message && !(operation->flags & trace::kMpiMessageSent))
             return true;
     }
@@ -208,9 +212,9 @@ void Call::completed(size_t index, const Arrival* arrival) {
     if (!guard)
         return;
     Rank& rank = *rank_of_process;
-    const Handle request = thread_->handle(index);
-    if (request == rank.library->null_request || index >= thread_->handle_count())
+    if (index >= request_count_ || requests_[index] == rank.library->null_request)
         return;
+    const Handle request = requests_[index];
     Site* const site = keeps_ ? find_site(guard, nullptr) : nullptr;
     const uint64_t end = keeps_ ? end_ticks() : 0;
     const Locked locked(rank.lock);

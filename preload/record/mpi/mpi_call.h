@@ -15,6 +15,7 @@
 #pragma once
 
 #include "platform/unwind_step.h"
+#include "record/mpi/clock.h"
 #include "record/trace_writer.h"
 
 #include <plumb/trace_format.h>
@@ -77,12 +78,15 @@ class Call {
     __attribute__((always_inline)) Call(const Function& function, const Frame& caller) : function_(function), caller_(caller) {
         begin();
     }
-    ~Call();
+    ~Call() {
+        if (thread_)
+            end();
+    }
     Call(const Call&) = delete;
     Call& operator=(const Call&) = delete;
 
     // Not for calls inside calls, nor while recording is off (MPI_Pcontrol(0), full, not recorded process).
-    bool outermost() const;
+    bool outermost() const { return thread_ != nullptr; }
 
     // Before the library's function: what a call that may not return for long is about, shown in the trace while it
     // lasts (inside.h). Handles and ranks as the program passes them. enters() comes last, and all of it if shows().
@@ -105,7 +109,17 @@ class Call {
 
     // Behind the library's function, first of all: takes the end of the call. True when the rest is to be told: the
     // call is recorded and the library's result was MPI_SUCCESS.
-    bool returned(int64_t result);
+    bool returned(int64_t result) {
+        if (!thread_)
+            return false;
+        if (begin_ticks_)
+            end_ticks_ = ticks();
+        if (inside_)
+            __atomic_store_n(&inside_->begin_ticks, 0, __ATOMIC_RELAXED);
+        returned_ = true;
+        failed_ = static_cast<int32_t>(result) != 0;
+        return !failed_;
+    }
 
     // At most one of each kind a call, but message() (Sendrecv has two).
     void message(const Message&, const Arrival* arrival = nullptr); // complete: blocking
@@ -114,8 +128,8 @@ class Call {
     void file(uint64_t read_bytes, uint64_t written_bytes);
     void takes_apart(Handle key); // before the library's function: it frees this window or file, collectively
     void took_apart();
-    void on(Handle comm); // a call about a communicator, window or file that is none of these (Probe, Win_lock, ...)
-    void found_nothing(); // a poll with flag = 0
+    void on(Handle comm) { about_ = comm; } // a call about a communicator, window or file that is none of these (Probe, ...)
+    void found_nothing(); // a poll with flag = 0; the last that is said of it
 
     // Requests. Persistent ones are remembered until request_freed(); each start begins the operation anew.
     void started(Handle request, const Message&);
@@ -126,8 +140,15 @@ class Call {
     void restarted(Handle request);  // MPI_Start
     void freed(Handle request);      // MPI_Request_free: nobody will see it complete
 
-    // Completion. Before a Wait, Test and their kin: remembers handles that the library is about to overwrite (up to
-    // the call's end; copies in the thread's own memory). Behind it: which of them completed.
+    // Completion. Before a Wait, Test and their kin: remembers handles that the library is about to overwrite, up to the
+    // call's end. Behind it: which of them completed.
+    void will_complete(Handle request) {
+        request_ = request;
+        requests_ = &request_;
+        request_count_ = 1;
+        if (inside_)
+            show_requests();
+    }
     void will_complete(const void* requests, size_t count, bool fortran);
     void completed(size_t index, const Arrival* arrival); // of those remembered; null: status not at hand
 
@@ -137,6 +158,9 @@ class Call {
 
   private:
     void begin();
+    void end();
+    void show_requests() const;
+    bool counts_again();
     Site* find_site(const Guard& guard, const Comm* comm) { return site_ ? site_ : look_up_site(guard, comm); } // of this call: one
     Site* look_up_site(const Guard&, const Comm*);
     uint64_t end_ticks();                       // also of a poll that was not timed
@@ -155,6 +179,10 @@ class Call {
     trace::MpiInside* inside_ = nullptr; // of calls that are no polls
     Site* site_ = nullptr;
     uint64_t begin_ticks_ = 0, end_ticks_ = 0; // 0: not taken
+    Handle about_ = 0; // by on(): 0: nothing said
+    Handle request_ = 0;
+    const Handle* requests_ = nullptr; // by will_complete(): request_, or copies in the thread's memory
+    size_t request_count_ = 0;
     uint64_t noted_bytes_ = 0;
     int32_t noted_peer_ = -1; // world rank
     uint32_t stands_for_ = 0; // calls, where polls are timed now and then; 0: it is not timed

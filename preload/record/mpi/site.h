@@ -60,6 +60,16 @@ class ThreadSites {
   public:
     void begin(const StackBounds& stack); // another thread takes them over
 
+    // The same as find() where that needs nothing but a look at the stack and at what the last call found; else null. Needs no
+    // guard: only calls of MPI look here.
+    Site* find_again(const Function& function, const Frame& caller, uint32_t comm) {
+        const uint32_t way = way_at_[way_index(caller.pc)];
+        CallPathCache* const paths = paths_[way];
+        if (way_pc_[way] != caller.pc || !paths || !paths->is_same(caller))
+            return nullptr;
+        return near(paths->mark_of_same(), function, comm);
+    }
+
     Site* find(const Guard& guard, Sites& all, const Function& function, const Frame& caller, uint32_t comm,
                uint64_t begin_ticks) {
         uint32_t way = way_at_[way_index(caller.pc)];
@@ -69,10 +79,8 @@ class ThreadSites {
         if (__builtin_expect(!paths, 0))
             return &lost_site_;
         const CallPath path = paths->find(guard, caller);
-        Site* site = static_cast<Site*>(*path.mark);
-        for (uint32_t looked = 0; site && looked < kNear; site = site->next, ++looked)
-            if (site->function == &function && site->comm == comm)
-                return site;
+        if (Site* const site = near(*path.mark, function, comm))
+            return site;
         return look_up(guard, all, function, path, paths, comm, begin_ticks);
     }
     trace::NodeId path_at(const Guard&, const Frame& caller);
@@ -92,6 +100,14 @@ class ThreadSites {
     static constexpr uint32_t kIndexBits = 8;
     static uint32_t way_index(uint64_t pc) { return static_cast<uint32_t>(pc * 0x9e3779b97f4a7c15u >> (64 - kIndexBits)); }
     static constexpr uint32_t kNear = 4; // a path leads to its latest sites; the others are looked up
+
+    static Site* near(void* mark, const Function& function, uint32_t comm) {
+        Site* site = static_cast<Site*>(mark);
+        for (uint32_t looked = 0; site && looked < kNear; site = site->next, ++looked)
+            if (site->function == &function && site->comm == comm)
+                return site;
+        return nullptr;
+    }
 
     // Of the call at `pc`: the one it had last, else a free one, else anyone's. The index leads there from then on.
     uint32_t way_of(uint64_t pc);

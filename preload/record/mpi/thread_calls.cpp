@@ -21,7 +21,6 @@ void ThreadCalls::begin(const Guard& guard, uint64_t now_ticks) {
     calls = 0;
     ended_one_ = false;
     waiting = {};
-    handle_count_ = 0;
 }
 
 // Some library's Fortran functions call its C functions: usually that is two frames further out.
@@ -84,7 +83,7 @@ Comm* ThreadCalls::look_up_comm(const Guard& guard, Rank& rank, Handle handle) {
     return found;
 }
 
-Handle* ThreadCalls::far_handles_for(size_t count) {
+Handle* ThreadCalls::far_room_for(size_t count) {
     if (count > far_capacity_) {
         if (far_handles_)
             release_pages(far_handles_, far_capacity_ * sizeof(Handle));
@@ -93,8 +92,7 @@ Handle* ThreadCalls::far_handles_for(size_t count) {
         if (!far_handles_)
             far_capacity_ = 0;
     }
-    handle_count_ = far_handles_ ? count : 0;
-    return handles_ = far_handles_;
+    return far_handles_;
 }
 
 } // namespace plumb::shim::mpi

@@ -83,6 +83,13 @@ class ThreadCalls {
         return look_up_comm(guard, rank, handle);
     }
 
+    // Its id, 0 for no handle, as far as that is known without asking anybody; UINT32_MAX: it is not.
+    uint32_t known_comm_id(const Rank& rank, Handle handle) const {
+        if (handle == 0)
+            return 0;
+        return handle == comm_handle_ && comm_generation_ == comms_generation(rank) && comm_ ? comm_->id : UINT32_MAX;
+    }
+
     // A communicator across a call that ends it; null: it was ended by somebody else.
     void remember_last(const Comm* comm) {
         last_comm_ = comm;
@@ -119,16 +126,8 @@ class ThreadCalls {
         ended_one_ = false;
     }
 
-    // Handles that a completion call is about to overwrite.
-    Handle* handles_for(size_t count) { // null: no memory
-        if (__builtin_expect(count > kNearHandles, 0))
-            return far_handles_for(count);
-        handle_count_ = count;
-        return handles_ = near_handles_;
-    }
-    Handle handle(size_t index) const { return index < handle_count_ ? handles_[index] : 0; }
-    size_t handle_count() const { return handle_count_; }
-    void forget_handles() { handle_count_ = 0; }
+    // For handles that a completion call is about to overwrite, until the next call. Null: no memory.
+    Handle* room_for(size_t count) { return __builtin_expect(count > kNearHandles, 0) ? far_room_for(count) : near_handles_; }
 
     Waiting waiting;
     ThreadSites sites;
@@ -144,7 +143,7 @@ class ThreadCalls {
     static constexpr size_t kNearHandles = 32;
 
     bool has_outer_caller(const Frame&) const;
-    Handle* far_handles_for(size_t count);
+    Handle* far_room_for(size_t count);
 
     struct {
         uint64_t pc, sp;
@@ -163,9 +162,8 @@ class ThreadCalls {
     uint64_t collective_end_ticks_, gap_mpi_ticks_;
     bool ended_one_;
     Handle near_handles_[kNearHandles];
-    Handle* handles_;
     Handle* far_handles_; // pages for long arrays
-    size_t far_capacity_, handle_count_;
+    size_t far_capacity_;
 };
 
 } // namespace plumb::shim::mpi
