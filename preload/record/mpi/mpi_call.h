@@ -184,10 +184,11 @@ class Call {
     const Handle* requests_ = nullptr; // by will_complete(): request_, or copies in the thread's memory
     size_t request_count_ = 0;
     uint64_t noted_bytes_ = 0;
-    int32_t noted_peer_ = -1; // world rank
+    // From here to the flags at a multiple of 8: clang clears them as one word (preload/meson.build).
     uint32_t stands_for_ = 0; // calls, where polls are timed now and then; 0: it is not timed
     bool keeps_ = false; // false: MPI_Pcontrol(0), only what later calls depend on is followed
     bool returned_ = false, failed_ = false, found_nothing_ = false, counted_ = false;
+    int32_t noted_peer_ = -1; // world rank
 };
 
 // Communicators and datatypes come and go: the same handle may name another one later.
