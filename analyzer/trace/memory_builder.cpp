@@ -116,8 +116,8 @@ void MemoryBuilder::take(const PageScatter& record, std::string path, std::strin
                                       .new_pages = std::min(record.new_pages, record.watched)});
 }
 
-// Of old traces, in which a block begins where it was last said to; that the one before was given back was not always seen.
-// `until_ns`: 0: not said.
+// `until_ns` 0: it lives, or (old traces) its end has a record of its own, which was not always written: then it ended at the
+// latest when the next one began there.
 void MemoryBuilder::take(const LargeMap& record, uint32_t path, uint64_t time_ns, uint64_t until_ns, Allowance& allowance) {
     constexpr uint32_t kAllocator = 4, kBreak = 3; // it holds small blocks of whoever allocates next
     if (record.kind == kBreak || record.bytes == 0 || !allowance.take(sizeof(model::LargeBlock)))

@@ -131,6 +131,31 @@ class Thinning(MpiTest):
         self.check("mpich")
 
 
+class Polls(MpiTest):
+    """Polls in a row are recorded with a look at the stack: whoever calls, each is counted where it belongs."""
+
+    def check(self, mpi):
+        self.needs(mpi, "polls")
+        done = self.launch(mpi, 1, "polls")
+        self.assertEqual(done.returncode, 0, done.stderr)
+        sites = self.trace().of("MpiSite")
+        for call, expected in (("MPI_Test", [4000, 8000]), ("MPI_Iprobe", [1000, 1000, 8000, 8000])):
+            found = [site for site in sites if site["call"] == call]
+            self.assertEqual(sorted(site["calls"] for site in found), expected)
+            self.assertEqual([site["found_nothing"] for site in found], [site["calls"] for site in found])
+        probes = collections.Counter()
+        for site in sites:
+            if site["call"] == "MPI_Iprobe":
+                probes[site["comm"]] += site["calls"]
+        self.assertEqual(list(probes.values()), [9000, 9000])
+
+    def test_openmpi(self):
+        self.check("openmpi")
+
+    def test_mpich(self):
+        self.check("mpich")
+
+
 class BadDays(MpiTest):
     def ends(self, mpi, what):
         """Runs it bare and shimmed: same status; the traces."""
