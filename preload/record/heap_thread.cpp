@@ -64,20 +64,21 @@ bool ThreadHeap::grow() {
     return true;
 }
 
-// The place where the site of this key stands or, null yet, is to be put.
-trace::HeapSite** ThreadHeap::place_for(uint64_t key) {
-    if (entry_count_ * 4 >= capacity_ * 3 && !grow())
+ThreadHeap::Entry* ThreadHeap::entry_of(uint64_t key) const {
+    if (capacity_ == 0)
         return nullptr;
-    for (uint32_t slot = hash_of(key) & (capacity_ - 1);; slot = (slot + 1) & (capacity_ - 1)) {
-        Entry& entry = entries_[slot];
-        if (!entry.site) {
-            ++entry_count_; // the caller fills it
-            entry.key = key;
-            return &entry.site;
-        }
-        if (entry.key == key)
-            return &entry.site;
-    }
+    uint32_t slot = hash_of(key) & (capacity_ - 1);
+    while (entries_[slot].site && entries_[slot].key != key)
+        slot = (slot + 1) & (capacity_ - 1);
+    return &entries_[slot];
+}
+
+// Where there is no memory for a larger table the path is looked up by its node each time it comes anew.
+void ThreadHeap::remember(uint64_t key, trace::HeapSite* site) {
+    if (entry_count_ * 4 >= capacity_ * 3 && !grow())
+        return;
+    *entry_of(key) = {key, site};
+    ++entry_count_;
 }
 
 trace::HeapSite* ThreadHeap::add_site(const Guard& guard, trace::NodeId path) {
@@ -129,15 +130,11 @@ trace::HeapSite* ThreadHeap::site_at(const Guard& guard, const Frame& caller) {
     const CallPath path = paths_->find(guard, caller);
     if (__builtin_expect(*path.mark != nullptr, 1))
         return static_cast<trace::HeapSite*>(*path.mark);
-    trace::HeapSite** place = place_for(path.key);
-    if (!place)
-        return site_of(guard, 0);
-    trace::HeapSite* site = *place;
+    const Entry* const entry = entry_of(path.key);
+    trace::HeapSite* site = entry ? entry->site : nullptr;
     if (!site) {
-        // Filled before the next look-up, which may move the table.
-        *place = &nowhere_;
         site = site_of(guard, paths_->node(guard));
-        *place_for(path.key) = site;
+        remember(path.key, site);
     }
     *path.mark = site;
     return site;

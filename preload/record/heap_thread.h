@@ -88,7 +88,8 @@ class ThreadHeap {
         trace::HeapSite* site; // null: free
     };
 
-    trace::HeapSite** place_for(uint64_t key); // null: no memory
+    Entry* entry_of(uint64_t key) const; // the free one where it would stand if it is not there; null: no table yet
+    void remember(uint64_t key, trace::HeapSite*);
     trace::HeapSite* add_site(const Guard&, trace::NodeId path);
     trace::HeapSite* look_up_site(const Guard&, trace::NodeId path);
     bool grow();
