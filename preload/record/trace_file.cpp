@@ -19,7 +19,8 @@ namespace {
 
 constexpr uint64_t kBlock = 64 * 1024; // sizes of file and limit are multiples: of every page size in use
 constexpr uint32_t kImagesMax = 10'000; // of one process: execs in a row
-constexpr uint32_t kGrowthAttempts = 16; // after that many temporary failures (descriptors exhausted) it is full
+// A temporary failure (descriptors exhausted) costs some microseconds: the next attempt follows after a time that doubles.
+constexpr uint64_t kLeastPatienceNs = 1'000'000, kMostPatienceNs = 100'000'000;
 
 uint64_t round_up(uint64_t bytes) { return (bytes + kBlock - 1) / kBlock * kBlock; }
 
@@ -72,7 +73,9 @@ int TraceFile::create(const char* directory, uint32_t pid, uint64_t start_ticks,
     limit_bytes_ = round_up(limit_bytes < kFirstBytes ? kFirstBytes : limit_bytes);
     mapped_bytes_.store(0, std::memory_order_relaxed);
     growing_.store(0, std::memory_order_relaxed);
-    failed_growths_.store(0, std::memory_order_relaxed);
+    cannot_grow_.store(false, std::memory_order_relaxed);
+    grow_again_ns_.store(0, std::memory_order_relaxed);
+    patience_ns_.store(0, std::memory_order_relaxed);
 
     const int descriptor = create_unused(directory, pid, start_ticks, path_, sizeof path_);
     if (descriptor < 0)
@@ -132,9 +135,11 @@ int TraceFile::grow_to(uint64_t bytes, int descriptor) {
 bool TraceFile::ensure_mapped(uint64_t bytes) {
     if (bytes <= mapped_bytes_.load(std::memory_order_acquire))
         return true;
-    if (bytes > limit_bytes_ || failed_growths_.load(std::memory_order_relaxed) >= kGrowthAttempts)
+    if (bytes > limit_bytes_ || cannot_grow_.load(std::memory_order_relaxed))
         return false;
     const uint64_t begin = now_ns();
+    if (begin < grow_again_ns_.load(std::memory_order_relaxed))
+        return false;
     const SignalsBlocked blocked;
     uint32_t free = 0;
     while (!growing_.compare_exchange_weak(free, 1, std::memory_order_acquire)) {
@@ -160,12 +165,24 @@ bool TraceFile::ensure_mapped(uint64_t bytes) {
             close_file(descriptor);
         }
         enough = error == 0;
-        if (!enough)
-            failed_growths_.fetch_add(is_temporary(error) ? 1 : kGrowthAttempts, std::memory_order_relaxed);
+        if (enough)
+            patience_ns_.store(0, std::memory_order_relaxed);
+        else if (is_temporary(error))
+            try_again_later();
+        else
+            cannot_grow_.store(true, std::memory_order_relaxed);
         add_own_cost(now_ns() - begin);
     }
     growing_.store(0, std::memory_order_release);
     return enough;
+}
+
+// Under the growth lock.
+void TraceFile::try_again_later() {
+    uint64_t patience = patience_ns_.load(std::memory_order_relaxed) * 2;
+    patience = patience < kLeastPatienceNs ? kLeastPatienceNs : patience > kMostPatienceNs ? kMostPatienceNs : patience;
+    patience_ns_.store(patience, std::memory_order_relaxed);
+    grow_again_ns_.store(now_ns() + patience, std::memory_order_relaxed);
 }
 
 trace::ChunkHeader* TraceFile::allot(uint32_t least, uint32_t wanted, uint32_t tid) {
@@ -181,7 +198,9 @@ trace::ChunkHeader* TraceFile::allot(uint32_t least, uint32_t wanted, uint32_t t
                        ? mapped_bytes_.load(std::memory_order_acquire) - offset
                        : 0;
         if (room < least) {
-            std::atomic_ref<uint32_t>(header()->flags).fetch_or(trace::kFull, std::memory_order_relaxed);
+            // Not where there will be room again: readers take a full file for one that reached its limit.
+            if (limit_bytes_ - offset < least || cannot_grow_.load(std::memory_order_relaxed))
+                std::atomic_ref<uint32_t>(header()->flags).fetch_or(trace::kFull, std::memory_order_relaxed);
             return nullptr;
         }
         const uint32_t bytes = wanted < room ? wanted : static_cast<uint32_t>(room) & ~7u;
@@ -216,7 +235,7 @@ void TraceFile::mark_closed(uint64_t now_ns) {
     std::atomic_ref<uint32_t>(header()->flags).fetch_or(trace::kClosed, std::memory_order_release);
 }
 
-void TraceFile::stop_growing() { failed_growths_.store(kGrowthAttempts, std::memory_order_relaxed); }
+void TraceFile::stop_growing() { cannot_grow_.store(true, std::memory_order_relaxed); }
 
 void TraceFile::mark_open() {
     if (!base_)

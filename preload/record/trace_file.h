@@ -5,7 +5,8 @@
 //    the moment of growing and closed again.
 //  - Blocks are reserved on the disk before they are mapped (a full disk must never raise SIGBUS in the program).
 //  - The whole limit is reserved as address space at creation, so the file never moves while it grows.
-//  - A file that cannot grow any more is marked kFull; what finds no room is counted; the program runs on.
+//  - A file that cannot grow any more is marked kFull; what finds no room is counted; the program runs on. Where only
+//    descriptors or memory are short, growing is tried again later, at growing intervals.
 // Signal-safe except create(). Thread-safe. errno is untouched.
 #pragma once
 
@@ -44,6 +45,7 @@ class TraceFile {
   private:
     bool ensure_mapped(uint64_t bytes);
     int grow_to(uint64_t bytes, int descriptor);
+    void try_again_later();
     trace::FileHeader* header() const { return reinterpret_cast<trace::FileHeader*>(base_); }
 
     char path_[PATH_MAX] = {};
@@ -53,7 +55,9 @@ class TraceFile {
     uint64_t inode_ = 0;
     std::atomic<uint64_t> mapped_bytes_{0};
     std::atomic<uint32_t> growing_{0};
-    std::atomic<uint32_t> failed_growths_{0};
+    std::atomic<bool> cannot_grow_{false};
+    std::atomic<uint64_t> grow_again_ns_{0}; // after a temporary failure: not before that time
+    std::atomic<uint64_t> patience_ns_{0};   // what was waited for after the last one
 };
 
 } // namespace plumb::shim

@@ -8,6 +8,7 @@ import unittest
 
 from plumb_test import PlumbTest
 from shim_test import SHIM_PROGRAMS, ShimTest
+from trace_records import traces
 
 
 class BadDays(ShimTest):
@@ -112,10 +113,20 @@ class BadDays(ShimTest):
                 for trace in traces:
                     self.assertTrue(trace.full)
 
+    def test_no_address_space_left(self):
+        done = self.run_both("memory_limit", PLUMB_COLLECTORS="heap", PLUMB_HEAP="full")
+        self.assertEqual(done.returncode, 0, done.stderr)
+        trace = self.trace()
+        self.assertEqual(trace.end, ("exit", 0))
+        heap, = traces(self.run_directory)
+        self.assertGreaterEqual(heap.site_sum("allocations"), 4096)
+
     def test_no_descriptor_left(self):
         self.run_both("exhaust_descriptors")
         trace = self.trace()
         self.assertGreater(trace.dropped, 0)
+        self.assertFalse(trace.full, "the shortage was a temporary one")
+        self.assertEqual([name["name"] for name in trace.of("ThreadName")].count("free again"), 3000)
         self.assertEqual(trace.end, ("exit", 0))
 
 

@@ -1,4 +1,5 @@
-// Uses up all descriptors, then names itself often: the trace cannot be reopened to grow until one is free again.
+// Uses up all descriptors and names itself often, so that the trace cannot be reopened to grow; frees them and names itself
+// again, a second later.
 #define _GNU_SOURCE
 #include <fcntl.h>
 #include <pthread.h>
@@ -20,5 +21,10 @@ int main(void) {
     printf("last: %d\n", last);
     name_often(5000);
     printf("still none: %d\n", open("/dev/null", O_RDONLY));
+    for (int descriptor = 3; descriptor <= last; ++descriptor)
+        close(descriptor);
+    sleep(1);
+    for (int i = 0; i < 3000; ++i)
+        pthread_setname_np(pthread_self(), "free again");
     return 0;
 }
