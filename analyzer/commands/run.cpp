@@ -11,7 +11,9 @@
 #include "support/error.h"
 
 #include <CLI/CLI.hpp>
+#include <algorithm>
 #include <fmt/core.h>
+#include <fmt/ranges.h>
 #include <memory>
 #include <plumb/environment.h>
 
@@ -49,6 +51,18 @@ std::shared_ptr<placement::PinSession> apply_pinning(const placement::PinOptions
     return session;
 }
 
+// A misspelt name would collect, or leave out, something else than was meant.
+CLI::Validator is_collector() {
+    return CLI::Validator(
+        [](const std::string& name) {
+            const auto& known = record::collector_names();
+            return std::ranges::find(known, name) != known.end()
+                       ? std::string()
+                       : fmt::format("there is no collector {}; known are {}", name, fmt::join(known, ", "));
+        },
+        "COLLECTOR");
+}
+
 // "16M" in bytes. Throws what CLI11 throws for a wrong value.
 uint64_t size_of(const std::string& option, std::string text) {
     try {
@@ -82,9 +96,15 @@ CommandAction declare_run(CLI::App& subcommand) {
                           "Slow recording down when it costs more than this percentage of the run")
         ->check(CLI::Range(0.01, 100.0))
         ->capture_default_str();
-    subcommand.add_option("--with", options->with, "Collect also: align, ...")->delimiter(',');
-    subcommand.add_option("--without", options->without, "Do not collect: sample, heap, memory, mpi, threads, modules, align, bandwidth, ...")
-        ->delimiter(',');
+    subcommand.add_option("--with", options->with, "Collect also: align, counters")
+        ->delimiter(',')
+        ->allow_extra_args(false)
+        ->check(is_collector());
+    subcommand.add_option("--without", options->without,
+                          fmt::format("Do not collect: {}", fmt::join(record::collector_names(), ", ")))
+        ->delimiter(',')
+        ->allow_extra_args(false)
+        ->check(is_collector());
     const CLI::Option* heap =
         subcommand.add_option("--heap", options->heap, "Record allocations: sample, full (every one) or off")
         ->check(CLI::IsMember({"sample", "full", "off"}))

@@ -11,6 +11,9 @@ namespace plumb::record {
 
 enum class CallGraph { frame_pointers, dwarf, none };
 
+// What --with and --without may name, in the order of the help.
+const std::vector<std::string>& collector_names();
+
 struct Options {
     std::vector<std::string> command;
     std::string run_directory; // empty: named after the program and the time

@@ -57,6 +57,15 @@ class Failures(PlumbTest):
         self.assertEqual(done.returncode, 125)
         self.assertIn("no program to run", done.stderr)
 
+    def test_unknown_collectors(self):
+        marker = self.scratch / "ran"
+        for option in ("--with=aling", "--without=heap,mip", "--without=smaple"):
+            done = self.record("touch", marker, options=[option, "--no-report"])
+            self.assertEqual(done.returncode, 125, done.stderr)
+            self.assertRegex(done.stderr, "aling|mip|smaple")
+            self.assertIn("sample, place, threads, heap, memory, modules, mpi, bandwidth, align, counters", done.stderr)
+            self.assertFalse(marker.exists())
+
     def test_run_that_exists(self):
         self.record("true", options=["--no-report"], check=0)
         marker = self.scratch / "ran"
