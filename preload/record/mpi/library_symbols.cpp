@@ -4,31 +4,17 @@
 #include "record/mpi/library_symbols.h"
 
 #include "platform/loaded_object.h"
+#include "platform/loaded_paths.h"
 #include "record/mpi/library.h"
 
 #include <atomic>
 #include <dlfcn.h>
 #include <errno.h>
-#include <link.h>
 
 namespace plumb::shim::mpi {
 namespace {
 
-constexpr int kMaxObjects = 1024;
-
 std::atomic<void*> private_scope{nullptr}; // a handle that is never closed: what was found in it stays there
-
-struct Objects {
-    const char* names[kMaxObjects];
-    int count;
-};
-
-int note_object(dl_phdr_info* object, size_t, void* data) {
-    auto& objects = *static_cast<Objects*>(data);
-    if (object->dlpi_name && object->dlpi_name[0] == '/' && objects.count < kMaxObjects)
-        objects.names[objects.count++] = object->dlpi_name;
-    return 0;
-}
 
 bool is_our_own(const void* address) {
     static const char here = 0;
@@ -38,10 +24,9 @@ bool is_our_own(const void* address) {
 void* find_privately(const char* name) {
     if (void* const scope = private_scope.load(std::memory_order_acquire))
         return dlsym(scope, name);
-    Objects objects{};
-    dl_iterate_phdr(note_object, &objects);
-    for (int i = 0; i < objects.count; ++i) {
-        void* const scope = dlopen(objects.names[i], RTLD_NOLOAD | RTLD_LAZY);
+    const LoadedPaths loaded;
+    for (const char* path = loaded.first(); path; path = loaded.behind(path)) {
+        void* const scope = dlopen(path, RTLD_NOLOAD | RTLD_LAZY);
         if (!scope)
             continue;
         void* const found = dlsym(scope, name);
