@@ -29,6 +29,16 @@ template <class Call> void* map(size_t bytes, const void* hook_frame, Call call)
     return address;
 }
 
+// What goes is forgotten before: another thread may be given the same place before the call returns.
+template <class Call, class Succeeded> auto unmap(void* address, size_t bytes, Call call, Succeeded succeeded) {
+    if (heap_mode == HeapMode::off || bytes == 0)
+        return call();
+    const PendingUnmap pending = begin_unmap(address, bytes); // also a small part of a large one
+    const auto result = call();
+    end_unmap(pending, succeeded(result));
+    return result;
+}
+
 } // namespace
 
 extern "C" {
@@ -52,11 +62,11 @@ void* hook_mmap64(void* where, size_t bytes, int protection, int flags, int desc
 }
 
 int hook_munmap(void* address, size_t bytes) {
-    if (heap_mode != HeapMode::off)
-        record_large_unmap(address, bytes); // also a small part of a large one
-    if (const RealFunctions* real = real_functions())
-        return real->munmap(address, bytes);
-    return as_pointer(system_call(SYS_munmap, word(address), static_cast<long>(bytes))) == MAP_FAILED ? -1 : 0;
+    return unmap(address, bytes, [=] {
+        if (const RealFunctions* real = real_functions())
+            return real->munmap(address, bytes);
+        return as_pointer(system_call(SYS_munmap, word(address), static_cast<long>(bytes))) == MAP_FAILED ? -1 : 0;
+    }, [](int result) { return result == 0; });
 }
 
 void* hook_mremap(void* former, size_t former_bytes, size_t bytes, int flags, ...) {
@@ -64,18 +74,15 @@ void* hook_mremap(void* former, size_t former_bytes, size_t bytes, int flags, ..
     va_start(rest, flags);
     void* const wanted = flags & MREMAP_FIXED ? va_arg(rest, void*) : nullptr;
     va_end(rest);
-    const RealFunctions* real = real_functions();
-    void* const address = real ? real->mremap(former, former_bytes, bytes, flags, wanted)
-                               : as_pointer(system_call(SYS_mremap, word(former), static_cast<long>(former_bytes),
-                                                        static_cast<long>(bytes), flags, word(wanted)));
-    if (address != MAP_FAILED && heap_mode != HeapMode::off) {
-        // The kernel moved or resized it in one step; nobody else can have taken the former place with a mapping
-        // that is recorded before this one's caller goes on.
-        if (former_bytes != 0) // 0: a second view of shared memory, the first one stays
-            record_large_unmap(former, former_bytes);
-        if (bytes >= kLargeBytes)
-            record_large_map(address, bytes, kRemap, caller_of(__builtin_frame_address(0)));
-    }
+    // Of 0 bytes: a second view of shared memory, the first one stays.
+    void* const address = unmap(former, former_bytes, [=] {
+        if (const RealFunctions* real = real_functions())
+            return real->mremap(former, former_bytes, bytes, flags, wanted);
+        return as_pointer(system_call(SYS_mremap, word(former), static_cast<long>(former_bytes), static_cast<long>(bytes),
+                                      flags, word(wanted)));
+    }, [](void* result) { return result != MAP_FAILED; });
+    if (PLUMB_UNLIKELY(bytes >= kLargeBytes) && address != MAP_FAILED && heap_mode != HeapMode::off)
+        record_large_map(address, bytes, kRemap, caller_of(__builtin_frame_address(0)));
     return address;
 }
 

@@ -1,7 +1,6 @@
 #include "record/heap_events.h"
 
 #include "record/heap_sampling.h"
-#include "record/mapping_list.h"
 
 #include <errno.h>
 
@@ -239,7 +238,7 @@ void end_free(const PendingFree& pending) {
 
 PendingReallocation begin_reallocation(void* block, uint64_t bytes) {
     const FlagTakenHere taken;
-    PendingReallocation pending{begin_allocation(bytes), block, {}, {}, false};
+    PendingReallocation pending{begin_allocation(bytes), block, {}, {}, {}, false};
     const KeepErrno keep;
     const Guard guard;
     if (!guard)
@@ -249,21 +248,25 @@ PendingReallocation begin_reallocation(void* block, uint64_t bytes) {
         pending.shadow = shadow_take(address);
     else if (may_be_watched(block))
         pending.watched = live_take(address, &pending.live);
-    if (pending.shadow.known)
-        span_remove(address, pending.shadow.bytes);
-    else if (pending.watched)
-        span_remove(address, pending.live.bytes);
+    const uint64_t former_bytes = pending.shadow.known ? pending.shadow.bytes : pending.watched ? pending.live.bytes : 0;
+    span_remove(address, former_bytes);
+    if (former_bytes >= kLargeBytes)
+        pending.large = large_block_may_end(address);
     return pending;
 }
 
 void end_reallocation(const PendingReallocation& pending, void* block, const Frame& caller) {
     const KeepErrno keep;
+    const bool freed = !block && pending.allocation.bytes == 0;
+    if (block || freed)
+        large_block_ended(pending.large);
+    else
+        large_block_goes_on(pending.large);
     const Guard guard;
     ThreadHeap* heap;
     if (!guard || !(heap = heap_of(guard)))
         return;
     const uint64_t former = reinterpret_cast<uint64_t>(pending.former);
-    const bool freed = !block && pending.allocation.bytes == 0;
     if (!block && !freed) {
         add_to(heap->totals->failed, 1);
         shadow_restore(former, pending.shadow);
@@ -276,17 +279,10 @@ void end_reallocation(const PendingReallocation& pending, void* block, const Fra
         return;
     }
     add_to(freed ? heap->totals->frees : heap->totals->reallocations, 1);
-    uint64_t former_bytes = 0;
-    if (pending.shadow.known) {
-        former_bytes = pending.shadow.bytes;
-        heap->count_free(heap->site_of(guard, pending.shadow.path), 1, former_bytes);
-    } else if (pending.watched) {
-        former_bytes = pending.live.bytes;
-        if (pending.live.weight)
-            heap->count_free(heap->site_of(guard, pending.live.path), pending.live.weight, former_bytes);
-    }
-    if (former_bytes >= kLargeBytes)
-        large_block_ends(former);
+    if (pending.shadow.known)
+        heap->count_free(heap->site_of(guard, pending.shadow.path), 1, pending.shadow.bytes);
+    else if (pending.watched && pending.live.weight)
+        heap->count_free(heap->site_of(guard, pending.live.path), pending.live.weight, pending.live.bytes);
     if (block)
         note_block(guard, heap, pending.allocation, block, caller);
 }
@@ -307,16 +303,26 @@ void record_large_map(void* address, uint64_t bytes, uint32_t kind, const Frame&
     large_block_begins(guard, reinterpret_cast<uint64_t>(address), bytes, kind, path);
 }
 
-void record_large_unmap(void* address, uint64_t bytes) {
+PendingUnmap begin_unmap(void* address, uint64_t bytes) {
+    PendingUnmap pending;
     if (!this_thread)
-        return;
+        return pending;
     const KeepErrno keep;
     const Guard guard;
     if (!guard)
-        return;
-    mapping_remove(reinterpret_cast<uint64_t>(address), bytes);
+        return pending;
+    mapping_remove(reinterpret_cast<uint64_t>(address), bytes, &pending.mappings);
     if (bytes >= kLargeBytes)
-        large_block_ends(reinterpret_cast<uint64_t>(address));
+        pending.large = large_block_may_end(reinterpret_cast<uint64_t>(address));
+    return pending;
+}
+
+void end_unmap(const PendingUnmap& pending, bool done) {
+    if (done)
+        return large_block_ended(pending.large);
+    large_block_goes_on(pending.large);
+    if (pending.mappings.count != 0)
+        mapping_restore(pending.mappings);
 }
 
 void start_heap_events(HeapMode mode, uint64_t mean_sample_bytes) {

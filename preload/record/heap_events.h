@@ -12,6 +12,7 @@
 #include "record/heap_live.h"
 #include "record/heap_spans.h"
 #include "record/large_blocks.h"
+#include "record/mapping_list.h"
 
 namespace plumb::shim {
 
@@ -76,14 +77,22 @@ struct PendingReallocation {
     void* former;
     ShadowEntry shadow; // full mode
     LiveBlock live;     // sample mode
+    LargeBlockEnd large;
     bool watched;
 };
 PendingReallocation begin_reallocation(void* block, uint64_t bytes);
 void end_reallocation(const PendingReallocation&, void* block, const Frame& caller); // block null: it failed
 
-// Large mappings made by the program itself. kind: see trace::LargeMap. Unmapping: of any size.
+// Large mappings made by the program itself. kind: see trace::LargeMap.
 void record_large_map(void* address, uint64_t bytes, uint32_t kind, const Frame& caller);
-void record_large_unmap(void* address, uint64_t bytes);
+
+// Unmapping, of any size, and moving. What is begun must be ended: `done` false, the kernel has left the range as it was.
+struct PendingUnmap {
+    RemovedMappings mappings;
+    LargeBlockEnd large;
+};
+PendingUnmap begin_unmap(void* address, uint64_t bytes);
+void end_unmap(const PendingUnmap&, bool done);
 
 // Called by the collector. A mean of 0 means the default.
 void start_heap_events(HeapMode mode, uint64_t mean_sample_bytes);

@@ -106,6 +106,31 @@ void large_block_ends(uint64_t address) {
         end_in(*bucket, address, now_ns());
 }
 
+LargeBlockEnd large_block_may_end(uint64_t address) {
+    Bucket* const bucket = bucket_of(address, false);
+    if (!bucket)
+        return {};
+    for (Place& place : bucket->places)
+        if (place.owner.load(std::memory_order_relaxed) == address && claim(place, address)) {
+            set(place.record->until_ns, now_ns());
+            return {&place, address};
+        }
+    return {};
+}
+
+void large_block_ended(const LargeBlockEnd& end) {
+    if (end.place)
+        static_cast<Place*>(end.place)->owner.store(kFreed, std::memory_order_release);
+}
+
+void large_block_goes_on(const LargeBlockEnd& end) {
+    if (!end.place)
+        return;
+    Place& place = *static_cast<Place*>(end.place);
+    set(place.record->until_ns, 0);
+    place.owner.store(end.address, std::memory_order_release);
+}
+
 void start_large_blocks() {
     refused.store(0, std::memory_order_relaxed);
     if (Bucket* const others = buckets.exchange(nullptr)) // of the process that forked

@@ -19,6 +19,16 @@ inline constexpr uint64_t kLargeBytes = 1 << 20;
 void large_block_begins(const Guard&, uint64_t address, uint64_t bytes, uint32_t kind, trace::NodeId path);
 void large_block_ends(uint64_t address); // none begins there: nothing happens
 
+// A block that is about to be moved or unmapped: it has ended from now on, because another thread may own the address a
+// moment later. Its place stays taken until one of the two below says whether it did end.
+struct LargeBlockEnd {
+    void* place = nullptr; // null: none begins there
+    uint64_t address = 0;
+};
+LargeBlockEnd large_block_may_end(uint64_t address);
+void large_block_ended(const LargeBlockEnd&);
+void large_block_goes_on(const LargeBlockEnd&);
+
 void start_large_blocks(); // a recording begins, in a new process or a forked child; no other thread records
 uint64_t large_blocks_refused();
 

@@ -77,7 +77,7 @@ void mapping_insert(uint64_t start, uint64_t bytes, trace::NodeId path) {
         add(l, start, start + bytes, path);
 }
 
-void mapping_remove(uint64_t start, uint64_t bytes) {
+void mapping_remove(uint64_t start, uint64_t bytes, RemovedMappings* removed) {
     List* const l = __atomic_load_n(&list, __ATOMIC_ACQUIRE);
     const uint64_t end = start + bytes;
     for (uint32_t i = 0, used = l ? used_entries(l) : 0; i < used; ++i) {
@@ -87,6 +87,8 @@ void mapping_remove(uint64_t start, uint64_t bytes) {
             !begin_change(entry, former.version))
             continue;
         const bool before = former.start < start, behind = former.end > end;
+        if (removed && removed->count < RemovedMappings::kMost)
+            removed->parts[removed->count++] = {before ? start : former.start, behind ? end : former.end, former.path};
         if (before)
             write(entry, former.start, start, former.path);
         else if (behind)
@@ -97,6 +99,11 @@ void mapping_remove(uint64_t start, uint64_t bytes) {
         if (before && behind)
             add(l, end, former.end, former.path);
     }
+}
+
+void mapping_restore(const RemovedMappings& removed) {
+    for (uint32_t i = 0; i < removed.count; ++i)
+        mapping_insert(removed.parts[i].start, removed.parts[i].end - removed.parts[i].start, removed.parts[i].path);
 }
 
 bool mapping_find(uint64_t address, uint64_t* start, uint64_t* bytes, trace::NodeId* path) {

@@ -11,8 +11,20 @@ namespace plumb::shim {
 // Replaces what stood in this range.
 void mapping_insert(uint64_t start, uint64_t bytes, trace::NodeId path);
 
+// What a removal took out, for the case that the kernel then refuses to unmap it. Beyond kMost parts stay removed.
+struct RemovedMappings {
+    static constexpr uint32_t kMost = 8;
+    struct Part {
+        uint64_t start, end;
+        trace::NodeId path;
+    };
+    uint32_t count = 0;
+    Part parts[kMost];
+};
+
 // Forgets this range, which may be a part of a mapping, or of several. Cheap while there are none.
-void mapping_remove(uint64_t start, uint64_t bytes);
+void mapping_remove(uint64_t start, uint64_t bytes, RemovedMappings* removed = nullptr);
+void mapping_restore(const RemovedMappings&);
 
 // False: no such mapping, or one that another thread works on at this moment.
 bool mapping_find(uint64_t address, uint64_t* start, uint64_t* bytes, trace::NodeId* path);

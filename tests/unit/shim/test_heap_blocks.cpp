@@ -226,6 +226,22 @@ TEST_CASE("a mapping shrinks from its ends, is torn in two and is replaced") {
         CHECK_FALSE(find_mapping(base + at * mib + 5).known);
 }
 
+TEST_CASE("what the kernel refuses to unmap is known again") {
+    const uint64_t base = 0x7d1000000000, mib = 1 << 20;
+    mapping_insert(base, 4 * mib, 1);
+    mapping_insert(base + 6 * mib, 4 * mib, 2);
+    RemovedMappings removed;
+    mapping_remove(base + mib, 7 * mib, &removed); // parts of both
+    CHECK_FALSE(find_mapping(base + 2 * mib).known);
+    mapping_restore(removed);
+    CHECK(find_mapping(base).path == 1);
+    CHECK(find_mapping(base + 4 * mib - 1).path == 1);
+    CHECK_FALSE(find_mapping(base + 5 * mib).known); // was not mapped before
+    CHECK(find_mapping(base + 7 * mib).path == 2);
+    CHECK(find_mapping(base + 9 * mib).path == 2);
+    mapping_remove(base, 16 * mib);
+}
+
 TEST_CASE("threads map and unmap at once") {
     std::vector<std::thread> threads;
     std::vector<int> wrong(4);

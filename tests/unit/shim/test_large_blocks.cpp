@@ -83,6 +83,36 @@ TEST_CASE("what ended stays known while there is room, and a missed end is the n
     CHECK(living().empty());
 }
 
+TEST_CASE("a block that is moved ends before another thread begins one at its address") {
+    start();
+    const Guard guard;
+    REQUIRE(guard);
+    large_block_begins(guard, kBase, kMegabyte, kFromMalloc, 1);
+    const LargeBlockEnd end = large_block_may_end(kBase);
+    CHECK(living().empty());
+    large_block_begins(guard, kBase, 2 * kMegabyte, kFromMalloc, 2); // the other thread's
+    large_block_ended(end);
+    const auto found = living();
+    REQUIRE(found.size() == 1);
+    CHECK(found.at(kBase).path == 2);
+    large_block_ended(large_block_may_end(kBase + 64)); // nothing there
+    CHECK(living().size() == 1);
+}
+
+TEST_CASE("a block that could not be moved goes on as it was") {
+    start();
+    const Guard guard;
+    REQUIRE(guard);
+    large_block_begins(guard, kBase, kMegabyte, kFromMalloc, 1);
+    const uint64_t began_ns = living().at(kBase).time_ns;
+    large_block_goes_on(large_block_may_end(kBase));
+    REQUIRE(living().size() == 1);
+    CHECK(living().at(kBase).time_ns == began_ns);
+    large_block_ends(kBase);
+    CHECK(living().empty());
+    CHECK(fake_trace().maps.size() == 1);
+}
+
 TEST_CASE("large blocks without room are counted") {
     start();
     const Guard guard;
