@@ -152,9 +152,11 @@ class BandwidthSaturated : public Diagnosis {
         finding.cost.seconds = totals.wall_of_share(share * full.superfluous());
         finding.cost.fraction = std::min(1.0, finding.cost.seconds / totals.wall_s);
         finding.cost.how = "estimated";
-        finding.severity = severity_of_cost(finding.cost.fraction);
         finding.confidence = confidence_above(full.saturated.size(), full.bursts, kLeastSaturated);
         finding.gain = gain_of(full, std::min(1.0, totals.wall_of_share(share) / totals.wall_s));
+        if (finding.gain.fraction < finding.cost.fraction)
+            finding.gain = {finding.cost.fraction, "the CPU time of the threads that move nothing more", std::nullopt};
+        finding.gain.at_least = finding.cost.fraction;
         finding.title = fmt::format("{} threads move {} through memory, all it can; {} would do as well", full.threads,
                                     gigabytes(full.bytes_per_s), full.enough == 1 ? "one thread" :
                                     fmt::format("{} of them", full.enough));

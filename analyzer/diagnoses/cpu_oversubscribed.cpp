@@ -216,7 +216,6 @@ class CpuOversubscribed : public Diagnosis {
         Finding finding;
         finding.id = id();
         finding.cost = {cost_s, cost_s / wall_s, "estimated"};
-        finding.severity = severity_of_cost(finding.cost.fraction);
         finding.where = lines_of(input.paths, tasks).heaviest(5);
         finding.subject.kind = "cpu";
         finding.subject.name = fmt::format("{}", most_waited_for(waits));
@@ -313,7 +312,7 @@ class CpuOversubscribed : public Diagnosis {
     // the CPUs or between their own work. Told, as it costs; nobody's launch is to blame for it: info.
     Finding uneven_end(const DiagnosisInput& input, const Schedule& schedule, const Waits& waits, double cost_s) const {
         Finding finding = base(input, schedule, waits, cost_s);
-        finding.severity = Severity::info;
+        finding.fixed_severity = Severity::info;
         finding.confidence = confidence(schedule, true);
         finding.title = fmt::format("As many threads are pinned to each CPU, but not all end together: {} wait for {} "
                                     "while another has run out of work",
@@ -344,7 +343,7 @@ class CpuOversubscribed : public Diagnosis {
         const Waits waits = waits_of(schedule, nullptr, nullptr);
         Finding finding = base(input, schedule, waits, 0);
         const size_t cpus = schedule.slots.front().cpus.size();
-        finding.severity = Severity::info;
+        finding.fixed_severity = Severity::info;
         finding.confidence = confidence(schedule, true);
         finding.title = fmt::format("More runnable threads than CPUs: {} take turns on {} CPU{}, none idle",
                                     count_of(waiting_tasks(schedule, waits)), cpus, cpus == 1 ? "" : "s");

@@ -14,4 +14,8 @@ inline bool is_told_as_crossing(const AccessCost& cost, const UnalignedAccesses&
     return run_cost(crossings, accesses, run).fraction >= kLeastNotedFraction;
 }
 
+// What aligning the data saves for certain: an access beside others may cost next to nothing where it would cost much
+// alone, so only what was measured in the program itself counts.
+inline double certain_gain(const Cost& cost) { return cost.how == "measured" ? cost.fraction : 0; }
+
 } // namespace plumb

@@ -33,7 +33,6 @@ Finding finding_of(const DiagnosisInput& input, const RunTotals& totals, const s
     finding.cost.seconds = totals.cpu_s > 0 ? totals.wall_of_share(std::min(1.0, seconds / totals.cpu_s)) : seconds;
     finding.cost.fraction = std::min(1.0, finding.cost.seconds / totals.wall_s);
     finding.cost.how = "estimated";
-    finding.severity = severity_of_cost(finding.cost.fraction);
     finding.title = fmt::format("The kernel carried out {} {} of the program, {:.0f} a second", grouped(count),
                                 alignment ? "unaligned accesses" : "instructions that this CPU lacks",
                                 static_cast<double>(count) / totals.wall_s);

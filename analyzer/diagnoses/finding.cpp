@@ -2,10 +2,20 @@
 
 namespace plumb {
 
-Severity severity_of_cost(double fraction) {
-    if (fraction >= 0.10)
+namespace {
+
+constexpr double kHigh = 0.10, kMedium = 0.03, kLow = 0.01; // of the run
+constexpr double kLeast_s = 0.020;
+
+} // namespace
+
+Severity severity_of(const Gain& gain, double run_s) {
+    const double fraction = gain.certain();
+    if (!(fraction >= kLow) || fraction * run_s < kLeast_s)
+        return Severity::info;
+    if (fraction >= kHigh)
         return Severity::high;
-    return fraction >= 0.03 ? Severity::medium : Severity::low;
+    return fraction >= kMedium ? Severity::medium : Severity::low;
 }
 
 const char* to_string(Severity severity) {

@@ -13,8 +13,6 @@ namespace plumb {
 
 enum class Severity { info, low, medium, high };
 
-// high from 10 % of the run on, medium from 3 %, low below. `fraction`: of the run's time, 0..1.
-Severity severity_of_cost(double fraction);
 const char* to_string(Severity severity);
 
 using Value = std::variant<bool, int64_t, double, std::string, std::vector<std::string>, std::vector<int64_t>>;
@@ -26,9 +24,17 @@ struct Cost {
 };
 
 struct Gain {
-    double fraction = 0; // of the run's wall time saved by the advice, 0..1
+    double fraction = 0; // of the run's wall time saved by the advice, 0..1: the best estimate, or an upper bound
     std::string how;     // in words: how it was estimated
+    std::optional<double> at_least = std::nullopt; // lower bound of `fraction`, where it is uncertain
+
+    double certain() const { return at_least.value_or(fraction); }
 };
+
+// What the advice gains decides, not the share of time that has a name: high where it saves at least 10 % of the run,
+// medium from 3 %, low from 1 % on. Below that, and below 20 ms, it is worth nobody's work: info. `run_s`: wall time
+// of the run.
+Severity severity_of(const Gain& gain, double run_s);
 
 struct Location {
     std::string file, function, module;
@@ -51,7 +57,8 @@ struct Advice {
 
 struct Finding {
     std::string id;
-    Severity severity = Severity::info;
+    Severity severity = Severity::info; // of the gain, unless it is fixed; set by findings_of() for all diagnoses
+    std::optional<Severity> fixed_severity = std::nullopt; // high: the program cannot end; info: no loss, for the record
     double confidence = 1; // 0..1
     std::string title;
     Cost cost;

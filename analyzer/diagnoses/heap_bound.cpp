@@ -1,5 +1,6 @@
 // Time in the memory allocator: every sample with the allocator on its call path, page faults and system calls
 // of the allocator included. Page faults of the program's first touch of fresh memory are kernel-time's.
+#include "diagnoses/changeable_code.h"
 #include "diagnoses/confidence.h"
 #include "diagnoses/heap_profile.h"
 #include "diagnoses/launch_command.h"
@@ -43,14 +44,14 @@ class HeapBound : public Diagnosis {
         finding.cost.seconds = totals.wall_of_share(profile.share() * profile.program_part());
         finding.cost.fraction = finding.cost.seconds / totals.wall_s;
         finding.cost.how = "measured";
-        finding.severity = severity_of_cost(finding.cost.fraction);
         const LineShares lines = add_places(input, profile, finding);
         finding.title = fmt::format("{:.0f} % of the CPU time goes into the memory allocator ({})",
                                     100 * profile.share(), module);
         if (!finding.where.empty())
             finding.title += ", most of all from " + place_name(finding.where[0]);
         finding.gain = {finding.cost.fraction,
-                        "upper bound: no allocation at all on the way; a faster allocator saves a part of it"};
+                        "upper bound: no allocation at all on the way; a faster allocator saves a part of it",
+                        finding.cost.fraction * certain_part(input.run, profile, lines, finding.where)};
         finding.subject.kind = "allocation";
         finding.subject.name = finding.where.empty() ? module : place_name(finding.where[0]);
         finding.subject.details["allocator"] = module;
@@ -73,6 +74,21 @@ class HeapBound : public Diagnosis {
             by_heap ? "time in the allocator, dealt out by how many allocations the heap sampler saw at each line"
                     : "call paths of the time samples");
         return lines;
+    }
+
+    // Of the time in the allocator: what changing the lines that are named saves. Where allocation is spread thinly over a
+    // whole program, no such change saves much; nor can code be changed that came with the system.
+    static double certain_part(const model::Run& run, const HeapProfile& profile, const LineShares& lines,
+                               const std::vector<Location>& named) {
+        double all_s = 0, users_s = 0;
+        for (const auto& [process, seconds] : profile.seconds_by_process) {
+            all_s += seconds;
+            users_s += is_users_program(run.processes[process]) ? seconds : 0;
+        }
+        double at_lines = lines.unplaced_fraction(); // which may be few lines as well
+        for (const Location& location : named)
+            at_lines += location.share;
+        return all_s > 0 ? users_s / all_s * std::min(1.0, at_lines) : 0;
     }
 
     static void add_evidence(const DiagnosisInput& input, const HeapProfile& profile, const RunTotals& totals,

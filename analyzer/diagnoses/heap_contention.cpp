@@ -77,7 +77,6 @@ class HeapContention : public Diagnosis {
         finding.cost.seconds = std::min(lost_s, totals.wall_s);
         finding.cost.fraction = finding.cost.seconds / totals.wall_s;
         finding.cost.how = "estimated";
-        finding.severity = severity_of_cost(finding.cost.fraction);
         const LineShares allocating = allocation_lines(input.paths, profile);
         finding.where = (waiting_lines.total() > 0 ? waiting_lines
                          : allocating.total() > 0  ? allocating

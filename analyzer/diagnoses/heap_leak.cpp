@@ -93,7 +93,7 @@ class HeapLeak : public Diagnosis {
     Finding finding_of(const Growth& growth) const {
         Finding finding;
         finding.id = id();
-        finding.severity = Severity::info;
+        finding.fixed_severity = Severity::info;
         // Of n sampled allocations the live part is known to about 1 / sqrt(n).
         finding.confidence = growth.exact ? 0.8 : 0.8 * (1 - 1 / std::sqrt(static_cast<double>(growth.samples) + 1));
         LineShares lines;

@@ -1,4 +1,5 @@
 // Time inside the kernel, by system call and by page faults, and the lines of the user's code that caused it.
+#include "diagnoses/changeable_code.h"
 #include "diagnoses/confidence.h"
 #include "diagnoses/emulated_accesses.h"
 #include "diagnoses/kernel_advice.h"
@@ -27,6 +28,7 @@ constexpr double kFault_s = 1e-6;    // generous: a minor fault takes 0.2 to 1 u
 struct CauseProfile {
     KernelCause cause;
     uint64_t hits = 0;
+    uint64_t users_hits = 0; // of them, in programs of the user's own
     LineShares lines;
 };
 
@@ -52,6 +54,7 @@ KernelProfile kernel_profile_of(model::CallPaths& paths) {
             CauseProfile& entry = profile.causes[{cause.name, cause.of_mpi}];
             entry.cause = cause;
             entry.hits += hits;
+            entry.users_hits += is_users_program(processes[process]) ? hits : 0;
             entry.lines.add(paths.user_frame(process, site.path), static_cast<double>(hits));
             profile.hits += hits;
         }
@@ -116,7 +119,6 @@ class KernelTime : public Diagnosis {
         finding.cost.seconds = totals.wall_of_share(share);
         finding.cost.fraction = finding.cost.seconds / totals.wall_s;
         finding.cost.how = "measured";
-        finding.severity = entry.cause.of_mpi ? Severity::info : severity_of_cost(finding.cost.fraction);
         finding.where = entry.lines.heaviest(5);
         finding.title = fmt::format("{:.0f} % of the CPU time goes into {}", 100 * share, words_of(entry.cause));
         if (!finding.where.empty())
@@ -124,7 +126,8 @@ class KernelTime : public Diagnosis {
         if (entry.cause.of_mpi) // ranks that wait in MPI poll and yield, which costs nobody time that others could use
             finding.gain = {0, "none by itself: what ranks wait for is told with MPI"};
         else
-            finding.gain = {finding.cost.fraction, "upper bound: all of it; the data that must be moved stays to be moved"};
+            finding.gain = {finding.cost.fraction, "upper bound: all of it; the data that must be moved stays to be moved",
+                            finding.cost.fraction * certain_part(input.run, entry)};
         finding.subject.kind = "call-site";
         finding.subject.name = finding.where.empty() ? entry.cause.name : place_name(finding.where[0]);
         finding.subject.details["cause"] = entry.cause.name;
@@ -142,6 +145,13 @@ class KernelTime : public Diagnosis {
         return finding;
     }
 
+    // Of the time that goes into a cause: what a change of the program saves for certain.
+    static double certain_part(const model::Run& run, const CauseProfile& entry) {
+        if (entry.cause.kind != KernelCause::Kind::page_fault)
+            return static_cast<double>(entry.users_hits) / static_cast<double>(entry.hits);
+        return fault_source(run) == FaultSource::process_starts ? 0 : repeated_fault_share(run);
+    }
+
     // Without samples from the kernel: how much is known from the accounting of user and system time, for what is
     // not, except that page faults are counted.
     std::vector<Finding> by_accounting(const RunTotals& totals) const {
@@ -157,7 +167,6 @@ class KernelTime : public Diagnosis {
         finding.cost.seconds = totals.wall_of_share(share);
         finding.cost.fraction = finding.cost.seconds / totals.wall_s;
         finding.cost.how = "measured";
-        finding.severity = severity_of_cost(finding.cost.fraction);
         finding.title = fmt::format("{:.0f} % of the CPU time is the kernel's; what for was not sampled", 100 * share);
         finding.gain = {finding.cost.fraction, "upper bound: all of it"};
         finding.subject.kind = "call-site";

@@ -101,10 +101,8 @@ class LibraryTimeDiagnosis : public Diagnosis {
         finding.evidence["library_fraction"] = share;
         finding.evidence["library_error_fraction"] = share_error(library.hits, samples);
         finding.evidence["sample_count"] = static_cast<int64_t>(library.hits);
-        finding.severity = Severity::info;
         for (const Cure& cure : kCures)
             if (library.path.find(cure.path_part) != std::string::npos) {
-                finding.severity = std::min(Severity::medium, severity_of_cost(finding.cost.fraction));
                 finding.gain = {finding.cost.fraction / 2, "a guess: optimised versions are at least twice as fast"};
                 finding.advice.push_back({cure.what, cure.how, "launch",
                     input.run.command.empty()

@@ -44,7 +44,6 @@ class LineSplitAccess : public Diagnosis {
         AccessCost cost = object.cost;
         cost.within_s = cost.split_lock_s = 0;
         finding.cost = run_cost(cost, accesses, input.run);
-        finding.severity = severity_of_cost(finding.cost.fraction);
         const bool pages = cost.page_s >= kPagesMatter * cost.total_s();
         finding.title = fmt::format("{} of the {} {} {} cross a {}", share_words(object, pages),
                                     access_words(object.kind, true), access_preposition(object.kind),
@@ -52,7 +51,8 @@ class LineSplitAccess : public Diagnosis {
         if (!object.cause.why.empty())
             finding.title += ": " + object.cause.why;
         finding.evidence["page_crossing_cost_fraction"] = cost.page_s / cost.total_s();
-        finding.gain = {finding.cost.fraction, "what aligned accesses of the same number would take less"};
+        finding.gain = {finding.cost.fraction, "what aligned accesses of the same number would take less",
+                        certain_gain(finding.cost)};
         if (object.kind.packed) {
             std::erase_if(finding.advice, [](const Advice& advice) { return advice.applies == "code"; });
             finding.advice.push_back(align_vectors(object));

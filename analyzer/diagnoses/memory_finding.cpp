@@ -97,7 +97,6 @@ std::optional<Finding> memory_finding(const DiagnosisInput& input, const MemoryC
     finding.cost.how = bound ? "bound" : "estimated";
     if (finding.cost.fraction < kLeastCost || finding.confidence < kLeastConfidence)
         return std::nullopt;
-    finding.severity = severity_of_cost(finding.cost.fraction);
     finding.gain = {finding.cost.fraction,
                     bound ? "upper bound: the remote accesses would take no time at all"
                           : "the remote accesses would take as long as local ones, by the distances that the firmware "

@@ -45,7 +45,6 @@ class MpiCollectiveWait : public Diagnosis {
         finding.cost.seconds = cost_s;
         finding.cost.fraction = fraction_of_run(input.run, cost_s);
         finding.cost.how = job.epoch_stride > 1 ? "estimated" : "measured";
-        finding.severity = severity_of_cost(finding.cost.fraction);
         finding.confidence = 0.9;
         finding.where = lines.heaviest(5);
         finding.subject.kind = "call-site";

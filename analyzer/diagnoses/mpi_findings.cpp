@@ -138,7 +138,6 @@ void allow_for_starved_ranks(double share, Finding& finding) {
         return;
     finding.cost.how = "bound";
     finding.gain = {0, "not known: the ranks had no CPUs of their own"};
-    finding.severity = std::min(finding.severity, Severity::low);
     finding.confidence = std::min(finding.confidence, kStarvedConfidence);
     finding.evidence["without_cpu_fraction"] = share;
     finding.evidence["why_bound"] = fmt::format("the ranks could have run but had no CPU for {:.0f} % of their time: they may have "

@@ -203,7 +203,6 @@ class MpiLateRank : public Diagnosis {
         finding.id = id();
         finding.cost.seconds = late.cost_s;
         finding.cost.fraction = fraction_of_run(input.run, late.cost_s);
-        finding.severity = severity_of_cost(finding.cost.fraction);
         finding.confidence = late.by_messages ? 0.7 : told.with.empty() ? 0.9 : 0.6;
         const model::MpiLateness lateness = late.behind.empty() ? lateness_of(late) : lateness_behind(job, late);
         const Reason reason = late.by_messages ? reason_by_messages(job) : main_reason(lateness);

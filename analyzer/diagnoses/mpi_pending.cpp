@@ -95,7 +95,10 @@ class MpiPendingCalls : public Diagnosis {
             steps.push_back(fmt::format("{} for {}", ranks[i], ranks[(i + 1) % ranks.size()]));
         finding.title = fmt::format("Deadlock: {} for one another: {}{}{}", ranks.size() == 1 ? "a rank waits" : "ranks wait",
                                     fmt::join(steps, ", "), ranks.size() > PendingWords::kMostNamed ? ", ..." : "", words.line_of(places));
-        finding.severity = job.pending.ring_proven ? Severity::high : severity_of_cost(finding.cost.fraction);
+        const Gain all_of_it = {finding.cost.fraction, "", std::nullopt}; // a ring that is only likely counts by its time
+        finding.fixed_severity = job.pending.ring_proven
+                                     ? Severity::high
+                                     : severity_of(all_of_it, static_cast<double>(input.run.wall_ns()) * 1e-9);
         finding.confidence = job.pending.ring_proven ? kRingProven : kRingLikely;
         finding.gain = {0, "the program cannot end as it is"};
         finding.subject.kind = "rank";
@@ -126,7 +129,7 @@ class MpiPendingCalls : public Diagnosis {
         if (!others.empty())
             finding.title += fmt::format(", {} was {}{}", ranks_words(words.numbers({others[0]})), words.doing(words.rank(others[0])),
                                          others_words(others.size() - 1));
-        finding.severity = Severity::info;
+        finding.fixed_severity = Severity::info;
         finding.confidence = kWhere;
         finding.gain = {0, "nothing: this says where the program ended itself"};
         finding.subject.kind = "rank";
@@ -176,7 +179,7 @@ class MpiPendingCalls : public Diagnosis {
             finding.title += fmt::format(", while {} {} in {}{}", ranks_words(words.numbers(waiting)),
                                          waiting.size() == 1 ? "was" : "were",
                                          same_call ? words.rank(waiting[0]).call : "MPI", words.line_of(waiting));
-        finding.severity = Severity::high;
+        finding.fixed_severity = Severity::high;
         finding.confidence = kFirstEnd;
         finding.gain = {0, "the program cannot go on without that rank"};
         finding.subject.kind = "rank";
@@ -238,7 +241,6 @@ class MpiPendingCalls : public Diagnosis {
         const double waited_s = words.longest_s(incomplete.inside);
         Finding finding = base(input, job, words, lines, waited_s);
         const std::vector<int> inside = words.numbers(incomplete.inside), missing = words.numbers(incomplete.missing);
-        finding.severity = severity_of_cost(finding.cost.fraction);
         finding.confidence = kIncomplete;
         finding.subject.kind = "rank";
         finding.subject.name = std::to_string(missing.empty() ? inside[0] : missing[0]);
@@ -248,7 +250,7 @@ class MpiPendingCalls : public Diagnosis {
                 if (different.size() < PendingWords::kMostNamed)
                     different.push_back(fmt::format("rank {} {}", words.rank(place).rank, words.doing(words.rank(place))));
             finding.title = fmt::format("Members of one communicator are in different collectives: {}", fmt::join(different, ", "));
-            finding.severity = Severity::high;
+            finding.fixed_severity = Severity::high;
         } else {
             finding.title = fmt::format("{} {} in {}{}", capitalised(ranks_words(inside)), inside.size() == 1 ? "waits" : "wait",
                                         incomplete.call, words.line_of(incomplete.inside));
@@ -288,7 +290,7 @@ class MpiPendingCalls : public Diagnosis {
         words.add(lines, waiting, 2);
         lines.add(input.paths.user_frame(stray.process, stray.path), 1);
         Finding finding = base(input, job, words, lines, std::max(0.0, waiting.for_s));
-        finding.severity = Severity::high;
+        finding.fixed_severity = Severity::high;
         finding.confidence = kStray;
         LineShares sent;
         sent.add(input.paths.user_frame(stray.process, stray.path), 1);
@@ -326,7 +328,7 @@ class MpiPendingCalls : public Diagnosis {
         // Nobody makes progress only where all of them are in MPI.
         const bool all = inside.size() == job.pending.ranks.size();
         Finding finding = base(input, job, words, lines, all ? std::max(0.0, least_s) : 0);
-        finding.severity = Severity::info;
+        finding.fixed_severity = Severity::info;
         finding.confidence = kWhere;
         const MpiPendingRank& first = words.rank(inside.empty() ? 0 : inside[0]);
         finding.title = fmt::format("{} of {} did not end MPI: rank {} is {}", job.pending.ranks.size(), job_words(input.run, job),

@@ -42,7 +42,6 @@ class MpiSerialised : public Diagnosis {
         finding.cost.seconds = serialised_seconds(job);
         finding.cost.fraction = fraction_of_run(input.run, finding.cost.seconds);
         finding.cost.how = job.message_stride > 1 ? "estimated" : "measured";
-        finding.severity = severity_of_cost(finding.cost.fraction);
         finding.confidence = 0.85;
         LineShares lines;
         lines.add(input.paths.user_frame(chains.process, chains.path), chains.wait_s);

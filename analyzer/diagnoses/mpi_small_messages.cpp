@@ -123,7 +123,6 @@ class MpiSmallMessages : public Diagnosis {
         finding.id = id();
         finding.cost.seconds = messages.latency_part_s / job.size;
         finding.cost.fraction = fraction_of_run(input.run, finding.cost.seconds);
-        finding.severity = severity_of_cost(finding.cost.fraction);
         finding.confidence = messages.by_steps ? 0.85 : 0.6;
         LineShares lines;
         for (const model::MpiCallSite& site : job.sites)

@@ -119,7 +119,6 @@ class PageSize : public Diagnosis {
         finding.cost.seconds = totals.wall_of_share(std::min(1.0, cost_ns * 1e-9 / totals.sampled_s));
         finding.cost.fraction = std::min(1.0, finding.cost.seconds / totals.wall_s);
         finding.cost.how = object.timed ? "estimated" : "bound";
-        finding.severity = object.timed ? severity_of_cost(finding.cost.fraction) : Severity::low;
         finding.confidence = confidence_above(object.samples, totals.samples, kLeastNotedFraction) *
                              (scatter.watched > 0 ? 1 : kUnwatched);
         finding.gain = gain_of(object, finding.cost.fraction);

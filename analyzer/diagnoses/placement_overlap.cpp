@@ -79,7 +79,7 @@ class PlacementOverlap : public Diagnosis {
                        const std::vector<Task>& tasks, const model::CpuSet& spare) const {
         Finding finding;
         finding.id = id();
-        finding.severity = Severity::info;
+        finding.fixed_severity = Severity::info;
         finding.confidence = 0.95;
         const std::string whom = count_of(tasks);
         finding.title = fmt::format("{} may only use {} while {} {} free", whom, cpu_names(mask), cpu_names(spare),

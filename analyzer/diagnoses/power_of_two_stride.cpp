@@ -121,7 +121,6 @@ class PowerOfTwoStride : public Diagnosis {
         finding.cost.seconds = totals.wall_of_share(std::min(1.0, object.cost_ns * 1e-9 / totals.sampled_s));
         finding.cost.fraction = std::min(1.0, finding.cost.seconds / totals.wall_s);
         finding.cost.how = "estimated";
-        finding.severity = severity_of_cost(finding.cost.fraction);
         finding.confidence = confidence_above(object.samples, totals.samples, kLeastNotedFraction);
         finding.gain = {finding.cost.fraction,
                         fmt::format("the same walk, timed on this machine: {:.2f} ns an access as it is, {:.2f} ns with "

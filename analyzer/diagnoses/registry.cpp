@@ -44,4 +44,12 @@ const DiagnosisEntry kEntries[] = {
 
 std::span<const DiagnosisEntry> diagnosis_registry() { return kEntries; }
 
+std::vector<Finding> findings_of(const DiagnosisEntry& entry, const DiagnosisInput& input) {
+    std::vector<Finding> findings = entry.make()->diagnose(input);
+    const double run_s = static_cast<double>(input.run.wall_ns()) * 1e-9;
+    for (Finding& finding : findings)
+        finding.severity = finding.fixed_severity.value_or(severity_of(finding.gain, run_s));
+    return findings;
+}
+
 } // namespace plumb

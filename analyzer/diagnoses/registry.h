@@ -5,6 +5,7 @@
 
 #include <memory>
 #include <span>
+#include <vector>
 
 namespace plumb {
 
@@ -15,6 +16,9 @@ struct DiagnosisEntry {
 };
 
 std::span<const DiagnosisEntry> diagnosis_registry();
+
+// What this diagnosis finds, each finding with its severity. Throws what the diagnosis throws.
+std::vector<Finding> findings_of(const DiagnosisEntry& entry, const DiagnosisInput& input);
 
 // One for each diagnosis, defined in the file named after it.
 std::unique_ptr<Diagnosis> make_bandwidth_saturated();

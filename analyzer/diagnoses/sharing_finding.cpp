@@ -176,7 +176,6 @@ std::optional<Finding> sharing_finding(const DiagnosisInput& input, const Shared
                          confidence_above(object.handed_over, object.pairs, kLeastOrderless * object.expected / pairs);
     if (finding.cost.fraction < kLeastNotedFraction || finding.confidence < kLeastConfidence)
         return std::nullopt;
-    finding.severity = severity_of_cost(finding.cost.fraction);
     finding.gain = gain_of(input.run, object, finding.cost.fraction);
     finding.where = object.where.heaviest(kMostPlaces);
     describe_subject(input, object, finding);

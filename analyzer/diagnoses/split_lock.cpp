@@ -13,12 +13,6 @@ namespace plumb {
 
 namespace {
 
-// From here on high, whatever it costs this run. A kernel that detects split locks lets a thread make 100 a second (it
-// puts it to sleep for 10 ms each time); a few hundred is more than a program survives there. On a machine that does
-// not, every one of them halts all CPUs' access to memory.
-constexpr double kHighRate_per_s = 300;
-constexpr double kMediumRate_per_s = 30;
-constexpr uint64_t kFew = 10;            // in a whole run: start-up code, told as info
 constexpr double kTrappedLock_ns = 5000; // no bus lock takes that long: the kernel or the hypervisor traps it
 
 class SplitLock : public Diagnosis {
@@ -39,24 +33,23 @@ class SplitLock : public Diagnosis {
     Finding finding_of(const DiagnosisInput& input, const UnalignedAccesses& accesses,
                        const UnalignedObject& object) const {
         const RunTotals totals = totals_of(input.run);
-        const double count = count_of(object, accesses);
+        const double count = std::max(static_cast<double>(object.counts.line_crossings), 1.0);
         const double rate = totals.wall_s > 0 ? count / totals.wall_s : 0;
         Finding finding = object_finding(object, accesses);
         finding.id = id();
         finding.cost = run_cost(object.cost, accesses, input.run);
-        finding.severity = severity_of(count, rate, finding.cost.fraction);
-        finding.title = fmt::format("{}{} split locks, {:.0f} a second: a {} {} {} crosses a cache line",
-                                    object.counts.exact ? "" : "at least ",
-                                    grouped(static_cast<uint64_t>(std::llround(count))), rate,
-                                    access_words(object.kind), "to", object_words(object.data));
+        const double most = most_of(object, accesses);
+        finding.title = fmt::format("{}: a {} to {} crosses a cache line", count_words(object.counts.exact, count, most, rate),
+                                    access_words(object.kind), object_words(object.data));
         if (!object.cause.why.empty())
             finding.title += "; " + object.cause.why;
         finding.gain = {finding.cost.fraction, "all of it, once the data are aligned; other jobs of the machine gain too"};
         finding.evidence["split_lock_count"] = static_cast<int64_t>(std::llround(count));
         finding.evidence["split_locks_per_second"] = rate;
-        finding.evidence["high_from_per_second"] = kHighRate_per_s;
+        if (most > count)
+            finding.evidence["split_lock_estimate_most_count"] = static_cast<int64_t>(std::llround(most));
         if (accesses.penalties)
-            add_machine(*accesses.penalties, count, totals.wall_s, finding);
+            add_machine(*accesses.penalties, std::max(count, most), totals.wall_s, finding);
         else
             finding.evidence["other_jobs"] = std::string("what one costs was not measured here: on bare metal each halts "
                                                          "every CPU's access to memory");
@@ -67,22 +60,24 @@ class SplitLock : public Diagnosis {
         return finding;
     }
 
-    // In find mode only some were caught; the time that the line took bounds how many there can have been.
-    static double count_of(const UnalignedObject& object, const UnalignedAccesses& accesses) {
-        const double caught = static_cast<double>(object.counts.line_crossings);
+    // In find mode only some were caught. The time that samples saw there is that of no more than this: one alone, as it
+    // was timed on this machine, takes less than one that meets others. 0: nothing is known beyond those caught.
+    static double most_of(const UnalignedObject& object, const UnalignedAccesses& accesses) {
         if (object.counts.exact || !accesses.penalties || object.cost.how != AccessCost::How::estimated)
-            return std::max(caught, 1.0);
+            return 0;
         const double one_ns = accesses.penalties->split_lock_ns - accesses.penalties->locked_ns;
-        return one_ns > 0 ? std::max(caught, object.cost.split_lock_s * 1e9 / one_ns) : std::max(caught, 1.0);
+        return one_ns > 0 ? object.cost.split_lock_s * 1e9 / one_ns : 0;
     }
 
-    static Severity severity_of(double count, double rate, double fraction) {
-        if (count < kFew)
-            return Severity::info;
-        const Severity by_rate = rate >= kHighRate_per_s     ? Severity::high
-                                 : rate >= kMediumRate_per_s ? Severity::medium
-                                                             : Severity::low;
-        return std::max(by_rate, severity_of_cost(fraction));
+    // What was counted, and what is estimated, each by its name.
+    static std::string count_words(bool exact, double count, double most, double rate) {
+        const std::string number = grouped(static_cast<uint64_t>(std::llround(count)));
+        if (exact)
+            return fmt::format("{} split locks, {:.0f} a second", number, rate);
+        const double unit = most > 100 ? std::pow(10, std::floor(std::log10(most)) - 1) : 1; // two digits
+        return most > count ? fmt::format("{} split locks caught, an estimated {} in all at the most", number,
+                                          grouped(static_cast<uint64_t>(std::ceil(most / unit) * unit)))
+                            : fmt::format("{} split locks caught, and maybe more", number);
     }
 
     static void add_machine(const model::AccessPenalties& machine, double count, double wall_s, Finding& finding) {

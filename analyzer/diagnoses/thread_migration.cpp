@@ -102,11 +102,11 @@ class ThreadMigration : public Diagnosis {
         finding.id = id();
         // A bound that nothing measured does not shout.
         finding.cost = {cost_s, cost_s / totals.wall_s, "bound"};
-        finding.severity = std::min(Severity::medium, severity_of_cost(finding.cost.fraction));
         finding.confidence = exact ? 0.6 : 0.5;
         finding.title = fmt::format("{} moved from CPU to CPU {:.0f} times a second of {} CPU time", count_of(tasks),
                                     static_cast<double>(moves) / run_s, tasks.size() == 1 ? "its" : "their");
         finding.gain = {finding.cost.fraction, "upper bound: each move costs a refill of the core's own cache"};
+        finding.fixed_severity = std::min(Severity::medium, severity_of(finding.gain, totals.wall_s));
         finding.where = lines_of(input.paths, tasks).heaviest(5);
         finding.subject.kind = "thread";
         finding.subject.name = names.front();

@@ -44,19 +44,17 @@ class UnalignedAccess : public Diagnosis {
         if (is_told_as_crossing(cost, accesses, input.run))
             cost.line_s = cost.page_s = 0;
         finding.cost = run_cost(cost, accesses, input.run);
-        finding.severity = finding.cost.fraction < kLeastNotedFraction ? Severity::info
-                                                                       : severity_of_cost(finding.cost.fraction);
         const std::string what = fmt::format("{} {} {}", access_words(object.kind), access_preposition(object.kind),
                                              object_words(object.data));
         finding.title = object.trapped()
-                            ? fmt::format("Unaligned {}, {}", what, count_words(object.counts))
+                            ? fmt::format("Unaligned {}, {}", what, count_words(object))
                             : fmt::format("Unaligned {}, in {} of the sampled time there", what, sampled_share(object));
         if (!object.called_code.empty())
             finding.title += ", in " + object.called_code;
         if (!object.cause.why.empty())
             finding.title += ": " + object.cause.why;
-        finding.gain = {finding.cost.fraction, "all of it, once the accesses are aligned"};
-        if (finding.severity == Severity::info)
+        finding.gain = {finding.cost.fraction, "all of it, once the accesses are aligned", certain_gain(finding.cost)};
+        if (finding.gain.certain() < kLeastNotedFraction)
             finding.advice.push_back(no_need(object));
         if (object.cause.cause == Misalignment::Cause::unknown && object.trapped())
             finding.advice.push_back({"Record every allocation to name the data",

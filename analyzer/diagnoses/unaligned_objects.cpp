@@ -39,6 +39,7 @@ void add_share(Draft& draft, const AccessLine& line, const AccessObject& part_of
     object.cost.add(cost);
     object.priced |= line.priced;
     const bool exact = line.counts.exact && share >= 1;
+    object.dealt_out |= line.trapped() && share < 1;
     if (line.trapped())
         object.counts.exact = object.counts.hits == 0 ? exact : object.counts.exact && exact;
     object.counts.hits += part(line.counts.hits, share);
@@ -170,9 +171,19 @@ Finding object_finding(const UnalignedObject& object, const UnalignedAccesses& a
     return finding;
 }
 
-std::string count_words(const AccessCounts& counts) {
-    return fmt::format("{}{} time{}", counts.exact ? "" : "at least ", grouped(counts.hits),
-                       counts.hits == 1 ? "" : "s");
+std::string count_words(const UnalignedObject& object) {
+    const AccessCounts& counts = object.counts;
+    std::string words = fmt::format("{}{} time{}", object.dealt_out ? "about " : counts.exact ? "" : "at least ",
+                                    grouped(counts.hits), counts.hits == 1 ? "" : "s");
+    std::vector<std::string> others;
+    for (const std::string& member : object.members)
+        if (member != object.data.member)
+            others.push_back(member);
+    if (others.size() == 1)
+        words += " together with member " + others[0];
+    else if (!others.empty())
+        words += fmt::format(" together with {} other members, {} first", others.size(), others[0]);
+    return words;
 }
 
 } // namespace plumb

@@ -17,7 +17,8 @@ struct UnalignedObject {
     std::vector<std::string> members; // that are accessed unaligned, the most accessed first
     model::AccessKind kind;           // of the heaviest line
     std::string called_code;          // of the same: where its instructions are, if that is something it calls
-    AccessCounts counts;              // a line that touches several objects is dealt out by kept addresses: not exact
+    AccessCounts counts;
+    bool dealt_out = false;           // a line touches several objects: its counts are shared out by kept addresses
     uint64_t samples = 0, sampled_line_crossings = 0, sampled_page_crossings = 0; // of address sampling
     AccessCost cost;
     bool priced = false;
@@ -35,7 +36,8 @@ std::vector<UnalignedObject> unaligned_objects(const UnalignedAccesses& accesses
 // diagnosis.
 Finding object_finding(const UnalignedObject& object, const UnalignedAccesses& accesses);
 
-// "4,096 times", "at least 20 times".
-std::string count_words(const AccessCounts& counts);
+// "4,096 times", "at least 20 times", "about 700 times" where shares are estimated, "4,096 times together with member
+// key" where the object's words name one member and the count is of several.
+std::string count_words(const UnalignedObject& object);
 
 } // namespace plumb

@@ -109,6 +109,10 @@ bool is_mpi_module(const std::string& path);
 // The libraries that plumb itself preloads.
 bool is_shim_module(const std::string& path);
 
+// True for programs and libraries where a distribution's packages put them (/usr/bin, /usr/lib): whoever runs them
+// seldom builds them, so advice to change their code gains nothing for certain. Not for /usr/local and /opt.
+bool is_packaged_file(const std::string& path);
+
 // True for source files that came with the compiler or the system: what is inlined from them belongs to its caller.
 bool is_system_source(const std::string& file);
 

@@ -74,6 +74,13 @@ bool is_system_module(const std::string& path) {
     return std::find(kRuntimeLibraries.begin(), kRuntimeLibraries.end(), name) != kRuntimeLibraries.end();
 }
 
+bool is_packaged_file(const std::string& path) {
+    for (const char* directory : {"/usr/bin/", "/usr/sbin/", "/usr/games/", "/usr/lib", "/bin/", "/sbin/", "/lib", "/snap/"})
+        if (path.starts_with(directory)) // lib32, lib64 and libexec included
+            return true;
+    return false;
+}
+
 bool is_system_source(const std::string& file) {
     for (const char* directory : {"/usr/include/", "/usr/lib/gcc/", "/usr/lib/llvm-", "/rustc/"})
         if (file.starts_with(directory))

@@ -38,6 +38,8 @@ void make_presentable(Finding& finding) {
     finding.cost.seconds = std::max(0.0, finite(finding.cost.seconds));
     finding.cost.fraction = std::clamp(finite(finding.cost.fraction), 0.0, 1.0);
     finding.gain.fraction = std::clamp(finite(finding.gain.fraction), 0.0, 1.0);
+    if (finding.gain.at_least)
+        finding.gain.at_least = std::clamp(finite(*finding.gain.at_least), 0.0, finding.gain.fraction);
     for (Location& location : finding.where)
         location.share = std::clamp(finite(location.share), 0.0, 1.0);
     std::erase_if(finding.evidence, [](const auto& entry) {
@@ -48,7 +50,7 @@ void make_presentable(Finding& finding) {
 
 void run_diagnosis(const DiagnosisEntry& entry, const DiagnosisInput& input, Report& report) {
     try {
-        for (Finding& finding : entry.make()->diagnose(input)) {
+        for (Finding& finding : findings_of(entry, input)) {
             make_presentable(finding);
             report.findings.push_back(std::move(finding));
         }

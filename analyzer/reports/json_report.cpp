@@ -132,6 +132,13 @@ Json location_object(const Location& location) {
     return object;
 }
 
+Json gain_of(const Gain& gain) {
+    Json json = {{"fraction", number(gain.fraction)}, {"how", gain.how}};
+    if (gain.at_least)
+        json["at_least_fraction"] = number(*gain.at_least);
+    return json;
+}
+
 Json finding_object(const Finding& finding) {
     Json where = Json::array(), advice = Json::array(), evidence = Json::object();
     for (const Location& location : finding.where)
@@ -158,7 +165,7 @@ Json finding_object(const Finding& finding) {
              {{"seconds", number(finding.cost.seconds)},
               {"fraction", number(finding.cost.fraction)},
               {"how", finding.cost.how}}},
-            {"gain", {{"fraction", number(finding.gain.fraction)}, {"how", finding.gain.how}}},
+            {"gain", gain_of(finding.gain)},
             {"where", where},
             {"subject", subject},
             {"evidence", evidence},

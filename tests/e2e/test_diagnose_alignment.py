@@ -84,7 +84,9 @@ class Alignment(PlumbTest):
         self.assertEqual(finding["where"][0]["line"], line_of("culprit: counter"))
         self.assertEqual(finding["evidence"]["split_lock_count"], LOCKS)
         self.assertTrue(finding["evidence"]["counted_exactly"])
-        self.assertNotEqual(finding["severity"], "info")
+        # Microseconds or hundreds of them each: the machine decides whether their cure gains anything.
+        gained_s = finding["gain"]["fraction"] * report["run"]["seconds"]
+        self.assertEqual(finding["severity"] == "info", finding["gain"]["fraction"] < 0.01 or gained_s < 0.02, finding)
         self.assertEqual(finding["evidence"]["cause"], "packed structure", finding)
 
     def test_find_names_the_same_line(self):

@@ -308,7 +308,6 @@ class Oversubscribed : public Diagnosis {
     std::vector<Finding> diagnose(const DiagnosisInput& input) const override {
         Finding finding;
         finding.id = id();
-        finding.severity = Severity::high;
         finding.title = "4 threads of app share CPU 0 while CPU 1 stands idle";
         finding.cost = {5.87, 0.497, "measured"};
         finding.gain = {0.48, "the four spread evenly over the 2 allowed CPUs"};
@@ -336,7 +335,7 @@ class HeapBound : public Diagnosis {
     std::vector<Finding> diagnose(const DiagnosisInput&) const override {
         Finding small;
         small.id = id();
-        small.severity = Severity::low;
+        small.gain = {0.017, "upper bound: no allocation at all on the way", 0.012};
         small.confidence = 0.6;
         small.title = "2 % of the CPU time goes into allocating and freeing 64-byte blocks in one loop";
         small.cost = {0.2, 0.017, "estimated"};
@@ -359,7 +358,7 @@ class Hostile : public Diagnosis {
     std::vector<Finding> diagnose(const DiagnosisInput&) const override {
         Finding finding;
         finding.id = id();
-        finding.severity = Severity::medium;
+        finding.fixed_severity = Severity::medium;
         finding.title = hostile;
         finding.cost = {std::numeric_limits<double>::infinity(), std::numeric_limits<double>::quiet_NaN(),
                         "bound"};

@@ -43,7 +43,7 @@ struct Diagnosed {
         model::CallPaths paths(run, resolver);
         for (const DiagnosisEntry& entry : diagnosis_registry())
             if (std::strcmp(entry.id, id) == 0)
-                return entry.make()->diagnose({run, paths});
+                return findings_of(entry, {run, paths});
         throw std::runtime_error(std::string("no diagnosis ") + id);
     }
 

@@ -75,7 +75,7 @@ struct MadeUp {
         model::CallPaths paths(run, resolver);
         for (const DiagnosisEntry& entry : diagnosis_registry())
             if (std::string_view(entry.id) == "mpi-pending")
-                return entry.make()->diagnose({run, paths});
+                return findings_of(entry, {run, paths});
         return {};
     }
 

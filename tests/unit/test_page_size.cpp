@@ -551,7 +551,7 @@ TEST_CASE("where no huge pages were to be had the cost is a bound and the gain i
     REQUIRE(findings.size() == 1);
     CHECK(findings[0].cost.how == "bound");
     CHECK(findings[0].cost.fraction == Approx(0.5));
-    CHECK(findings[0].severity == Severity::low);
+    CHECK(findings[0].severity == Severity::info);
     CHECK(findings[0].gain.fraction == 0);
     CHECK_THAT(findings[0].gain.how, Contains("not known") && Contains("never"));
 }

@@ -12,6 +12,7 @@
 #include "support/error.h"
 
 #include <catch2/catch.hpp>
+#include <cmath>
 
 using namespace plumb;
 
@@ -68,7 +69,7 @@ template <int cents> class Costs : public Diagnosis {
         Finding finding;
         finding.id = "costs-" + std::to_string(cents);
         finding.cost.fraction = cents / 100.0;
-        finding.severity = severity_of_cost(finding.cost.fraction);
+        finding.gain = {finding.cost.fraction, "all of it", std::nullopt};
         return {finding};
     }
 };
@@ -127,6 +128,23 @@ TEST_CASE("findings are sorted by severity and cost; one failing diagnosis takes
     REQUIRE_FALSE(report.evidence.empty());
     CHECK(report.evidence.back().source == "fails");
     CHECK(report.evidence.back().why.find("no reason") != std::string::npos);
+}
+
+TEST_CASE("severity follows what the advice gains for certain") {
+    const auto severity = [](double fraction, double run_s, std::optional<double> at_least = std::nullopt) {
+        return severity_of({fraction, "", at_least}, run_s);
+    };
+    CHECK(severity(0.10, 10) == Severity::high);
+    CHECK(severity(0.099, 10) == Severity::medium);
+    CHECK(severity(0.03, 10) == Severity::medium);
+    CHECK(severity(0.029, 10) == Severity::low);
+    CHECK(severity(0.01, 10) == Severity::low);
+    CHECK(severity(0.0099, 10) == Severity::info);
+    CHECK(severity(0.9, 0.022) == Severity::info); // less than 20 ms
+    CHECK(severity(0.9, 0.023) == Severity::high);
+    CHECK(severity(0.5, 10, 0.04) == Severity::medium); // the rest is uncertain
+    CHECK(severity(0.5, 10, 0) == Severity::info);
+    CHECK(severity(NAN, 10) == Severity::info);
 }
 
 TEST_CASE("--only runs what it names and refuses what does not exist") {
