@@ -1,7 +1,7 @@
 #include "hooks/real_functions.h"
 
 #include "hooks/inner_threads.h"
-#include "platform/system_call.h"
+#include "platform/futex_lock.h"
 #include "record/program_signals.h"
 
 #include <errno.h>
@@ -11,7 +11,7 @@ namespace plumb::shim {
 namespace {
 
 RealFunctions table;
-std::atomic<uint32_t> filling{0};
+constinit FutexLock filling{};
 __thread bool filled_by_this_thread = false;
 
 // Later than glibc 2.26, or in libraries of their own (librt, libanl) before 2.34.
@@ -39,11 +39,7 @@ const RealFunctions* resolve_real_functions() {
     if (filled_by_this_thread)
         return nullptr;
     const int error_of_program = errno;
-    uint32_t free = 0;
-    while (!filling.compare_exchange_weak(free, 1, std::memory_order_acquire)) {
-        system_call(SYS_sched_yield);
-        free = 0;
-    }
+    filling.take();
     if (!published_functions.load(std::memory_order_acquire)) {
         filled_by_this_thread = true;
 #define PLUMB_X(family, result, name, parameters) find(table.name, #name, false);
@@ -54,7 +50,7 @@ const RealFunctions* resolve_real_functions() {
         published_functions.store(&table, std::memory_order_release);
         stand_before_inner_thread_functions();
     }
-    filling.store(0, std::memory_order_release);
+    filling.release();
     errno = error_of_program;
     return &table;
 }

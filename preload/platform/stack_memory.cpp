@@ -26,10 +26,11 @@ StackBounds first_thread_bounds() {
     return bounds;
 }
 
-} // namespace
+// Of the calling thread. A forked child runs on the same stack: it must not ask again, because that may allocate, and another
+// thread of its parent may have held the allocator's lock (_Fork leaves it locked).
+__thread StackBounds known_bounds __attribute__((tls_model("initial-exec")));
 
-StackBounds find_stack_bounds() {
-    const uint64_t here = reinterpret_cast<uint64_t>(__builtin_frame_address(0));
+StackBounds ask_for_bounds(uint64_t here) {
     if (&__libc_stack_end && getpid() == static_cast<pid_t>(syscall(SYS_gettid))) {
         const StackBounds bounds = first_thread_bounds();
         // In a child forked by another thread the first thread runs on that thread's stack.
@@ -48,6 +49,15 @@ StackBounds find_stack_bounds() {
     }
     pthread_attr_destroy(&attributes);
     return bounds;
+}
+
+} // namespace
+
+StackBounds find_stack_bounds() {
+    const uint64_t here = reinterpret_cast<uint64_t>(__builtin_frame_address(0));
+    if (!known_bounds.contains(here))
+        known_bounds = ask_for_bounds(here);
+    return known_bounds;
 }
 
 bool StackReader::load_foreign(uint64_t address, uint64_t* value) {

@@ -60,6 +60,8 @@ const char* allocator_with_used_operator_new() {
     return images.need_operator_new ? allocator->l_name : nullptr;
 }
 
+Text<512> other_operator_new; // the library that has it; empty: none
+
 HeapMode asked_mode() {
     const char* text = settings.text(Setting::kHeapMode);
     if (!text || strcmp(text, "sample") == 0)
@@ -87,7 +89,11 @@ bool start(bool forked) {
     learn_stack(guard);
     if (ThreadHeap* heap = thread_heap(guard))
         heap->set_stack(guard.thread().stack);
-    if (const char* library = allocator_with_used_operator_new()) {
+    // A forked child asks nothing of the loader: another thread of its parent may have held the loader's lock.
+    if (!forked)
+        if (const char* library = allocator_with_used_operator_new())
+            other_operator_new << library;
+    if (const char* library = other_operator_new.c_str(); *library) {
         Text<512> why;
         why << "malloc and its kin are recorded, but C++ allocations are not: " << library
             << " has an operator new of its own";

@@ -1,7 +1,9 @@
 // The program's signal dispositions: the table, and what sigaction() does while signals are owned.
 #include "platform/alignment_flag.h"
+#include "platform/futex_lock.h"
 #include "platform/identity.h"
 #include "platform/memory.h"
+#include "platform/shadow_stack.h"
 #include "platform/signal_action.h"
 #include "platform/system_call.h"
 #include "record/process.h"
@@ -21,7 +23,7 @@ namespace {
 
 struct Shared { // lies in a page that a forked child finds zeroed, and a child of vfork does not
     std::atomic<uint32_t> pid;
-    std::atomic<uint32_t> locked;
+    FutexLock lock;
 };
 constexpr size_t kPageBytes = 64 * 1024; // the largest page in use
 Shared* shared = nullptr; // from the first owned or open signal on, which is before there is a second thread
@@ -43,14 +45,10 @@ class LockedTable {
     LockedTable() {
         const uint64_t all = ~uint64_t{0};
         system_call(SYS_rt_sigprocmask, SIG_SETMASK, word(&all), word(&mask_before_), sizeof all);
-        uint32_t free = 0;
-        while (!shared->locked.compare_exchange_weak(free, 1, std::memory_order_acquire)) {
-            system_call(SYS_sched_yield);
-            free = 0;
-        }
+        shared->lock.take();
     }
     ~LockedTable() {
-        shared->locked.store(0, std::memory_order_release);
+        shared->lock.release();
         system_call(SYS_rt_sigprocmask, SIG_SETMASK, word(&mask_before_), 0, sizeof mask_before_);
     }
 
@@ -238,7 +236,7 @@ void continue_program_signals_in_child() {
     if (!shared)
         return;
     shared->pid.store(process_id(), std::memory_order_relaxed);
-    shared->locked.store(0, std::memory_order_relaxed);
+    shared->lock.forget_holder();
 }
 
 bool in_vfork_child() {
@@ -299,6 +297,8 @@ void let_signal_go(int number) {
 int own_signal(int number, void (*handler)(int, siginfo_t*, void*)) {
     if ((number != SIGBUS && number != SIGTRAP) || !share())
         return -EINVAL;
+    if (shadow_stack_is_on()) // handlers would return elsewhere than they were called from
+        return -ENOTSUP;
     const AlignmentTrapOff off;
     struct sigaction action;
     if (real_signal_functions.sigaction(number, nullptr, &action) != 0)

@@ -9,7 +9,6 @@
 #include "record/trace_writer.h"
 
 #include <errno.h>
-#include <sched.h>
 #include <signal.h>
 #include <sys/mman.h>
 #include <sys/utsname.h>
@@ -72,7 +71,7 @@ int TraceFile::create(const char* directory, uint32_t pid, uint64_t start_ticks,
     base_ = nullptr;
     limit_bytes_ = round_up(limit_bytes < kFirstBytes ? kFirstBytes : limit_bytes);
     mapped_bytes_.store(0, std::memory_order_relaxed);
-    growing_.store(0, std::memory_order_relaxed);
+    growing_.forget_holder();
     cannot_grow_.store(false, std::memory_order_relaxed);
     grow_again_ns_.store(0, std::memory_order_relaxed);
     patience_ns_.store(0, std::memory_order_relaxed);
@@ -141,11 +140,7 @@ bool TraceFile::ensure_mapped(uint64_t bytes) {
     if (begin < grow_again_ns_.load(std::memory_order_relaxed))
         return false;
     const SignalsBlocked blocked;
-    uint32_t free = 0;
-    while (!growing_.compare_exchange_weak(free, 1, std::memory_order_acquire)) {
-        system_call(SYS_sched_yield); // another thread grows it: tens of microseconds
-        free = 0;
-    }
+    growing_.take(); // another thread grows it: tens of microseconds
     bool enough = bytes <= mapped_bytes_.load(std::memory_order_relaxed);
     if (!enough) {
         uint64_t target = mapped_bytes_.load(std::memory_order_relaxed) * 2;
@@ -173,7 +168,7 @@ bool TraceFile::ensure_mapped(uint64_t bytes) {
             cannot_grow_.store(true, std::memory_order_relaxed);
         add_own_cost(now_ns() - begin);
     }
-    growing_.store(0, std::memory_order_release);
+    growing_.release();
     return enough;
 }
 

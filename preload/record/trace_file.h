@@ -10,6 +10,8 @@
 // Signal-safe except create(). Thread-safe. errno is untouched.
 #pragma once
 
+#include "platform/futex_lock.h"
+
 #include <atomic>
 #include <limits.h>
 #include <plumb/trace_format.h>
@@ -54,7 +56,7 @@ class TraceFile {
     uint64_t device_ = 0;
     uint64_t inode_ = 0;
     std::atomic<uint64_t> mapped_bytes_{0};
-    std::atomic<uint32_t> growing_{0};
+    FutexLock growing_{};
     std::atomic<bool> cannot_grow_{false};
     std::atomic<uint64_t> grow_again_ns_{0}; // after a temporary failure: not before that time
     std::atomic<uint64_t> patience_ns_{0};   // what was waited for after the last one

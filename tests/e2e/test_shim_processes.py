@@ -29,6 +29,15 @@ class Forks(ShimTest):
             self.assertTrue(all(start["tid"] == trace.pid or start["creator_tid"] == trace.pid
                                 for start in trace.of("ThreadStart")))
 
+    def test_children_do_not_wait_for_a_lock_of_their_parents_other_thread(self):
+        for hz in ("", "250"):
+            with self.subTest(hz=hz):
+                done = self.run_both("fork_in_lock", PLUMB_COLLECTORS="threads,modules,heap,mpi", PLUMB_TIMER_HZ=hz)
+                self.assertEqual(done.stdout, "fork: 10\n_Fork: 11\n")
+                self.assertEqual(sorted(trace.end[1] for trace in self.traces() if trace.start["flags"] & 1), [10, 11])
+                for trace in self.traces():
+                    trace.path.unlink()
+
     def test_daemon_goes_on_recording(self):
         ready = self.scratch / "ready"
         done = self.run_shimmed("daemonise", ready)

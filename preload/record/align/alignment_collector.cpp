@@ -4,6 +4,7 @@
 #include "platform/cpu_tick.h"
 #include "platform/files.h"
 #include "platform/memory_instruction.h"
+#include "platform/shadow_stack.h"
 #include "platform/text.h"
 #include "platform/unwind_table.h"
 #include "record/align/code_ranges.h"
@@ -74,6 +75,9 @@ bool prepare(const Guard& guard) {
     const char* why = nullptr;
     if (is_traced())
         write_missing(guard, "a debugger or tracer is attached, which would stop at every hit", "run without it");
+    else if (shadow_stack_is_on())
+        write_missing(guard, "shadow stacks are on in this process: they forbid the way in which its handlers are entered",
+                      "run it with GLIBC_TUNABLES=glibc.cpu.x86_shstk=off");
     else if (!load_decoder(&why))
         write_missing(guard, why, "install the package libzydis4.0");
     else if (!allocate_sites())

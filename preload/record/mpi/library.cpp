@@ -1,6 +1,6 @@
 #include "record/mpi/library.h"
 
-#include "platform/system_call.h"
+#include "platform/futex_lock.h"
 #include "record/mpi/library_symbols.h"
 
 #include <string.h>
@@ -12,7 +12,7 @@ constinit std::atomic<const Library*> known_library{nullptr};
 namespace {
 
 Library known{};
-std::atomic<uint32_t> filling{0};
+constinit FutexLock filling{};
 constinit const Library kNoLibrary{};
 
 Handle address_of(const char* variable) { return reinterpret_cast<Handle>(find_variable(variable)); }
@@ -106,16 +106,12 @@ const Library& find_library() {
         return *ready;
     if (!library_is_loaded())
         return kNoLibrary;
-    uint32_t free = 0;
-    while (!filling.compare_exchange_weak(free, 1, std::memory_order_acquire)) {
-        system_call(SYS_sched_yield);
-        free = 0;
-    }
+    filling.take();
     if (!known_library.load(std::memory_order_relaxed)) {
         describe(known);
         known_library.store(&known, std::memory_order_release);
     }
-    filling.store(0, std::memory_order_release);
+    filling.release();
     return known;
 }
 

@@ -4,10 +4,12 @@
 #include "record/trace_writer.h"
 
 #include <linux/membarrier.h>
+#include <time.h>
 
 namespace plumb::shim::mpi {
 namespace {
 constexpr uint32_t kSpins = 400;
+constexpr timespec kPause = {0, 50'000};
 constexpr uint64_t kLongestWaitNs = 250'000'000; // a holder that was preempted is back by then, also on a busy CPU
 
 bool barrier_on_all_threads(int command) { return system_call(SYS_membarrier, command, 0, 0) == 0; }
@@ -64,7 +66,7 @@ bool TableLock::wait() {
     }
     if (!taken && !impatient_.load(std::memory_order_relaxed))
         for (const uint64_t end_ns = now_ns() + kLongestWaitNs; !taken && now_ns() < end_ns; taken = try_shared())
-            system_call(SYS_sched_yield);
+            system_call(SYS_nanosleep, word(&kPause), 0); // to yield would not let a holder of lower priority run
     impatient_.store(!taken, std::memory_order_relaxed);
     if (!taken)
         refused_.fetch_add(1, std::memory_order_relaxed);

@@ -1,9 +1,11 @@
 // The program's signals while SIGBUS and SIGTRAP are owned, without any alignment trap: the owner gives everything on.
 #include "fake_trace.h"
+#include "platform/shadow_stack.h"
 #include "platform/system_call.h"
 #include "record/program_signals.h"
 
 #include <catch2/catch.hpp>
+#include <errno.h>
 #include <setjmp.h>
 #include <signal.h>
 #include <string.h>
@@ -219,4 +221,19 @@ TEST_CASE("the default action ends the process with the signal's status") {
             CHECK(WTERMSIG(status) == number);
         }
     }
+}
+
+TEST_CASE("no signal is owned where shadow stacks are on") {
+    const auto real_status = shadow_stack_status;
+    shadow_stack_status = [](uint64_t* features) -> long {
+        *features = 1;
+        return 0;
+    };
+    const int error = own_signal(SIGBUS, [](int, siginfo_t*, void*) {});
+    shadow_stack_status = real_status;
+    CHECK(error == -ENOTSUP);
+    CHECK_FALSE(owns_signals());
+    shadow_stack_status = [](uint64_t*) -> long { return -EINVAL; }; // an older kernel
+    CHECK_FALSE(shadow_stack_is_on());
+    shadow_stack_status = real_status;
 }
