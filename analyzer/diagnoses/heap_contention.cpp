@@ -68,12 +68,14 @@ class HeapContention : public Diagnosis {
         const double slept_fraction = waiting_s / static_cast<double>(threads) / totals.wall_s;
         if (by_locks < kLeastConfidence && slept_fraction < kLeastSleep)
             return {};
-        const double locking_s = profile.lock_share() * profile.program_part() * totals.cpu_s;
+        // Threads that hold one another up seldom run side by side: CPU time in the locks is shared out over as many threads
+        // as ran at a time, not over all there are. One may be awake in a lock while another sleeps in it: no sum.
+        const double locking_s = totals.wall_of_share(profile.lock_share() * profile.program_part());
         Finding finding;
         finding.id = id();
         // Two witnesses that agree are better than one; stdio takes locks of the same kind.
         finding.confidence = by_locks >= kLeastConfidence && slept_fraction >= kLeastSleep ? 0.95 : 0.75;
-        const double lost_s = std::max(locking_s, waiting_s) / static_cast<double>(threads);
+        const double lost_s = std::max(locking_s, waiting_s / static_cast<double>(threads));
         finding.cost.seconds = std::min(lost_s, totals.wall_s);
         finding.cost.fraction = finding.cost.seconds / totals.wall_s;
         finding.cost.how = "estimated";

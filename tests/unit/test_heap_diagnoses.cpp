@@ -164,6 +164,15 @@ TEST_CASE("contention needs threads that sleep in the allocator") {
         REQUIRE(findings.size() == 1);
         CHECK(number(findings[0], "lock_cpu_fraction") == Approx(200.0 / 1200));
     }
+    SECTION("threads that hold one another up seldom run side by side: time in the locks is the run's, not a thread's") {
+        for (uint32_t thread : {0, 1}) {
+            made.add_samples(thread, made.add_path({kMain, kMalloc, kWait}), 1000);
+            made.run.processes[0].threads[thread].run_ns = SyntheticRun::ns(2); // 4 s of CPU time in a run of 4 s
+        }
+        const auto findings = made.diagnose("heap-contention");
+        REQUIRE(findings.size() == 1);
+        CHECK(findings[0].cost.fraction == Approx(2000.0 / 3000));
+    }
     SECTION("one thread cannot contend") {
         made.run.processes[0].samples.clear();
         made.add_samples(0, made.add_path({kMain, kMalloc, kWait}), 500);
@@ -189,6 +198,20 @@ TEST_CASE("what grows to the end of the run is told, what was set up once is not
     }
     SECTION("freed again") {
         add_heap_site(made, path, 1000, 100'000'000, 95'000'000, 0.5, 9.9);
+        CHECK(made.diagnose("heap-leak").empty());
+    }
+    SECTION("kept until the program takes everything down") {
+        add_heap_site(made, path, 1000, 100'000'000, 100'000'000, 0.5, 9.9);
+        made.run.processes[0].heap.sites.back().peak_live_bytes = 98'000'000;
+        const auto findings = made.diagnose("heap-leak");
+        REQUIRE(findings.size() == 1);
+        CHECK(number(findings[0], "live_bytes") == 98e6);
+        CHECK(number(findings[0], "freed_at_end_fraction") == Approx(1));
+        CHECK(findings[0].title.ends_with("98 MB were freed only when it ended"));
+    }
+    SECTION("a queue that is never long") {
+        add_heap_site(made, path, 1000, 100'000'000, 100'000'000, 0.5, 9.9);
+        made.run.processes[0].heap.sites.back().peak_live_bytes = 20'000'000;
         CHECK(made.diagnose("heap-leak").empty());
     }
     SECTION("small") {
