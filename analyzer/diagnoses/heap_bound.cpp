@@ -15,8 +15,7 @@ namespace plumb {
 namespace {
 
 constexpr double kLeastShare = 0.03;       // of the CPU time
-constexpr uint64_t kLeastSamples = 100;    // of the run: 3 % of fewer is nothing
-constexpr uint64_t kLeastHits = 20;
+constexpr uint64_t kLeastHits = 20;        // whatever the run's length: the confidence speaks for the rest
 constexpr double kLeastConfidence = 0.75;
 
 std::string heaviest(const std::map<std::string, uint64_t>& hits) {
@@ -34,7 +33,7 @@ class HeapBound : public Diagnosis {
         const HeapProfile profile = heap_profile_of(input.paths);
         const double confidence = confidence_above(profile.hits, profile.samples, kLeastShare);
         const RunTotals totals = totals_of(input.run);
-        if (profile.samples < kLeastSamples || profile.hits < kLeastHits || confidence < kLeastConfidence ||
+        if (profile.hits < kLeastHits || confidence < kLeastConfidence ||
             totals.wall_s <= 0)
             return {};
         const std::string module = heaviest(profile.hits_by_module);

@@ -5,6 +5,7 @@
 #include "diagnoses/line_shares.h"
 #include "diagnoses/registry.h"
 #include "diagnoses/run_totals.h"
+#include "support/figures.h"
 
 #include <algorithm>
 #include <cmath>
@@ -106,8 +107,8 @@ class HeapLeak : public Diagnosis {
         finding.where = lines.heaviest(1);
         const std::string place = place_name(finding.where[0]);
         const double freed_at_end = 1 - growth.never_freed_bytes / growth.live_bytes;
-        finding.title = fmt::format("Memory allocated at {} grew as long as the program ran: {:.3g} MB were {}", place,
-                                    growth.live_bytes * 1e-6,
+        finding.title = fmt::format("Memory allocated at {} grew as long as the program ran: {} were {}", place,
+                                    format_bytes(growth.live_bytes),
                                     freed_at_end < 0.5 ? "never freed" : "freed only when it ended");
         finding.cost.how = growth.exact ? "measured" : "estimated";
         finding.gain = {0, "memory, not time"};

@@ -1,4 +1,5 @@
 #include "diagnoses/mpi_metrics.h"
+#include "support/figures.h"
 
 #include <algorithm>
 #include <fmt/format.h>
@@ -76,8 +77,8 @@ std::vector<Metric> mpi_metrics_of(const model::MpiJob& job) {
     const model::MpiGranularity& granularity = job.granularity;
     if (granularity.intervals)
         metrics.push_back({"compute interval", granularity.median_s, "seconds",
-                           fmt::format("median time outside MPI between two collectives; 80 % lie between {:.3g} and {:.3g} s",
-                                       granularity.tenth_s, granularity.ninetieth_s)});
+                           fmt::format("median time outside MPI between two collectives; 80 % lie between {} and {}",
+                                       format_seconds(granularity.tenth_s), format_seconds(granularity.ninetieth_s))});
     if (granularity.cycles >= 2) {
         metrics.push_back({"mean cycle", granularity.mean_cycle_s, "seconds",
                            fmt::format("from one collective of the main call site to the next, {} cycles", granularity.cycles)});

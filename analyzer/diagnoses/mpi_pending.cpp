@@ -4,6 +4,7 @@
 #include "diagnoses/mpi_findings.h"
 #include "diagnoses/pending_words.h"
 #include "diagnoses/registry.h"
+#include "support/figures.h"
 
 #include <plumb/trace_format.h>
 
@@ -201,11 +202,12 @@ class MpiPendingCalls : public Diagnosis {
 
     static std::string how_it_ended(const MpiPendingRank& rank) {
         if (rank.signal != 0)
-            return fmt::format("killed by {} at {:.3g} s", signal_words(rank.signal), rank.end_s);
+            return fmt::format("killed by {} at {}", signal_words(rank.signal), format_seconds(rank.end_s));
         if (rank.state == State::ended)
-            return fmt::format("by itself and without MPI_Finalize{} at {:.3g} s",
-                               rank.exit_status > 0 ? fmt::format(" (exit status {})", rank.exit_status) : "", rank.end_s);
-        return fmt::format("at {:.3g} s (how is not recorded)", rank.end_s);
+            return fmt::format("by itself and without MPI_Finalize{} at {}",
+                               rank.exit_status > 0 ? fmt::format(" (exit status {})", rank.exit_status) : "",
+                               format_seconds(rank.end_s));
+        return fmt::format("at {} (how is not recorded)", format_seconds(rank.end_s));
     }
 
     static Advice why_it_ended(const MpiPendingRank& rank) {

@@ -1,4 +1,5 @@
 #include "diagnoses/pending_words.h"
+#include "support/figures.h"
 
 #include <plumb/trace_format.h>
 
@@ -57,10 +58,10 @@ std::string signal_words(int signal) {
 
 std::string end_words(const MpiPendingRank& rank) {
     if (rank.signal != 0)
-        return fmt::format("; killed by {} at {:.3g} s", signal_words(rank.signal), rank.end_s);
+        return fmt::format("; killed by {} at {}", signal_words(rank.signal), format_seconds(rank.end_s));
     if (rank.end_seen && rank.exit_status > 0)
-        return fmt::format("; exit status {} at {:.3g} s", rank.exit_status, rank.end_s);
-    return rank.end_seen ? fmt::format("; ended at {:.3g} s", rank.end_s) : "";
+        return fmt::format("; exit status {} at {}", rank.exit_status, format_seconds(rank.end_s));
+    return rank.end_seen ? fmt::format("; ended at {}", format_seconds(rank.end_s)) : "";
 }
 
 std::string others_words(size_t others) {
@@ -85,7 +86,7 @@ std::string PendingWords::doing(const MpiPendingRank& rank) const {
 
 std::string PendingWords::line(const MpiPendingRank& rank) const {
     return fmt::format("rank {}: {}{}{}{}", rank.rank, doing(rank),
-                       rank.for_s < 0 ? "" : fmt::format(", for at least {:.3g} s", rank.for_s),
+                       rank.for_s < 0 ? "" : fmt::format(", for at least {}", format_seconds(rank.for_s)),
                        rank.aborted && rank.state != State::ended ? "; it called MPI_Abort" : "", end_words(rank));
 }
 

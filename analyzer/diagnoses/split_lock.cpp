@@ -4,6 +4,7 @@
 #include "diagnoses/registry.h"
 #include "diagnoses/run_totals.h"
 #include "diagnoses/unaligned_objects.h"
+#include "support/figures.h"
 
 #include <algorithm>
 #include <cmath>
@@ -89,9 +90,10 @@ class SplitLock : public Diagnosis {
                 trapped ? std::string("here the kernel or the hypervisor traps each one, so that its own thread pays and "
                                       "other CPUs are spared; on bare metal without detection each halts every CPU's "
                                       "access to memory")
-                        : fmt::format("each halts every CPU's access to memory: up to {:.2g} % of the run, for every job "
-                                      "of the machine", wall_s > 0 ? std::min(100.0, 1e-7 * count * machine.split_lock_ns /
-                                                                                          wall_s) : 0.0);
+                        : fmt::format("each halts every CPU's access to memory: up to {} of the run, for every job "
+                                      "of the machine",
+                                      format_fraction(wall_s > 0 ? std::min(1.0, 1e-9 * count * machine.split_lock_ns / wall_s)
+                                                                 : 0.0));
         }
         if (!machine.split_lock_setting.empty())
             finding.evidence["kernel_setting"] = machine.split_lock_setting;

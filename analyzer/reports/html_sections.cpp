@@ -13,7 +13,7 @@ namespace plumb {
 namespace {
 
 bool is_clean(const Report& report) {
-    return report.findings.empty() || report.findings.front().severity == Severity::info;
+    return outcome_of(report) == Outcome::nothing_found;
 }
 
 const char* to_string(model::Evidence::State state) {

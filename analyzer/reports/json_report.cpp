@@ -5,6 +5,7 @@
 #include "reports/json_document.h"
 #include "reports/json_mpi.h"
 #include "reports/regions.h"
+#include "reports/run_summary.h"
 
 #include <cctype>
 #include <charconv>
@@ -216,6 +217,7 @@ Json json_document(const Report& report) {
                              {"fraction", number(share.fraction)}});
     Json document = {{"schema", kReportSchema}, {"run", run_object(report)}, {"evidence", evidence_list(report)},
             {"metrics", metrics},      {"findings", findings},      {"looked_for", report.looked_for},
+            {"verdict", {{"outcome", to_string(outcome_of(report))}, {"words", verdict(report)}}},
             {"hot_lines", lines},      {"libraries", libraries},    {"accesses", accesses_array(report)},
             {"regions", region_list(*report.run)},
             {"mpi_jobs", mpi_jobs_array(report)}};

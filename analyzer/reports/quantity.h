@@ -2,16 +2,13 @@
 #pragma once
 
 #include "diagnoses/finding.h"
+#include "support/figures.h"
 
 #include <string>
 #include <string_view>
 
 namespace plumb {
 
-std::string format_seconds(double seconds);   // "12.3 s", "820 ms", "3.4 us", "1 h 02 min"
-std::string format_bytes(double bytes);       // "1.50 GiB"
-std::string format_fraction(double fraction); // 0.483 -> "48 %", 0.0321 -> "3.2 %"
-std::string format_count(double count);       // "1,234" below a million, "12.3 M" above
 std::string format_metric(double value,
                           std::string_view unit); // unit: fraction, seconds, bytes, count, or free
 

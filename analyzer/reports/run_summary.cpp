@@ -12,6 +12,9 @@ namespace plumb {
 
 namespace {
 
+constexpr uint64_t kEnoughSamples = 100; // shares of fewer are known to 10 % at best
+constexpr double kEnoughCpu_s = 0.5;     // below it much of a run is the program's start
+
 constexpr uint64_t kFewSamples = 100;
 
 std::string counted(size_t count, const char* one, const char* many) {
@@ -186,7 +189,32 @@ size_t count_of(const Report& report, Severity severity) {
                       [&](const Finding& finding) { return finding.severity == severity; }));
 }
 
+Outcome outcome_of(const Report& report) {
+    for (const Severity severity : {Severity::high, Severity::medium, Severity::low})
+        if (count_of(report, severity) > 0)
+            return Outcome::findings;
+    return report.samples < kEnoughSamples || report.cpu_seconds < kEnoughCpu_s ? Outcome::too_short
+                                                                                : Outcome::nothing_found;
+}
+
+const char* to_string(Outcome outcome) {
+    switch (outcome) {
+    case Outcome::findings:
+        return "findings";
+    case Outcome::nothing_found:
+        return "nothing-found";
+    case Outcome::too_short:
+        break;
+    }
+    return "too-short";
+}
+
 std::string verdict(const Report& report) {
+    if (outcome_of(report) == Outcome::too_short)
+        return fmt::format("Too short to judge: {} of CPU time, {}; most diagnoses need {} and {} samples. That "
+                           "nothing was found does not mean that nothing is there.",
+                           format_seconds(report.cpu_seconds), counted(report.samples, "time sample", "time samples"),
+                           format_seconds(kEnoughCpu_s), kEnoughSamples);
     std::string counts;
     size_t total = 0;
     for (Severity severity : {Severity::high, Severity::medium, Severity::low})

@@ -18,6 +18,11 @@ std::vector<std::string> run_warnings(const Report& report);
 // "from 378 samples that stand for 759 ms of the 1.18 s": what the profile rests on.
 std::string profile_basis(const Report& report);
 
+// What the report comes to: too_short where nothing was found in a run that gave too little to find anything in.
+enum class Outcome { findings, nothing_found, too_short };
+Outcome outcome_of(const Report& report);
+const char* to_string(Outcome outcome); // "findings", "nothing-found", "too-short"
+
 // One sentence or two: what was found, or that nothing was and what could have been.
 std::string verdict(const Report& report);
 

@@ -34,7 +34,7 @@ void put_head(TextCanvas& canvas, const Report& report) {
     for (const std::string& warning : run_warnings(report))
         canvas.paragraph("", 7, {{warning, Ink::medium}});
     canvas.blank();
-    const bool clean = report.findings.empty() || report.findings.front().severity == Severity::info;
+    const bool clean = outcome_of(report) == Outcome::nothing_found;
     canvas.paragraph("", 0, {{verdict(report), clean ? Ink::good : Ink::strong}});
 }
 

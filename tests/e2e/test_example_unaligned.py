@@ -149,7 +149,7 @@ class SplitLock(ExampleTest):
         self.assertLessEqual(set(self.lines(report)), {self.DRAWN, self.PRINTED})
         count(sum(access["trapped"]["count"] for access in self.lines(report)[self.DRAWN]), draws)
         self.assertTrue(all(access["access"]["locked"] for access in self.lines(report)[self.DRAWN]))
-        [finding] = self.findings(report, "split-lock")
+        [finding] = self.findings(report, "split-lock", at_least="info")  # what one costs is up to the machine
         self.assertEqual(finding["where"][0]["line"], self.DRAWN[1])
         self.assertTrue(finding["where"][0]["file"].endswith("split-lock/split.cpp"))
         self.assertIn("header", finding["subject"]["name"])

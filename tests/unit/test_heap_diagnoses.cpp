@@ -113,15 +113,43 @@ TEST_CASE("the unnamed functions in front of malloc are the allocator's, those i
     CHECK(number(findings[0], "heap_fraction") == Approx(0.2));
 }
 
+TEST_CASE("half of a short run in the allocator is found; of installed programs, or spread thinly, it is for information") {
+    SyntheticRun made = program(0.33);
+    made.add_samples(0, made.add_path({kMain, kCompute}), 43);
+    SECTION("at one line") {
+        made.add_samples(0, made.add_path({kMain, kBuild, kMalloc}), 38);
+        const auto findings = made.diagnose("heap-bound");
+        REQUIRE(findings.size() == 1);
+        CHECK(findings[0].severity == Severity::high);
+        CHECK(*findings[0].gain.at_least == Approx(findings[0].cost.fraction));
+    }
+    SECTION("of a program that came with the system") {
+        made.run.processes[0].modules[0].path = "/usr/bin/sqlite3";
+        made.add_samples(0, made.add_path({kMain, kBuild, kMalloc}), 38);
+        const auto findings = made.diagnose("heap-bound");
+        REQUIRE(findings.size() == 1);
+        CHECK(findings[0].severity == Severity::info);
+    }
+    SECTION("one sample at each of many lines") {
+        for (uint64_t line = 0; line < 38; line++) {
+            made.name(0x410000 + 16 * line, "parse", "app", "/src/parse.cpp", static_cast<uint32_t>(100 + line));
+            made.add_samples(0, made.add_path({kMain, 0x410000 + 16 * line, kMalloc}), 1);
+        }
+        const auto findings = made.diagnose("heap-bound");
+        REQUIRE(findings.size() == 1);
+        CHECK(*findings[0].gain.at_least == Approx(findings[0].cost.fraction * 5 / 38));
+    }
+}
+
 TEST_CASE("little time in the allocator, or few samples, make no finding") {
     SyntheticRun made = program();
     SECTION("2 %") {
         made.add_samples(0, made.add_path({kMain, kMalloc}), 20);
         made.add_samples(0, made.add_path({kMain, kCompute}), 980);
     }
-    SECTION("a third of 60 samples") {
-        made.add_samples(0, made.add_path({kMain, kMalloc}), 20);
-        made.add_samples(0, made.add_path({kMain, kCompute}), 40);
+    SECTION("a quarter of 60 samples") {
+        made.add_samples(0, made.add_path({kMain, kMalloc}), 15);
+        made.add_samples(0, made.add_path({kMain, kCompute}), 45);
     }
     SECTION("no samples at all") {}
     CHECK(made.diagnose("heap-bound").empty());
@@ -207,7 +235,7 @@ TEST_CASE("what grows to the end of the run is told, what was set up once is not
         REQUIRE(findings.size() == 1);
         CHECK(number(findings[0], "live_bytes") == 98e6);
         CHECK(number(findings[0], "freed_at_end_fraction") == Approx(1));
-        CHECK(findings[0].title.ends_with("98 MB were freed only when it ended"));
+        CHECK(findings[0].title.ends_with("MiB were freed only when it ended"));
     }
     SECTION("a queue that is never long") {
         add_heap_site(made, path, 1000, 100'000'000, 100'000'000, 0.5, 9.9);

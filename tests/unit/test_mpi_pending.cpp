@@ -231,7 +231,7 @@ TEST_CASE("the rank that ended first is told, not looked for in a branch") {
         const auto findings = job.findings();
         REQUIRE(findings.size() == 1);
         CHECK(findings[0].title ==
-              "Rank 1 ended first, killed by signal 9 (SIGKILL) at 4 s, while ranks 0, 2 were in MPI_Allreduce");
+              "Rank 1 ended first, killed by signal 9 (SIGKILL) at 4.00 s, while ranks 0, 2 were in MPI_Allreduce");
         CHECK(findings[0].advice[0].what == "Find out who sent the signal");
         CHECK(findings[0].advice.size() == 2); // they had waited for two seconds
     }
@@ -241,14 +241,14 @@ TEST_CASE("the rank that ended first is told, not looked for in a branch") {
         job.ends(1, 2.5);
         const auto findings = job.findings();
         REQUIRE(findings.size() == 1);
-        CHECK(findings[0].title == "Rank 1 ended first, at 2.5 s (how is not recorded), while ranks 0, 2 were in MPI_Allreduce");
+        CHECK(findings[0].title == "Rank 1 ended first, at 2.50 s (how is not recorded), while ranks 0, 2 were in MPI_Allreduce");
         CHECK_FALSE(findings[0].evidence.contains("signal_number"));
         CHECK(findings[0].advice.size() == 1);
     }
     SECTION("a crash, whenever its process was seen to have gone") {
         job.ends(1, 3.1, SIGSEGV);
         job.ends(0, 3, SIGTERM);
-        CHECK(job.findings().at(0).title.starts_with("Rank 1 ended first, killed by signal 11 (SIGSEGV) at 3.1 s"));
+        CHECK(job.findings().at(0).title.starts_with("Rank 1 ended first, killed by signal 11 (SIGSEGV) at 3.10 s"));
     }
     SECTION("by itself") {
         job.ends(1, 3, 4 << 8);
@@ -256,7 +256,7 @@ TEST_CASE("the rank that ended first is told, not looked for in a branch") {
         job.run.processes[1].ending_tid = job.run.processes[1].pid;
         const auto findings = job.findings();
         REQUIRE(findings.size() == 1);
-        CHECK(findings[0].title.starts_with("Rank 1 ended first, by itself and without MPI_Finalize (exit status 4) at 3 s"));
+        CHECK(findings[0].title.starts_with("Rank 1 ended first, by itself and without MPI_Finalize (exit status 4) at 3.00 s"));
         CHECK(findings[0].advice[0].what == "Let no rank leave alone");
     }
 }

@@ -8,7 +8,9 @@
 #include "reports/own_cost.h"
 #include "reports/page_data.h"
 #include "reports/profile.h"
+#include "reports/run_summary.h"
 #include "reports/text_report.h"
+#include "support/figures.h"
 #include "support/error.h"
 
 #include <catch2/catch.hpp>
@@ -147,6 +149,35 @@ TEST_CASE("severity follows what the advice gains for certain") {
     CHECK(severity(NAN, 10) == Severity::info);
 }
 
+TEST_CASE("a run that is too short to judge is not said to be clean") {
+    const model::Run run = small_run();
+    Report report;
+    report.run = &run;
+    report.samples = 99;
+    report.cpu_seconds = 10;
+    CHECK(outcome_of(report) == Outcome::too_short);
+    CHECK(verdict(report).find("Too short to judge: 10.0 s of CPU time, 99 time samples") == 0);
+    report.samples = 1000;
+    report.cpu_seconds = 0.33;
+    CHECK(outcome_of(report) == Outcome::too_short);
+    report.cpu_seconds = 0.5;
+    CHECK(outcome_of(report) == Outcome::nothing_found);
+    CHECK(verdict(report).find("Nothing out of plumb found") == 0);
+    report.findings.emplace_back(); // info
+    CHECK(outcome_of(report) == Outcome::nothing_found);
+    report.findings.front().severity = Severity::low;
+    report.samples = 0;
+    CHECK(outcome_of(report) == Outcome::findings);
+}
+
+TEST_CASE("figures have no exponents") {
+    CHECK(format_count(1e12) == "1.00 T");
+    CHECK(format_count(2.5e15) == "2.50 P");
+    CHECK(format_seconds(1.66e-7) == "166 ns");
+    CHECK(format_seconds(0.000125) == "125 us");
+    CHECK(format_fraction(1) == "100 %");
+}
+
 TEST_CASE("--only runs what it names and refuses what does not exist") {
     const model::Run run = small_run();
     TwoModules resolver;
@@ -232,7 +263,7 @@ TEST_CASE("an empty run has a report in every form") {
     TwoModules resolver;
     model::CallPaths paths(run, resolver);
     const Report report = build_report(paths, {}, {});
-    CHECK(text_report(report, {80, false, false}).find("Nothing out of plumb") != std::string::npos);
+    CHECK(text_report(report, {80, false, false}).find("Too short to judge") != std::string::npos);
     CHECK(json_report(report).find("\"plumb-report/1\"") != std::string::npos);
     CHECK(html_report(report).find("</html>") != std::string::npos);
 }

@@ -1,4 +1,5 @@
-// The communication matrix as one image: sender from top to bottom, receiver from left to right, bytes on a logarithmic scale.
+// The communication matrix as one image: sender from top to bottom, receiver from left to right, bytes on a scale
+// that begins at zero, or on a logarithmic one where the largest is a hundred times the least and more.
 import * as Plot from "@observablehq/plot";
 import type { MpiMatrix } from "./data";
 
@@ -16,7 +17,8 @@ export function matrixChart(matrix: MpiMatrix, size: number, width: number): HTM
   const values = cells.filter((cell): cell is number => cell !== null);
   const least = values.reduce((a, b) => Math.min(a, b), Infinity);
   const most = values.reduce((a, b) => Math.max(a, b), 0);
-  const domain = least < most ? [least, most] : [least / 2, Math.max(1, most)];
+  const type: "log" | "linear" = most >= 100 * least ? "log" : "linear";
+  const domain = type === "log" ? [least, most] : [0, Math.max(1, most)];
   const end = side * matrix.bin;
   const extent = Math.min(520, width);
   const chart = Plot.plot({
@@ -26,7 +28,7 @@ export function matrixChart(matrix: MpiMatrix, size: number, width: number): HTM
     marginBottom: 40,
     x: { domain: [0, end], label: "to rank", tickFormat: "d" },
     y: { domain: [0, end], label: "from rank", reverse: true, tickFormat: "d" },
-    color: { type: "log", scheme: "viridis", domain },
+    color: { type, scheme: "viridis", domain },
     opacity: { domain: [0, 1], range: [0, 1] },
     marks: [
       Plot.frame({ stroke: "var(--rule)" }),
@@ -46,8 +48,11 @@ export function matrixChart(matrix: MpiMatrix, size: number, width: number): HTM
   const block = document.createElement("div");
   block.append(
     Plot.legend({
-      color: { type: "log", scheme: "viridis", domain },
-      label: matrix.bin > 1 ? `bytes, ${matrix.bin} x ${matrix.bin} ranks` : "bytes",
+      color: { type, scheme: "viridis", domain },
+      label: [
+        matrix.bin > 1 ? `bytes, ${matrix.bin} x ${matrix.bin} ranks` : "bytes",
+        type === "log" ? "logarithmic" : "from zero",
+      ].join(", "),
       tickFormat: bytes,
       ticks: 4,
       width: 320,
