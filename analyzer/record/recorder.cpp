@@ -17,7 +17,6 @@
 #include "record/profile.h"
 #include "record/run_directory.h"
 #include "record/sampler.h"
-#include "record/shim_files.h"
 #include "record/signals.h"
 #include "record/target_environment.h"
 #include "record/thread_monitor.h"
@@ -409,7 +408,6 @@ void Recorder::finish() {
     processes_->gone(child_->pid(), end_ns, wait_status_, to_ns(usage_.ru_utime), to_ns(usage_.ru_stime),
                      static_cast<uint64_t>(usage_.ru_maxrss) * 1024);
     file_->close();
-    trim_shim_files(directory_.path());
 }
 
 Outcome Recorder::run() {

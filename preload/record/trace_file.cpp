@@ -61,6 +61,17 @@ class SignalsBlocked {
     uint64_t former_ = 0;
 };
 
+class Counted {
+  public:
+    explicit Counted(std::atomic<uint32_t>& count) : count_(count) { count_.fetch_add(1, std::memory_order_seq_cst); }
+    ~Counted() { count_.fetch_sub(1, std::memory_order_release); }
+    Counted(const Counted&) = delete;
+    Counted& operator=(const Counted&) = delete;
+
+  private:
+    std::atomic<uint32_t>& count_;
+};
+
 } // namespace
 
 int TraceFile::create(const char* directory, uint32_t pid, uint64_t start_ticks, uint64_t limit_bytes,
@@ -70,7 +81,10 @@ int TraceFile::create(const char* directory, uint32_t pid, uint64_t start_ticks,
                     MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED | MAP_NORESERVE, -1, 0);
     base_ = nullptr;
     limit_bytes_ = round_up(limit_bytes < kFirstBytes ? kFirstBytes : limit_bytes);
-    mapped_bytes_.store(0, std::memory_order_relaxed);
+    mapped_bytes_ = reserved_bytes_ = 0;
+    usable_bytes_.store(0, std::memory_order_relaxed);
+    allotting_.store(0, std::memory_order_relaxed); // of the parent's threads, in a forked child
+    closed_.store(false, std::memory_order_relaxed);
     growing_.forget_holder();
     cannot_grow_.store(false, std::memory_order_relaxed);
     grow_again_ns_.store(0, std::memory_order_relaxed);
@@ -114,25 +128,45 @@ int TraceFile::create(const char* directory, uint32_t pid, uint64_t start_ticks,
     return 0;
 }
 
+// Programs change their root and remove folders: another file at the path is not ours to write.
+int TraceFile::open_again() const {
+    const int descriptor = open_file(path_, O_RDWR | O_NOFOLLOW);
+    if (descriptor < 0)
+        return descriptor;
+    struct stat status = {};
+    int error = status_of_file(descriptor, &status);
+    if (error == 0 && (status.st_dev != device_ || status.st_ino != inode_))
+        error = -ESTALE;
+    if (error == 0)
+        return descriptor;
+    close_file(descriptor);
+    return error;
+}
+
 int TraceFile::grow_to(uint64_t bytes, int descriptor) {
-    const uint64_t mapped = mapped_bytes_.load(std::memory_order_relaxed);
-    if (const int error = reserve_blocks(descriptor, mapped, bytes - mapped); error < 0)
-        return error;
-    const long address = system_call(SYS_mmap, word(base_ + mapped), static_cast<long>(bytes - mapped),
-                                     PROT_READ | PROT_WRITE, MAP_SHARED | MAP_FIXED, descriptor,
-                                     static_cast<long>(mapped));
-    if (is_error(address)) {
-        // Whatever MAP_FIXED has left there must not be handed out to the program by a later mmap.
-        system_call(SYS_mmap, word(base_ + mapped), static_cast<long>(bytes - mapped), PROT_NONE,
-                    MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED | MAP_NORESERVE, -1, 0);
-        return static_cast<int>(address);
+    if (bytes > reserved_bytes_) {
+        if (const int error = reserve_blocks(descriptor, reserved_bytes_, bytes - reserved_bytes_); error < 0)
+            return error;
+        reserved_bytes_ = bytes;
     }
-    mapped_bytes_.store(bytes, std::memory_order_release);
+    if (bytes > mapped_bytes_) {
+        const long rest = static_cast<long>(bytes - mapped_bytes_);
+        const long address = system_call(SYS_mmap, word(base_ + mapped_bytes_), rest, PROT_READ | PROT_WRITE,
+                                         MAP_SHARED | MAP_FIXED, descriptor, static_cast<long>(mapped_bytes_));
+        if (is_error(address)) {
+            // Whatever MAP_FIXED has left there must not be handed out to the program by a later mmap.
+            system_call(SYS_mmap, word(base_ + mapped_bytes_), rest, PROT_NONE,
+                        MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED | MAP_NORESERVE, -1, 0);
+            return static_cast<int>(address);
+        }
+        mapped_bytes_ = bytes;
+    }
+    usable_bytes_.store(bytes, std::memory_order_release);
     return 0;
 }
 
 bool TraceFile::ensure_mapped(uint64_t bytes) {
-    if (bytes <= mapped_bytes_.load(std::memory_order_acquire))
+    if (bytes <= usable_bytes_.load(std::memory_order_acquire))
         return true;
     if (bytes > limit_bytes_ || cannot_grow_.load(std::memory_order_relaxed))
         return false;
@@ -141,22 +175,17 @@ bool TraceFile::ensure_mapped(uint64_t bytes) {
         return false;
     const SignalsBlocked blocked;
     growing_.take(); // another thread grows it: tens of microseconds
-    bool enough = bytes <= mapped_bytes_.load(std::memory_order_relaxed);
+    bool enough = bytes <= usable_bytes_.load(std::memory_order_relaxed);
     if (!enough) {
-        uint64_t target = mapped_bytes_.load(std::memory_order_relaxed) * 2;
+        uint64_t target = mapped_bytes_ * 2;
         while (target < bytes)
             target *= 2;
         if (target > limit_bytes_)
             target = limit_bytes_;
-        const int descriptor = open_file(path_, O_RDWR | O_NOFOLLOW);
+        const int descriptor = open_again();
         int error = descriptor;
         if (descriptor >= 0) {
-            struct stat status = {};
-            error = status_of_file(descriptor, &status);
-            if (error == 0 && (status.st_dev != device_ || status.st_ino != inode_))
-                error = -ESTALE; // chroot, or somebody put another file there: it is not ours to write
-            if (error == 0)
-                error = grow_to(target, descriptor);
+            error = grow_to(target, descriptor);
             close_file(descriptor);
         }
         enough = error == 0;
@@ -183,14 +212,18 @@ void TraceFile::try_again_later() {
 trace::ChunkHeader* TraceFile::allot(uint32_t least, uint32_t wanted, uint32_t tid) {
     if (!base_)
         return nullptr;
+    // Either cut() sees that this thread is here, or this thread sees that the file is closed.
+    const Counted here(allotting_);
+    if (closed_.load(std::memory_order_seq_cst))
+        return nullptr;
     std::atomic_ref<uint64_t> next(header()->next_chunk);
     uint64_t begin = next.load(std::memory_order_relaxed);
     for (;;) {
         const uint64_t offset = sizeof(trace::FileHeader) + begin;
         uint64_t room = limit_bytes_ - offset;
         if (room >= least && !ensure_mapped(offset + (wanted < room ? wanted : room)))
-            room = mapped_bytes_.load(std::memory_order_acquire) > offset
-                       ? mapped_bytes_.load(std::memory_order_acquire) - offset
+            room = usable_bytes_.load(std::memory_order_acquire) > offset
+                       ? usable_bytes_.load(std::memory_order_acquire) - offset
                        : 0;
         if (room < least) {
             // Not where there will be room again: readers take a full file for one that reached its limit.
@@ -223,9 +256,37 @@ uint64_t TraceFile::own_cost_ns() const {
     return base_ ? std::atomic_ref<uint64_t>(header()->own_cost_ns).load(std::memory_order_relaxed) : 0;
 }
 
+// What lies behind the last chunk leaves this process's own mapping first, and then the file. Where another thread is
+// about to take a chunk, or anything fails, the file stays as long as it is.
+void TraceFile::cut() {
+    const SignalsBlocked blocked;
+    growing_.take();
+    const uint64_t used = sizeof(trace::FileHeader) +
+                          std::atomic_ref<uint64_t>(header()->next_chunk).load(std::memory_order_relaxed);
+    const uint64_t kept = round_up(used);
+    if (allotting_.load(std::memory_order_seq_cst) == 0 && used < reserved_bytes_) {
+        if (const int descriptor = open_again(); descriptor >= 0) {
+            const bool unmapped =
+                kept >= mapped_bytes_ ||
+                !is_error(system_call(SYS_mmap, word(base_ + kept), static_cast<long>(mapped_bytes_ - kept), PROT_NONE,
+                                      MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED | MAP_NORESERVE, -1, 0));
+            if (unmapped) {
+                usable_bytes_.store(used, std::memory_order_relaxed);
+                mapped_bytes_ = kept < mapped_bytes_ ? kept : mapped_bytes_;
+                reserved_bytes_ = used; // even if cutting fails: blocks that exist are reserved again at no cost
+                system_call(SYS_ftruncate, descriptor, static_cast<long>(used));
+            }
+            close_file(descriptor);
+        }
+    }
+    growing_.release();
+}
+
 void TraceFile::mark_closed(uint64_t now_ns) {
     if (!base_)
         return;
+    closed_.store(true, std::memory_order_seq_cst);
+    cut();
     std::atomic_ref<uint64_t>(header()->closed_ns).store(now_ns, std::memory_order_relaxed);
     std::atomic_ref<uint32_t>(header()->flags).fetch_or(trace::kClosed, std::memory_order_release);
 }
@@ -237,6 +298,7 @@ void TraceFile::mark_open() {
         return;
     std::atomic_ref<uint32_t>(header()->flags).fetch_and(~uint32_t{trace::kClosed}, std::memory_order_relaxed);
     std::atomic_ref<uint64_t>(header()->closed_ns).store(0, std::memory_order_relaxed);
+    closed_.store(false, std::memory_order_seq_cst);
 }
 
 } // namespace plumb::shim

@@ -7,6 +7,9 @@
 //  - The whole limit is reserved as address space at creation, so the file never moves while it grows.
 //  - A file that cannot grow any more is marked kFull; what finds no room is counted; the program runs on. Where only
 //    descriptors or memory are short, growing is tried again later, at growing intervals.
+//  - Nobody but the process that writes a file may cut it: whoever looks from outside cannot know that a writer has
+//    ended (other PID namespaces, no /proc, a first thread that ended before the others), and a store behind the end
+//    of a mapped file is a SIGBUS in the program. A process that was killed leaves its file as long as it was.
 // Signal-safe except create(). Thread-safe. errno is untouched.
 #pragma once
 
@@ -37,6 +40,8 @@ class TraceFile {
     void count_dropped(uint64_t records);
     void add_own_cost(uint64_t ns);
     uint64_t own_cost_ns() const;
+    // Cuts the file to what was handed out, so that space reserved in advance is given back, and marks it kClosed.
+    // Nothing new is handed out from here on; what was handed out may still be written.
     void mark_closed(uint64_t now_ns);
     void stop_growing(); // for good: marks the file kFull once it would have to
     void mark_open(); // takes mark_closed back
@@ -46,8 +51,10 @@ class TraceFile {
 
   private:
     bool ensure_mapped(uint64_t bytes);
+    int open_again() const;
     int grow_to(uint64_t bytes, int descriptor);
     void try_again_later();
+    void cut();
     trace::FileHeader* header() const { return reinterpret_cast<trace::FileHeader*>(base_); }
 
     char path_[PATH_MAX] = {};
@@ -55,7 +62,11 @@ class TraceFile {
     uint64_t limit_bytes_ = 0; // of the whole file, and of the reserved address space
     uint64_t device_ = 0;
     uint64_t inode_ = 0;
-    std::atomic<uint64_t> mapped_bytes_{0};
+    uint64_t mapped_bytes_ = 0;   // changed under growing_, as the next one
+    uint64_t reserved_bytes_ = 0; // of the file: blocks that exist
+    std::atomic<uint64_t> usable_bytes_{0}; // both mapped and reserved
+    std::atomic<uint32_t> allotting_{0}; // threads that may be about to use what they found usable
+    std::atomic<bool> closed_{false};
     FutexLock growing_{};
     std::atomic<bool> cannot_grow_{false};
     std::atomic<uint64_t> grow_again_ns_{0}; // after a temporary failure: not before that time
