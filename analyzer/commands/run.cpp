@@ -12,6 +12,7 @@
 
 #include <CLI/CLI.hpp>
 #include <algorithm>
+#include <csignal>
 #include <fmt/core.h>
 #include <fmt/ranges.h>
 #include <memory>
@@ -137,8 +138,12 @@ CommandAction declare_run(CLI::App& subcommand) {
         if (*sweep)
             options->swept = record::sweep_words(record::sweep_nodes({}));
         const record::Outcome outcome = record::record(*options);
-        if (!options->quiet)
-            show(outcome, *options);
+        if (!options->quiet) {
+            std::signal(SIGPIPE, SIG_IGN); // nobody may be left to read it
+            try {
+                show(outcome, *options);
+            } catch (const std::exception&) {} // stderr is full: the exit status stays the program's
+        }
         return outcome.exit_status;
     };
 }

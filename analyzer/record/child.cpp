@@ -45,6 +45,13 @@ Inheritance Inheritance::now() {
     return seen;
 }
 
+void Inheritance::restore() const {
+    sigaction(SIGCHLD, &child_signal, nullptr);
+    setrlimit(RLIMIT_NOFILE, &files);
+    setrlimit(RLIMIT_MEMLOCK, &locked_memory);
+    sigprocmask(SIG_SETMASK, &mask, nullptr);
+}
+
 Child::Child(const std::vector<std::string>& command, const Environment& usual, const Environment& other,
              const Inheritance& inheritance) {
     const std::vector<std::string> usual_variables = merged_environment(usual),
@@ -67,10 +74,7 @@ Child::Child(const std::vector<std::string>& command, const Environment& usual, 
         while (read(gate[0], &choice, 1) < 0 && errno == EINTR) {}
         if (choice == 0)
             _exit(125); // plumb gave up or was killed before the launch
-        sigaction(SIGCHLD, &inheritance.child_signal, nullptr);
-        setrlimit(RLIMIT_NOFILE, &inheritance.files);
-        setrlimit(RLIMIT_MEMLOCK, &inheritance.locked_memory);
-        sigprocmask(SIG_SETMASK, &inheritance.mask, nullptr);
+        inheritance.restore();
         const bool is_usual = choice == static_cast<char>(Choice::usual);
         execvpe(arguments[0], arguments.data(), is_usual ? usual_block.data() : other_block.data());
         const int error = errno;
@@ -82,15 +86,20 @@ Child::Child(const std::vector<std::string>& command, const Environment& usual, 
     close(result[1]);
     gate_ = gate[1];
     result_ = result[0];
-    if (pid_ < 0)
+    if (pid_ < 0) {
+        close(gate_);
+        close(result_);
         throw Error(std::string("cannot start a process: ") + strerror(error));
+    }
 }
 
 Child::~Child() {
-    if (gate_ >= 0)
-        close(gate_);
     if (result_ >= 0)
         close(result_);
+    if (gate_ < 0)
+        return;
+    close(gate_); // it ends by itself, and nobody else must find it as a child
+    while (waitpid(pid_, nullptr, 0) < 0 && errno == EINTR) {}
 }
 
 int Child::release(Choice choice) {

@@ -16,6 +16,7 @@ struct Inheritance {
     struct sigaction child_signal; // SIGCHLD: ignored by plumb's parent would keep plumb from waiting
     rlimit files, locked_memory;   // plumb may raise its own limits
     static Inheritance now();
+    void restore() const; // before exec; safe after fork
 };
 
 class Child {
@@ -26,7 +27,7 @@ class Child {
     // Throws Error when the system has no process left.
     Child(const std::vector<std::string>& command, const Environment& usual, const Environment& other,
           const Inheritance& inheritance);
-    ~Child();
+    ~Child(); // a program that was not released yet never starts
     Child(const Child&) = delete;
     Child& operator=(const Child&) = delete;
 

@@ -21,6 +21,7 @@
 #include "record/target_environment.h"
 #include "record/thread_monitor.h"
 #include "record/trace_file.h"
+#include "record/unrecorded.h"
 #include "support/error.h"
 
 #include <algorithm>
@@ -48,23 +49,21 @@ uint64_t to_ns(const timeval& time) {
     return static_cast<uint64_t>(time.tv_sec) * 1'000'000'000 + static_cast<uint64_t>(time.tv_usec) * 1000;
 }
 
-// Blocks are shared by all ranks of a host through its name, so it must be one path component.
-std::string trace_path(const std::string& directory) {
-    char host[256] = "";
-    gethostname(host, sizeof host - 1);
-    return directory + "/node-" + host + "-" + std::to_string(getpid()) + ".plumb";
-}
-
 class Recorder {
   public:
     Recorder(const Options& options, const JobIdentity& job)
         : options_(options), inheritance_(Inheritance::now()), directory_(options, job),
           budget_(options.budget_percent / 100) {}
 
+    // Throws before the program starts, never afterwards.
     Outcome run();
 
   private:
+    void prepare();
     void launch();
+    void begin_watching();
+    void wait_unrecorded() noexcept;
+    void note_problem(const char* what) noexcept;
     void watch_node();
     void watch();
     bool reap();
@@ -99,18 +98,22 @@ class Recorder {
     bool calibrated_ = false;
     pid_t stop_watcher_ = 0;
     bool withheld_ = false;
+    bool wants_samples_ = false, samples_ = false;
+    bool has_ended_ = false; // the program, and wait_status_ says how
     int wait_status_ = 0;
     rusage usage_{};
+    std::string problem_;
 };
 
-void Recorder::launch() {
+// All that can fail before the program starts.
+void Recorder::prepare() {
     const Executable executable = find_executable(options_.command[0]);
-    const bool wants_samples = options_.collects("sample");
+    wants_samples_ = options_.collects("sample");
     const TargetEnvironment usual = target_environment(options_, executable, directory_.path(), true);
     const TargetEnvironment without_perf = target_environment(options_, executable, directory_.path(), false);
     write_align_ranges(options_, directory_.path());
     signals_.emplace(); // from here on a limit of the file size is an error, not a deadly signal
-    file_.emplace(trace_path(directory_.path()), kMostBytesEach, kReservedBytes);
+    file_.emplace(directory_.new_trace_path(), kMostBytesEach, kReservedBytes);
     if (!options_.swept.empty())
         file_->evidence("sweep", trace::EvidenceState::ok, options_.swept, "");
     processes_.emplace(*file_, kMostBytesEach);
@@ -118,11 +121,11 @@ void Recorder::launch() {
     child_.emplace(options_.command, usual.variables, without_perf.variables, inheritance_);
     if (options_.prepare_child)
         options_.prepare_child(child_->pid());
-    if (wants_samples)
+    if (wants_samples_)
         sampler_.emplace(child_->pid(), options_);
     count_events();
-    const bool samples = sampler_ && sampler_->works();
-    if (samples && options_.collects("memory"))
+    samples_ = sampler_ && sampler_->works();
+    if (samples_ && options_.collects("memory"))
         memory_ = MemoryWatch::begin(*file_, *processes_, *profile_, child_->pid());
 
     std::string command_line;
@@ -134,28 +137,32 @@ void Recorder::launch() {
         file_->evidence("shim", trace::EvidenceState::missing, usual.why_no_shim, usual.enable, child_->pid());
     if (sampler_)
         file_->evidence("perf-sampling",
-                        !samples                    ? trace::EvidenceState::missing
+                        !samples_                   ? trace::EvidenceState::missing
                         : sampler_->why().empty()   ? trace::EvidenceState::ok
                                                     : trace::EvidenceState::limited,
                         sampler_->why(), sampler_->enable());
     memory_counters_ = platform::read_memory_counters("");
     begin_ns_ = monotonic_ns();
     directory_.begin(options_, begin_ns_, realtime_ns());
+}
 
-    const int error = child_->release(samples || !wants_samples ? Child::Choice::usual : Child::Choice::other);
+void Recorder::launch() {
+    const int error = child_->release(samples_ || !wants_samples_ ? Child::Choice::usual : Child::Choice::other);
     if (error != 0) {
-        directory_.discard();
         const ExecFailure failure = explain_exec_failure(options_.command[0], error);
         throw Error(failure.text, failure.exit_status);
     }
     start_up_ns_ = monotonic_ns() - begin_ns_;
+}
+
+void Recorder::begin_watching() {
     threads_.emplace(*file_, "/proc", begin_ns_);
-    if (samples) // loads the decoder, which the program need not wait for
+    if (samples_) // loads the decoder, which the program need not wait for
         accesses_.emplace(*file_, *processes_, profile_->images(), options_.budget_percent / 100,
                           options_.collects("bandwidth"), begin_ns_);
     if (memory_ && !accesses_->works())
         memory_->do_without_accesses(accesses_->why());
-    if (sampler_ && !samples)
+    if (sampler_ && !samples_)
         file_->evidence("address-sampling", trace::EvidenceState::missing,
                         "the registers of a time sample come from perf events, and there are none",
                         sampler_->enable());
@@ -177,6 +184,10 @@ void Recorder::watch_node() {
         topology.xml = topology.xml_parts == 0 ? part : topology.xml;
     }
     file_->append(trace::RecordType::Topology, 0, topology);
+    if (watches && !directory_.why_no_locks().empty())
+        file_->evidence("run-directory", trace::EvidenceState::limited,
+                        directory_.why_no_locks() + "; the recorders of this run agreed by creating files",
+                        "record into a file system with locks (Lustre: mounted with flock)");
     if (watches) {
         node_.emplace(*file_, "/proc", "/sys", begin_ns_, platform::parse_cpu_list(allowed).value_or(std::vector<int>{}),
                       [this](uint32_t pid) { return processes_->was_seen(pid); },
@@ -295,10 +306,38 @@ bool Recorder::reap() {
             stop_watcher_ = stop_with(child_->pid());
         } else if (!WIFCONTINUED(status)) {
             wait_status_ = status;
-            return true;
+            return has_ended_ = true;
         }
     }
-    return pid < 0 && errno == ECHILD;
+    return has_ended_ = pid < 0 && errno == ECHILD;
+}
+
+// The rest of the program after the recording has failed: nothing that can fail is done for it any more.
+void Recorder::wait_unrecorded() noexcept {
+    while (!has_ended_) {
+        pollfd polled{signals_->fd(), POLLIN, 0};
+        poll(&polled, 1, -1);
+        signals_->forward_to(child_->pid(), stop_watcher_);
+        int status = 0;
+        pid_t pid = 0;
+        while ((pid = wait4(child_->pid(), &status, WNOHANG | WUNTRACED | WCONTINUED, &usage_)) > 0) {
+            if (WIFSTOPPED(status)) {
+                stop_watcher_ = stop_with(child_->pid());
+            } else if (!WIFCONTINUED(status)) {
+                wait_status_ = status;
+                has_ended_ = true;
+            }
+        }
+        has_ended_ |= pid < 0 && errno == ECHILD;
+    }
+}
+
+void Recorder::note_problem(const char* what) noexcept {
+    try {
+        problem_ = what;
+    } catch (...) { // no memory for the words
+        problem_ = "no memory"; // short enough to need none
+    }
 }
 
 void Recorder::watch() {
@@ -412,40 +451,61 @@ void Recorder::finish() {
 
 Outcome Recorder::run() {
     try {
+        prepare();
         launch();
     } catch (...) {
+        child_.reset(); // it never became the program
         directory_.discard();
         throw;
     }
-    Outcome outcome;
-    try {
-        watch();
-    } catch (const std::exception& error) {
-        outcome.problem = error.what();
-        while (!reap()) { // the program goes on, unrecorded
-            pollfd polled{signals_->fd(), POLLIN, 0};
-            poll(&polled, 1, -1);
-            signals_->forward_to(child_->pid());
+    const auto attempt = [this](auto action) noexcept {
+        try {
+            action();
+            return true;
+        } catch (const std::exception& error) {
+            note_problem(error.what());
+        } catch (...) {
+            note_problem("unknown");
         }
-    }
+        return false;
+    };
+    const bool watched = attempt([&] {
+        begin_watching();
+        watch();
+    });
+    wait_unrecorded();
+    Outcome outcome;
     outcome.exit_status = WIFSIGNALED(wait_status_) ? 128 + WTERMSIG(wait_status_) : WEXITSTATUS(wait_status_);
-    outcome.run_directory = directory_.path();
-    try {
-        finish();
+    if (watched)
+        attempt([&] { finish(); });
+    attempt([&] {
+        outcome.run_directory = directory_.path();
         const RunDirectory::Ended ended = directory_.end(monotonic_ns(), outcome.exit_status);
         outcome.last = ended.last;
         outcome.first_failure = ended.first_failure;
-    } catch (const std::exception& error) {
-        outcome.problem = error.what();
-    }
+    });
+    outcome.problem = std::move(problem_);
     return outcome;
 }
 
 } // namespace
 
 Outcome record(const Options& options) {
-    Recorder recorder(options, JobIdentity::from_environment());
-    return recorder.run();
+    const Inheritance inheritance = Inheritance::now();
+    std::string why;
+    try {
+        Recorder recorder(options, JobIdentity::from_environment());
+        return recorder.run();
+    } catch (const UsageError&) {
+        throw;
+    } catch (const Error& error) {
+        if (error.exit_status() != Error::kToolFailed) // the program itself cannot be started
+            throw;
+        why = error.what();
+    } catch (const std::exception& error) {
+        why = error.what();
+    }
+    run_unrecorded(options, inheritance, why);
 }
 
 } // namespace plumb::record

@@ -13,6 +13,7 @@
 #include "record/options.h"
 
 #include <cstdint>
+#include <nlohmann/json_fwd.hpp>
 #include <set>
 #include <string>
 
@@ -20,11 +21,21 @@ namespace plumb::record {
 
 class RunDirectory {
   public:
-    // Creates the directory (0700), or joins the one that another rank of the same job made.
-    // Throws Error: it exists and holds something else; it cannot be created.
+    // Creates the directory (0700), or joins the one that another rank of the same job made. Nothing but a directory
+    // of this user's own, closed to everybody else, is joined or written into.
+    // Throws UsageError: it exists and holds something else. Throws Error: it cannot be created, or is not one's own.
     RunDirectory(const Options& options, const JobIdentity& job);
+    ~RunDirectory();
+    RunDirectory(const RunDirectory&) = delete;
+    RunDirectory& operator=(const RunDirectory&) = delete;
 
     const std::string& path() const { return path_; } // absolute
+
+    // For this recorder's trace: a name that no other has, whatever pids and host names are in use.
+    std::string new_trace_path() const;
+
+    // Why the recorders of this run cannot keep out of each other's way by locks; empty: they can.
+    const std::string& why_no_locks() const { return why_no_locks_; }
 
     // Writes run.json: this recorder begins.
     void begin(const Options& options, uint64_t begin_ns, uint64_t start_unix_ns);
@@ -36,7 +47,8 @@ class RunDirectory {
     };
     Ended end(uint64_t end_ns, int exit_status);
 
-    // Only one recorder of a node watches the node: true for the first that asks. The claim ends with the process.
+    // Only one recorder of a node watches the node: true for the first that asks. The claim ends with the process, or
+    // where there are no locks with the run.
     bool claim_node();
 
     // Processes that record into it on this host, this one included.
@@ -47,10 +59,18 @@ class RunDirectory {
 
   private:
     bool join_or_create(bool named_by_user, bool force);
+    bool open_own(bool must_be);
+    std::string read_file(const char* name) const;
+    bool write_file(const char* name, const std::string& text) const; // whole or not at all; errno
+    nlohmann::json read_run_json() const;
+    void write_run_json(const nlohmann::json& content) const;
 
     std::string path_;
     JobIdentity job_;
     bool created_ = false;
+    bool is_closed_ = false; // to everybody else
+    int directory_ = -1; // what was found to be this user's own: all names are looked up in it
+    std::string why_no_locks_;
     int node_lock_ = -1;
 };
 

@@ -49,7 +49,7 @@ void write_align_ranges(const Options& options, const std::string& run_directory
     if (!options.align_fatal || options.align_ranges.empty())
         return;
     const std::string path = align_ranges_path(run_directory);
-    FILE* file = fopen(path.c_str(), "we");
+    FILE* file = fopen(path.c_str(), "wxe");
     const bool written = file && fwrite(options.align_ranges.data(), options.align_ranges.size(), 1, file) == 1;
     const int reason = errno;
     if ((file && fclose(file) != 0) || !written)

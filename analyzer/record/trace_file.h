@@ -1,4 +1,4 @@
-// The recorder's own trace file: RUN/node-<host>-<pid>.plumb, in the format of plumb/trace_format.h.
+// The recorder's own trace file: RUN/node-<host>-<pid>-<random>.plumb, in the format of plumb/trace_format.h.
 //
 // It is mapped MAP_SHARED and its blocks are allocated before they are written, so that neither SIGKILL nor a
 // full disk costs more than the record in hand. Used by one thread.

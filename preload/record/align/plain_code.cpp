@@ -45,7 +45,7 @@ int open_list(int flags) {
         return -1;
     Text<PATH_MAX> path;
     path << run << kFileName;
-    return open_file(path.c_str(), flags, 0600);
+    return open_file(path.c_str(), flags | O_NOFOLLOW, 0600);
 }
 
 } // namespace

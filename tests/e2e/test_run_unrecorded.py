@@ -1,0 +1,139 @@
+"""Whatever fails in the tool, the program runs: unrecorded, with its own exit status, and one sentence says so."""
+
+import json
+import os
+import resource
+import stat
+import subprocess
+import unittest
+
+from plumb_test import PLUMB, PROGRAMS, PlumbTest
+from raw_trace import CPU_INTERVAL, RawTrace
+
+
+class Unrecorded(PlumbTest):
+    def check_runs(self, *options, words="", **popen):
+        done = subprocess.run([PLUMB, "run", *options, "--", "sh", "-c", "echo out; exit 7"], capture_output=True,
+                              text=True, timeout=60, **popen)
+        self.assertEqual((done.returncode, done.stdout), (7, "out\n"), done.stderr)
+        self.assertRegex(done.stderr, rf"\Aplumb: the program runs unrecorded: .*{words}.*\n\Z")
+
+    def test_directory_that_cannot_be_made(self):
+        self.check_runs("-o", "/proc/run", words="/proc/run")
+        self.check_runs("-o", str(self.scratch / "missing" / "run"), words="missing")
+
+    def test_no_room_for_the_file(self):
+        self.check_runs("-o", str(self.run_directory), words="cannot",
+                        preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_FSIZE, (4096, 4096)))
+
+    def test_no_descriptors(self):
+        for most in range(4, 12): # fails at another place each time, or not at all
+            with self.subTest(most=most):
+                done = subprocess.run([PLUMB, "run", "-o", str(self.scratch / f"run{most}"), "--no-report", "--", "sh",
+                                       "-c", "ulimit -n; exit 7"], capture_output=True, text=True, timeout=60,
+                                      preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_NOFILE, (most, most)))
+                self.assertEqual((done.returncode, done.stdout), (7, f"{most}\n"), done.stderr)
+
+    def test_nobody_finds_an_unknown_child(self):
+        """The process that plumb had prepared for the program is gone when plumb becomes the program."""
+        done = subprocess.run([PLUMB, "run", "-o", "/proc/run", "--", "python3", "-c",
+                               "import os\ntry: os.wait()\nexcept ChildProcessError: print('none')"],
+                              capture_output=True, text=True)
+        self.assertEqual(done.stdout, "none\n")
+
+    def test_program_that_is_missing_is_said_alone(self):
+        done = subprocess.run([PLUMB, "run", "-o", "/proc/run", "--", "/nowhere"], capture_output=True, text=True)
+        self.assertEqual(done.returncode, 127)
+        self.assertEqual(done.stderr.count("\n"), 1, done.stderr)
+
+    def test_recorder_without_memory(self):
+        done = self.record("sh", "-c", "sleep 0.6; exit 7", check=7,
+                           env={**os.environ, "LD_PRELOAD": str(PROGRAMS / "fault_in_recorder.so")})
+        self.assertIn("the recording is not whole", done.stderr)
+
+    def test_stderr_that_cannot_be_written(self):
+        for place in (">/dev/full", ">&-", "> >(true)"):
+            line = f'"{PLUMB}" run -o "{self.run_directory}" --force -- sh -c "sleep 0.2; exit 7" 2{place}'
+            self.assertEqual(subprocess.run(["bash", "-c", line], timeout=60).returncode, 7, place)
+
+
+class Names(PlumbTest):
+    @unittest.skipUnless(subprocess.run(["unshare", "-Urpf", "--mount-proc", "true"], capture_output=True).returncode == 0,
+                         "needs PID namespaces")
+    def test_same_host_and_pid(self):
+        """Two ranks in containers."""
+        variables = {"OMPI_COMM_WORLD_SIZE": "2", "PMIX_NAMESPACE": "x"}
+        ranks = [subprocess.Popen(["unshare", "-Urpf", "--mount-proc", PLUMB, "run", "-o", str(self.run_directory),
+                                   "--no-report", "--", "sh", "-c", "sleep 0.5; exit 7"],
+                                  env={**os.environ, **variables, "OMPI_COMM_WORLD_RANK": str(rank)},
+                                  stderr=subprocess.PIPE, text=True) for rank in range(2)]
+        self.assertEqual([(rank.communicate()[1], rank.returncode) for rank in ranks], [("", 7), ("", 7)])
+        self.assertEqual(len(list(self.run_directory.glob("node-*.plumb"))), 2)
+
+
+class Foreign(PlumbTest):
+    """A directory that another user has prepared for a name that can be guessed."""
+
+    JOB = {"OMPI_COMM_WORLD_RANK": "0", "OMPI_COMM_WORLD_SIZE": "1", "PMIX_NAMESPACE": "x"}
+
+    def prepare(self, mode, owner):
+        self.scratch.chmod(0o755)
+        victim = self.scratch / "victim"
+        victim.write_text("precious")
+        directory = self.scratch / "plumb-true-openmpi-x"
+        directory.mkdir()
+        (directory / ".job").write_text("openmpi-x")
+        for name in ("run.json", ".lock", ".node-vm"):
+            (directory / name).symlink_to(victim)
+        for pid in range(1, 33000):
+            os.symlink(victim, directory / f"run.json.{pid}")
+        for path in (directory, *directory.iterdir()):
+            os.chown(path, owner, owner, follow_symlinks=False)
+        directory.chmod(mode)
+        return directory, victim
+
+    @unittest.skipUnless(os.geteuid() == 0, "needs root to prepare another user's directory")
+    def test_planted_links(self):
+        directory, victim = self.prepare(0o777, 65534)
+        subprocess.run([PLUMB, "run", "--no-report", "--", "/bin/true"], cwd=self.scratch, check=True, timeout=60,
+                       env={**os.environ, **self.JOB})
+        self.assertEqual(victim.read_text(), "precious")
+        self.assertEqual(list(directory.glob("*.plumb")), [])
+        done = subprocess.run([PLUMB, "run", "-o", directory, "--", "sh", "-c", "exit 7"], capture_output=True, text=True,
+                              env={**os.environ, **self.JOB}, timeout=60)
+        self.assertEqual(done.returncode, 7)
+        self.assertIn("belongs to another user", done.stderr)
+
+    def test_own_directory_open_to_others_is_not_joined(self):
+        directory, victim = self.prepare(0o755, os.geteuid())
+        subprocess.run([PLUMB, "run", "--no-report", "--", "/bin/true"], cwd=self.scratch, check=True, timeout=60,
+                       env={**os.environ, **self.JOB})
+        self.assertEqual((victim.read_text(), list(directory.glob("*.plumb"))), ("precious", []))
+        self.assertTrue((self.scratch / "plumb-true-openmpi-x-2" / "run.json").exists())
+
+    def test_own_empty_directory_is_closed_to_others(self):
+        self.run_directory.mkdir(mode=0o755)
+        self.record("true", options=["--no-report"], check=0)
+        self.assertEqual(stat.S_IMODE(self.run_directory.stat().st_mode), 0o700)
+
+
+class NoLocks(PlumbTest):
+    def test_node_is_watched_and_the_lack_is_said(self):
+        for error in (38, 37): # ENOSYS, ENOLCK
+            run = self.scratch / str(error)
+            variables = {"LD_PRELOAD": str(PROGRAMS / "no_flock.so"), "NO_FLOCK_ERROR": str(error),
+                         "OMPI_COMM_WORLD_SIZE": "4", "PMIX_NAMESPACE": "x"}
+            ranks = [subprocess.Popen([PLUMB, "run", "-o", str(run), "--no-report", "--", PROGRAMS / "burn", "0.5"],
+                                      env={**os.environ, **variables, "OMPI_COMM_WORLD_RANK": str(rank)})
+                     for rank in range(4)]
+            self.assertEqual([rank.wait(timeout=60) for rank in ranks], [0] * 4)
+            self.assertEqual(json.loads((run / "run.json").read_text())["recorders"],
+                             {"expected": 4, "started": 4, "finished": 4})
+            traces = [RawTrace(path) for path in run.glob("node-*.plumb")]
+            watching = [trace for trace in traces if trace.of(CPU_INTERVAL)]
+            self.assertEqual(len(watching), 1, "one watches the node")
+            self.assertIn("flock fails", watching[0].evidence()["run-directory"][1])
+
+
+if __name__ == "__main__":
+    unittest.main()
