@@ -4,6 +4,7 @@
 #include "support/error.h"
 
 #include <cerrno>
+#include <cstdlib>
 #include <cstring>
 #include <fmt/core.h>
 #include <functional>
@@ -49,8 +50,19 @@ void note_memory_only_nodes(hwloc_topology_t handle) {
     }
 }
 
+// The plugins that ask graphics cards take longer than all of the rest, and nothing of them is used. The x86 backend binds
+// the calling thread to every CPU in turn; Linux tells the same in /sys.
+int leave_out_what_is_slow(hwloc_topology_t handle) {
+    for (const char* component : {"gl", "opencl", "cuda", "nvml", "rsmi", "levelzero", "pci"})
+        hwloc_topology_set_components(handle, HWLOC_TOPOLOGY_COMPONENTS_FLAG_BLACKLIST, component); // fails where there is none
+    const char* wanted = std::getenv("HWLOC_COMPONENTS"); // the user knows better: /sys is wrong on some machines
+    if (!wanted || !*wanted)
+        hwloc_topology_set_components(handle, HWLOC_TOPOLOGY_COMPONENTS_FLAG_BLACKLIST, "x86");
+    return 0;
+}
+
 Handle load_this_machine() {
-    Handle handle = load("this machine", [](hwloc_topology_t) { return 0; });
+    Handle handle = load("this machine", leave_out_what_is_slow);
     note_memory_only_nodes(handle.get());
     return handle;
 }

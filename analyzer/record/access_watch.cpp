@@ -67,11 +67,11 @@ void AccessWatch::forget(uint32_t pid) {
     sharing_.forget(pid);
 }
 
-void AccessWatch::write(TraceFile& file, uint64_t sharers) {
+void AccessWatch::write(TraceFile& file, uint64_t sharers, Calibration& calibration) {
     strides_.write(file);
     scatter_.write(file, sharers);
     if (traffic_)
-        traffic_->write(file, sharers);
+        traffic_->write(file, sharers, calibration);
     sharing_.write(file);
 }
 

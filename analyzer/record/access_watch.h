@@ -44,7 +44,7 @@ class AccessWatch {
     // program has ended; the second takes some seconds at most, and nothing where nothing was found. `sharers`:
     // recorders on this machine, which may do so at the same time.
     void write_evidence(TraceFile& file) const { accesses_.write_evidence(file); }
-    void write(TraceFile& file, uint64_t sharers);
+    void write(TraceFile& file, uint64_t sharers, Calibration& calibration);
 
   private:
     AccessSampling accesses_;

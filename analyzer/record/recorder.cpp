@@ -8,6 +8,7 @@
 #include "record/access_penalties.h"
 #include "record/access_watch.h"
 #include "record/budget.h"
+#include "record/calibration.h"
 #include "record/child.h"
 #include "record/event_counts.h"
 #include "record/executable.h"
@@ -43,7 +44,7 @@ constexpr uint64_t kMostBytesEach = 8u << 20; // of the recorder's file, for one
 constexpr uint64_t kReservedBytes = 1u << 30;
 constexpr uint64_t kShortestTick = 100 * kMillisecond, kLongestTick = 1000 * kMillisecond;
 constexpr double kTickShare = 0.25; // of the budget: the rest is for samples
-constexpr uint64_t kCalibrationAge = 1'000'000'000; // shorter runs are not worth measuring the cost of a sample
+constexpr uint64_t kCalibrationAge = 1'000'000'000; // before, it is not looked whether sampling costs too much
 
 uint64_t to_ns(const timeval& time) {
     return static_cast<uint64_t>(time.tv_sec) * 1'000'000'000 + static_cast<uint64_t>(time.tv_usec) * 1000;
@@ -71,6 +72,7 @@ class Recorder {
     uint64_t tick(bool last);
     bool is_withheld();
     void keep_budget(uint64_t now_ns);
+    void find_sample_cost();
     void count_events();
     void write_memory_counters();
     void calibrate();
@@ -81,6 +83,7 @@ class Recorder {
     const Inheritance inheritance_;
     RunDirectory directory_;
     Budget budget_;
+    Calibration calibration_{platform::MachineCache::of_this_machine()};
     std::optional<TraceFile> file_;
     std::optional<ProcessTable> processes_;
     std::optional<Profile> profile_;
@@ -95,7 +98,6 @@ class Recorder {
     std::optional<SignalForwarder> signals_;
     trace::RecorderCost* cost_ = nullptr;
     uint64_t begin_ns_ = 0, start_up_ns_ = 0, lost_ = 0, sample_cost_ns_ = 0, last_look_ns_ = 0;
-    bool calibrated_ = false;
     pid_t stop_watcher_ = 0;
     bool withheld_ = false;
     bool wants_samples_ = false, samples_ = false;
@@ -226,20 +228,23 @@ void Recorder::drain(bool final) {
 
 void Recorder::keep_budget(uint64_t now_ns) {
     constexpr uint64_t kLookEvery = 1'000'000'000;
-    if (!sampler_ || !sampler_->works() || now_ns - begin_ns_ < kCalibrationAge || now_ns - last_look_ns_ < kLookEvery)
+    if (!sampler_ || !sampler_->can_pause() || now_ns - begin_ns_ < kCalibrationAge || now_ns - last_look_ns_ < kLookEvery)
         return;
     last_look_ns_ = now_ns;
-    if (!calibrated_) {
-        calibrated_ = true;
-        sample_cost_ns_ = sampler_->measure_cost_ns();
-    }
-    if (!sampler_->can_pause())
-        return;
+    find_sample_cost();
     const bool was_throttling = budget_.is_throttling();
     const uint64_t samples = profile_->samples() + (accesses_ ? accesses_->burst_samples() : 0);
     budget_.look(now_ns, own_cpu_ns() + samples * sample_cost_ns_, threads_->total_run_ns());
     if (was_throttling && !budget_.is_throttling())
         sampler_->enable(true);
+}
+
+// Before the program has ended this is needed only where sampling can be paused.
+void Recorder::find_sample_cost() {
+    if (sample_cost_ns_ > 0 || !sampler_ || !sampler_->works() || profile_->samples() == 0)
+        return;
+    calibration_.run_took(threads_->total_run_ns());
+    sample_cost_ns_ = calibration_.sample_cost_ns(sampler_->attributes());
 }
 
 // A program that we may execute but not read, or that runs with more privileges than we have, takes the events off
@@ -432,6 +437,7 @@ void Recorder::say_what_is_left() {
 void Recorder::finish() {
     const uint64_t end_ns = monotonic_ns();
     drain(true);
+    find_sample_cost();
     tick(true);
     write_memory_counters();
     if (accesses_)
@@ -442,10 +448,13 @@ void Recorder::finish() {
         events_->write(*file_);
     calibrate();
     if (accesses_)
-        accesses_->write(*file_, directory_.recorders().size());
+        accesses_->write(*file_, directory_.recorders().size(), calibration_);
     say_what_is_left();
     processes_->gone(child_->pid(), end_ns, wait_status_, to_ns(usage_.ru_utime), to_ns(usage_.ru_stime),
                      static_cast<uint64_t>(usage_.ru_maxrss) * 1024);
+    if (cost_) // what followed the last tick
+        update(cost_->cpu_ns, own_cpu_ns());
+    calibration_.save();
     file_->close();
 }
 

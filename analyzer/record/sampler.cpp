@@ -2,7 +2,6 @@
 
 #include "platform/cpu_list.h"
 #include "platform/read_file.h"
-#include "record/sample_cost.h"
 #include "record/trace_file.h"
 #include "unwind/stack_unwinder.h"
 
@@ -163,8 +162,6 @@ bool Sampler::enable(bool on) {
         clock.enable(on);
     return !clocks_.empty();
 }
-
-uint64_t Sampler::measure_cost_ns() const { return measure_sample_cost_ns(attributes_); }
 
 uint64_t Sampler::drain(const std::function<void(const PerfRecord&)>& take, bool final) {
     // A record that is being written while the rings are read may be older than one already read from another CPU.

@@ -41,8 +41,7 @@ class Sampler {
     // budget asked for make it likely to be needed (it takes a second event a CPU); else no effect and false.
     bool enable(bool on);
 
-    // What a sample costs the target (0: unknown). Takes about 10 ms of CPU time.
-    uint64_t measure_cost_ns() const;
+    const perf_event_attr& attributes() const { return attributes_; } // of the samples, for who asks what they cost
 
   private:
     struct Pending { // in its ring

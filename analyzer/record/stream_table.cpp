@@ -203,7 +203,8 @@ StreamTable::Judged StreamTable::judge(const Key& key, const Loop& loop, uint64_
     return judged;
 }
 
-StreamTable::Written StreamTable::write(TraceFile& file, uint64_t cache_bytes, uint64_t sample_cost_ns) const {
+StreamTable::Written StreamTable::write(TraceFile& file, uint64_t cache_bytes,
+                                        const std::function<uint64_t()>& sample_cost_ns) const {
     Written written;
     std::map<Key, Judged> judged;
     uint32_t next_id = 1;
@@ -212,6 +213,9 @@ StreamTable::Written StreamTable::write(TraceFile& file, uint64_t cache_bytes, u
             ++next_id;
             judged.emplace(key, std::move(one));
         }
+    if (judged.empty())
+        return written;
+    const auto cost_ns = static_cast<double>(sample_cost_ns());
     std::map<uint64_t, double> threads_at; // by the beginning of the burst
     double thread_ns = 0;
     for (const Burst& burst : bursts_) {
@@ -219,7 +223,7 @@ StreamTable::Written StreamTable::write(TraceFile& file, uint64_t cache_bytes, u
         if (found == judged.end())
             continue;
         Judged& loop = found->second;
-        const double part = static_cast<double>(sample_cost_ns) / static_cast<double>(std::max<uint64_t>(burst.time.period_ns, 1));
+        const double part = cost_ns / static_cast<double>(std::max<uint64_t>(burst.time.period_ns, 1));
         const double without_samples = 1 / (1 - std::min(part, kMostSampleCost));
         double read = 0, written_bytes = 0, of_loop = 0;
         for (const auto& [instruction, rounds] : burst.rounds_per_s)

@@ -6,6 +6,7 @@
 #include "record/trace_file.h"
 
 #include <cstdint>
+#include <functional>
 #include <map>
 #include <tuple>
 #include <utility>
@@ -47,7 +48,7 @@ class StreamTable {
     };
     // Judges what was collected against `cache_bytes`, of all last caches together. `sample_cost_ns`: what a sample of a burst
     // takes from its thread; in the bursts it came forward so much less. Appends MemoryStream and TrafficBurst records.
-    Written write(TraceFile& file, uint64_t cache_bytes, uint64_t sample_cost_ns) const;
+    Written write(TraceFile& file, uint64_t cache_bytes, const std::function<uint64_t()>& sample_cost_ns) const;
 
   private:
     struct StreamUse {

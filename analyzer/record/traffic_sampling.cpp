@@ -4,7 +4,6 @@
 #include "platform/cpu_list.h"
 #include "platform/cpu_paths.h"
 #include "record/perf_record.h"
-#include "record/sample_cost.h"
 
 #include <algorithm>
 #include <array>
@@ -146,7 +145,7 @@ void TrafficSampling::end(uint64_t now_ns) {
                                   (own_cpu_ns() - begin_cpu_ns) * kCostFactor});
 }
 
-void TrafficSampling::write(TraceFile& file, uint64_t sharers) {
+void TrafficSampling::write(TraceFile& file, uint64_t sharers, Calibration& calibration) {
     rings_.clear();
     if (!why_not_.empty())
         file.evidence(kSource, trace::EvidenceState::limited, why_not_,
@@ -166,7 +165,7 @@ void TrafficSampling::write(TraceFile& file, uint64_t sharers) {
     if (cache_bytes == 0)
         return;
     const StreamTable::Written written =
-        table_.write(file, cache_bytes, measure_sample_cost_ns(burst_event(kPeriods_ns[0]), own_cpu_ns));
+        table_.write(file, cache_bytes, [&] { return calibration.sample_cost_ns(burst_event(kPeriods_ns[0]), own_cpu_ns); });
     if (written.mixes.empty())
         return;
     if (sharers > 1) {

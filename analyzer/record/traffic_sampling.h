@@ -5,6 +5,7 @@
 #pragma once
 
 #include "record/access_sampling.h"
+#include "record/calibration.h"
 #include "record/perf_ring.h"
 #include "record/stream_table.h"
 #include "record/trace_file.h"
@@ -35,7 +36,7 @@ class TrafficSampling {
 
     // Measures and appends. Once, when the program has ended: takes a second at most, and nothing where nothing streams.
     // `sharers`: recorders on this machine; each sees its own rank alone.
-    void write(TraceFile& file, uint64_t sharers);
+    void write(TraceFile& file, uint64_t sharers, Calibration& calibration);
 
   private:
     static constexpr uint64_t kFirst_ns = 50'000'000;

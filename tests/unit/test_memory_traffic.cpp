@@ -265,7 +265,7 @@ Written written(const StreamTable& table, uint64_t cache_bytes, uint64_t sample_
     Written all;
     {
         TraceFile file(path, 4 << 20, 4 << 20);
-        all.table = table.write(file, cache_bytes, sample_cost_ns);
+        all.table = table.write(file, cache_bytes, [&] { return sample_cost_ns; });
         file.close();
     }
     trace::TraceFile reader(path);

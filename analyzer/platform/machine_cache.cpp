@@ -1,0 +1,248 @@
+#include "platform/machine_cache.h"
+
+#include "platform/read_file.h"
+
+#include <algorithm>
+#include <cctype>
+#include <cerrno>
+#include <cstdint>
+#include <cstdlib>
+#include <cstring>
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <sys/utsname.h>
+#include <unistd.h>
+#include <zstd.h>
+
+namespace plumb::platform {
+
+namespace {
+
+constexpr std::string_view kMagic = "plumb-machine-1\n";
+constexpr size_t kMostBytes = 1 << 20, kMostValueBytes = 256 << 10;
+
+class Descriptor {
+  public:
+    explicit Descriptor(int fd) : fd_(fd) {}
+    ~Descriptor() {
+        if (fd_ >= 0)
+            close(fd_);
+    }
+    Descriptor(const Descriptor&) = delete;
+    Descriptor& operator=(const Descriptor&) = delete;
+    int get() const { return fd_; }
+    explicit operator bool() const { return fd_ >= 0; }
+
+  private:
+    int fd_;
+};
+
+// Ours, and nobody else may read or write it.
+bool is_private(int fd, mode_t kind) {
+    struct stat info {};
+    return fstat(fd, &info) == 0 && (info.st_mode & S_IFMT) == kind && info.st_uid == geteuid() &&
+           (info.st_mode & 077) == 0 && (kind == S_IFDIR || info.st_nlink == 1);
+}
+
+int open_folder(const std::string& folder) {
+    const int fd = open(folder.c_str(), O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+    if (fd >= 0 && is_private(fd, S_IFDIR))
+        return fd;
+    if (fd >= 0)
+        close(fd);
+    return -1;
+}
+
+void put(std::string& to, std::string_view text) {
+    const auto size = static_cast<uint32_t>(text.size());
+    to.append(reinterpret_cast<const char*>(&size), sizeof size).append(text);
+}
+
+bool take(std::string_view& from, std::string_view& text) {
+    uint32_t size = 0;
+    if (from.size() < sizeof size)
+        return false;
+    std::memcpy(&size, from.data(), sizeof size);
+    from.remove_prefix(sizeof size);
+    if (from.size() < size)
+        return false;
+    text = from.substr(0, size);
+    from.remove_prefix(size);
+    return true;
+}
+
+// One frame of zstd with its checksum.
+std::string packed(const std::string& plain) {
+    std::string frame(ZSTD_compressBound(plain.size()), '\0');
+    ZSTD_CCtx* context = ZSTD_createCCtx();
+    if (!context)
+        return {};
+    ZSTD_CCtx_setParameter(context, ZSTD_c_checksumFlag, 1);
+    const size_t bytes = ZSTD_compress2(context, frame.data(), frame.size(), plain.data(), plain.size());
+    ZSTD_freeCCtx(context);
+    frame.resize(ZSTD_isError(bytes) ? 0 : bytes);
+    return frame;
+}
+
+std::string unpacked(const std::string& frame) {
+    const unsigned long long bytes = ZSTD_getFrameContentSize(frame.data(), frame.size());
+    if (bytes == ZSTD_CONTENTSIZE_UNKNOWN || bytes == ZSTD_CONTENTSIZE_ERROR || bytes > kMostBytes)
+        return {};
+    std::string plain(bytes, '\0');
+    const size_t got = ZSTD_decompress(plain.data(), plain.size(), frame.data(), frame.size());
+    return ZSTD_isError(got) || got != bytes ? std::string() : plain;
+}
+
+std::string read_whole(int fd) {
+    std::string text;
+    char part[8192];
+    ssize_t got = 0;
+    while (text.size() <= kMostBytes && (got = read(fd, part, sizeof part)) > 0)
+        text.append(part, static_cast<size_t>(got));
+    return got == 0 ? text : std::string();
+}
+
+bool write_whole(int fd, std::string_view text) {
+    while (!text.empty()) {
+        const ssize_t put = write(fd, text.data(), text.size());
+        if (put < 0 && errno == EINTR)
+            continue;
+        if (put <= 0)
+            return false;
+        text.remove_prefix(static_cast<size_t>(put));
+    }
+    return true;
+}
+
+// "name<tabs>: value" of the first processor.
+std::string line_of(std::string_view text, std::string_view name) {
+    while (!text.empty()) {
+        const std::string_view line = next_line(text);
+        if (line.starts_with(name) && line.find(':') != std::string_view::npos)
+            return std::string(line.substr(line.find(':')));
+        if (line.empty())
+            break;
+    }
+    return {};
+}
+
+} // namespace
+
+std::string user_cache_folder() {
+    std::string base;
+    if (const char* cache = std::getenv("XDG_CACHE_HOME"); cache && *cache == '/')
+        base = cache;
+    else if (const char* home = std::getenv("HOME"); home && *home == '/')
+        base = std::string(home) + "/.cache";
+    else
+        return {};
+    struct stat info {};
+    if (stat(base.c_str(), &info) != 0 && mkdir(base.c_str(), 0700) == 0 && stat(base.c_str(), &info) != 0)
+        return {};
+    if (!S_ISDIR(info.st_mode) || info.st_uid != geteuid() || geteuid() != getuid())
+        return {};
+    base += "/plumb";
+    mkdir(base.c_str(), 0700);
+    return base;
+}
+
+std::string machine_identity(const std::string& root) {
+    const auto boot = read_file(root + "/proc/sys/kernel/random/boot_id", 64);
+    if (!boot || boot->empty())
+        return {};
+    // The first processor's lines are enough; the file is long on large machines.
+    const std::string cpu = read_file(root + "/proc/cpuinfo", 4096).value_or("");
+    utsname kernel{};
+    uname(&kernel);
+    std::string identity = std::string(kernel.release) + "\n" + kernel.version + "\n" + *boot;
+    for (const char* name : {"vendor_id", "cpu family", "model", "model name", "stepping", "microcode", "CPU part", "CPU revision"})
+        identity += line_of(cpu, name) + "\n";
+    return identity;
+}
+
+MachineCache::MachineCache(std::string folder, std::string host, std::string machine)
+    : folder_(std::move(folder)), file_([&] {
+          std::ranges::replace_if(host, [](unsigned char c) { return !isalnum(c) && !std::strchr("._+-", c); }, '_');
+          return "machine-" + host.substr(0, 64);
+      }()),
+      machine_(std::move(machine)) {}
+
+MachineCache MachineCache::of_this_machine() {
+    char host[256] = "";
+    gethostname(host, sizeof host - 1);
+    return {user_cache_folder(), host, machine_identity("")};
+}
+
+MachineCache::Values MachineCache::load() const {
+    const Descriptor folder(open_folder(folder_));
+    if (!folder)
+        return {};
+    const Descriptor file(openat(folder.get(), file_.c_str(), O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC));
+    if (!file || !is_private(file.get(), S_IFREG))
+        return {};
+    const std::string plain = unpacked(read_whole(file.get()));
+    std::string_view rest = plain, machine, name, value;
+    if (!rest.starts_with(kMagic))
+        return {};
+    rest.remove_prefix(kMagic.size());
+    if (!take(rest, machine) || machine != machine_)
+        return {};
+    Values values;
+    while (!rest.empty()) {
+        if (!take(rest, name) || !take(rest, value))
+            return {};
+        values.insert_or_assign(std::string(name), std::string(value));
+    }
+    return values;
+}
+
+std::optional<std::string> MachineCache::find(const std::string& name) {
+    if (folder_.empty() || machine_.empty())
+        return std::nullopt;
+    if (const auto kept = kept_.find(name); kept != kept_.end())
+        return kept->second;
+    if (!is_loaded_) {
+        is_loaded_ = true;
+        values_ = load();
+    }
+    const auto known = values_.find(name);
+    return known == values_.end() ? std::nullopt : std::optional(known->second);
+}
+
+void MachineCache::keep(const std::string& name, std::string value) {
+    if (value.size() <= kMostValueBytes)
+        kept_[name] = std::move(value);
+}
+
+void MachineCache::save() {
+    if (kept_.empty() || folder_.empty() || machine_.empty())
+        return;
+    Values all = load();
+    for (auto& [name, value] : kept_)
+        all.insert_or_assign(name, std::move(value));
+    kept_.clear();
+    is_loaded_ = false;
+    std::string plain(kMagic);
+    put(plain, machine_);
+    for (const auto& [name, value] : all) {
+        put(plain, name);
+        put(plain, value);
+    }
+    if (plain.size() > kMostBytes)
+        return;
+    const std::string frame = packed(plain), draft = file_ + "." + std::to_string(getpid());
+    const Descriptor folder(open_folder(folder_));
+    if (!folder || frame.empty())
+        return;
+    bool written = false;
+    {
+        const Descriptor file(openat(folder.get(), draft.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600));
+        if (!file)
+            return;
+        written = write_whole(file.get(), frame);
+    }
+    if (!written || renameat(folder.get(), draft.c_str(), folder.get(), file_.c_str()) != 0)
+        unlinkat(folder.get(), draft.c_str(), 0);
+}
+
+} // namespace plumb::platform

@@ -1,0 +1,44 @@
+// What earlier runs measured on this machine (what a sample costs, how the machine is built), kept in one file of the user's
+// cache directory, so that a run does not measure again what stays the same until the machine starts anew.
+//
+// Nothing in it is trusted further than the user is: the folder and the file must belong to this user and be closed to
+// everybody else, links are not followed, and a checksum covers all of it. Whatever is wrong with it, it reads as empty.
+#pragma once
+
+#include <map>
+#include <optional>
+#include <string>
+#include <string_view>
+
+namespace plumb::platform {
+
+// `plumb` below $XDG_CACHE_HOME or $HOME/.cache; empty: neither is set, or it belongs to another user (sudo).
+std::string user_cache_folder();
+
+// What the figures depend on: kernel, boot, model and microcode of the CPU, and this version of plumb. `root` is put before
+// /proc. Empty where the kernel does not tell the boot: nothing is kept then.
+std::string machine_identity(const std::string& root);
+
+class MachineCache {
+  public:
+    // Reads nothing yet. `host`: hosts that share a home directory have a file each. Without a folder or a machine every
+    // lookup finds nothing and nothing is written.
+    MachineCache(std::string folder, std::string host, std::string machine);
+    static MachineCache of_this_machine();
+
+    std::optional<std::string> find(const std::string& name); // nothing: not measured since the machine started
+    void keep(const std::string& name, std::string value);    // at most 256 KiB; larger ones are not kept
+
+    // Writes what was kept, beside what others have kept meanwhile. Failures are ignored: it is measured again.
+    void save();
+
+  private:
+    using Values = std::map<std::string, std::string, std::less<>>;
+    Values load() const;
+
+    const std::string folder_, file_, machine_;
+    bool is_loaded_ = false;
+    Values values_, kept_;
+};
+
+} // namespace plumb::platform

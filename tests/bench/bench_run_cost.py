@@ -1,0 +1,88 @@
+"""What `plumb run` costs on ordinary programs, in CPU time, beside what its report says it cost.
+
+Counted is the CPU time of everything that was started, until all of it has ended: the program with what was done in it,
+and the recorder from its own start to its end. `record` is with --no-report; `print` is what reading the record, finding
+names and printing the report take on top, which is no part of the run. `account` is the own cost that the report states,
+divided by the extra CPU time measured with --no-report: 1 when both agree.
+
+Usage: bench_run_cost.py [--rounds N] [PROGRAM..]     (a part of a name chooses the programs that have it)
+"""
+
+import argparse
+import json
+import pathlib
+import shutil
+import statistics
+import subprocess
+import tempfile
+
+from ordinary_programs import ordinary_programs, write_inputs
+from pairs import plumb, seconds_of
+
+
+class Measured:
+    """Paired CPU seconds of one program: bare, recorded, recorded with a report; and the report's own account."""
+
+    def __init__(self):
+        self.bare, self.recorded, self.reported, self.stated = [], [], [], []
+
+    def extra_ms(self):
+        return 1000 * statistics.median(one - two for one, two in zip(self.recorded, self.bare))
+
+    def row(self, name):
+        ratios = [one / two if two else float("nan") for one, two in zip(self.recorded, self.bare)]
+        report_ms = 1000 * statistics.median(one - two for one, two in zip(self.reported, self.recorded))
+        stated_ms = 1000 * statistics.median(self.stated)
+        account = stated_ms / self.extra_ms() if self.extra_ms() > 0 else float("nan")
+        return (f"{name:<22}{statistics.median(self.bare):9.3f}{statistics.median(ratios):9.3f}{min(ratios):8.3f}"
+                f"{max(ratios):8.3f}{self.extra_ms():11.1f}{report_ms:10.1f}{stated_ms:11.1f}{account:9.2f}")
+
+
+def stated_seconds(run):
+    report = subprocess.run([plumb(), "report", "--format", "json", str(run)], check=True, capture_output=True)
+    return json.loads(report.stdout)["run"]["own_cost"]["seconds"]
+
+
+def measure(command, rounds, work):
+    measured = Measured()
+    seconds_of(command)  # warm caches; not counted
+    for number in range(rounds):
+        runs = [work / "recorded", work / "reported"]
+        variants = [(measured.bare, command),
+                    (measured.recorded, [plumb(), "run", "--no-report", "-o", str(runs[0]), "--"] + command),
+                    (measured.reported, [plumb(), "run", "-o", str(runs[1]), "--"] + command)]
+        for times, variant in variants if number % 2 == 0 else reversed(variants):
+            times.append(seconds_of(variant)[1])
+        measured.stated.append(stated_seconds(runs[0]))
+        for run in runs:
+            shutil.rmtree(run)
+    return measured
+
+
+def rounds_for(seconds):
+    """Short programs are lost in what the machine does besides, but take no time to repeat."""
+    return 25 if seconds < 0.5 else 9 if seconds < 3 else 5
+
+
+def main():
+    parser = argparse.ArgumentParser()
+    parser.add_argument("--rounds", type=int, help="instead of 5 to 25, more for the shorter programs")
+    parser.add_argument("programs", nargs="*")
+    arguments = parser.parse_args()
+    print(f"{'program':<22}{'bare s':>9}{'record':>9}{'min':>8}{'max':>8}{'record ms':>11}{'print ms':>10}"
+          f"{'stated ms':>11}{'account':>9}")
+    with tempfile.TemporaryDirectory() as folder:
+        work = pathlib.Path(folder)
+        write_inputs(work)
+        for name, command in ordinary_programs(work).items():
+            if arguments.programs and not any(part in name for part in arguments.programs):
+                continue
+            rounds = arguments.rounds or rounds_for(seconds_of(command)[0])
+            measured = measure(command, rounds, work)
+            print(measured.row(name), flush=True)
+            if name.startswith("sh, 200"):
+                print(f"{'  each of the 200':<22}{'':34}{measured.extra_ms() / 200:11.2f}")
+
+
+if __name__ == "__main__":
+    main()
