@@ -40,10 +40,10 @@ void take_place_in_job(ReportOptions& options) {
     options.job = job.id;
     options.process = static_cast<size_t>(job.rank);
     options.processes = static_cast<size_t>(job.rank_count);
-    const auto local = placement::local_rank([](const char* name) -> const char* { return std::getenv(name); });
+    const auto local = placement::launched_rank([](const char* name) -> const char* { return std::getenv(name); });
     cpu_set_t allowed;
-    if (local && local->count > 0 && sched_getaffinity(0, sizeof allowed, &allowed) == 0)
-        options.threads = static_cast<unsigned>(std::max(1, CPU_COUNT(&allowed) / local->count));
+    if (local && local->local_count > 0 && sched_getaffinity(0, sizeof allowed, &allowed) == 0)
+        options.threads = static_cast<unsigned>(std::max(1, CPU_COUNT(&allowed) / local->local_count));
 }
 
 } // namespace

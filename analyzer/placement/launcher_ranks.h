@@ -1,17 +1,20 @@
-// What an MPI launcher tells its processes about their place on the node, read from the environment.
+// What the launcher that started this process tells about its place among the ranks (plumb/launchers.h).
 #pragma once
 
 #include <optional>
+#include <string>
 
 namespace plumb::placement {
 
-struct LocalRank {
-    int rank = -1;  // among the processes of this job on this node, from 0
-    int count = -1; // how many of them; -1: not told
-    const char* launcher = "";
+struct LaunchedRank {
+    std::string launcher;
+    int rank = -1, count = -1;             // in the job; count -1: not known
+    int local_rank = -1, local_count = -1; // on this node; -1: not known
+    std::string job;                       // as its launcher names it; empty: it names none
 };
 
-// Open MPI, MPICH/Hydra and its kin, Slurm, PMIx, MVAPICH, in this order. `get` is getenv or a test's stand-in.
-std::optional<LocalRank> local_rank(const char* (*get)(const char* name));
+// Nothing: no launcher numbered this process (a job script is no rank). `get` is getenv or a test's stand-in,
+// `proc_root` "/proc" except in tests.
+std::optional<LaunchedRank> launched_rank(const char* (*get)(const char* name), const std::string& proc_root = "/proc");
 
 } // namespace plumb::placement

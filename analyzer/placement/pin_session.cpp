@@ -25,6 +25,14 @@ namespace {
 
 const char* environment_value(const char* name) { return std::getenv(name); }
 
+// A rank whose place on its node is known.
+std::optional<LaunchedRank> launched_rank_here() {
+    auto rank = launched_rank(environment_value);
+    if (rank && rank->local_rank < 0)
+        rank.reset();
+    return rank;
+}
+
 bool is_mpi_launcher(const std::vector<std::string>& command) {
     if (command.empty())
         return false;
@@ -51,7 +59,7 @@ std::vector<unsigned long> to_mask(const std::vector<int>& cpus) {
 }
 
 // Positions each process owns: what the user says, what OpenMP is told, or an equal share; 0: not known.
-int positions_per_process(const PinOptions& options, const std::optional<LocalRank>& rank, size_t positions) {
+int positions_per_process(const PinOptions& options, const std::optional<LaunchedRank>& rank, size_t positions) {
     if (options.threads_per_process > 0)
         return options.threads_per_process;
     if (!rank)
@@ -59,13 +67,13 @@ int positions_per_process(const PinOptions& options, const std::optional<LocalRa
     const int openmp = launchers::number(std::getenv("OMP_NUM_THREADS"));
     if (openmp > 0 && static_cast<size_t>(openmp) < positions)
         return openmp;
-    return rank->count > 0 ? std::max(1, static_cast<int>(positions) / rank->count) : 1;
+    return rank->local_count > 0 ? std::max(1, static_cast<int>(positions) / rank->local_count) : 1;
 }
 
 // What relative CPUs count over. In a rank the launcher may have bound us to this rank's part: the public library
 // asks the launcher's daemon, so that `mpirun plumb pin` and `plumb pin mpirun` place alike.
 std::vector<int> job_cpus(bool whole_cpuset) {
-    if (whole_cpuset || !local_rank(environment_value))
+    if (whole_cpuset || !launched_rank_here())
         return platform::allowed_cpus("/", platform::affinity_mask(), whole_cpuset);
     std::vector<int> cpus;
     for (int n = 0; n < plumb_cpu_count(); ++n)
@@ -81,12 +89,12 @@ PinSession::PinSession(const PinOptions& options, const std::string& directory)
       topology_(options.topology.empty() ? platform::live_topology()
                                          : platform::topology_from_file(options.topology)),
       plan_(plan_cpus(topology_, allowed_, wish_)) {
-    const std::optional<LocalRank> rank = placement::local_rank(environment_value);
+    const std::optional<LaunchedRank> rank = launched_rank_here();
     threads_per_process_ = positions_per_process(options_, rank, plan_.first_pass);
     std::vector<int> block = plan_.cpus;
     block.resize(plan_.first_pass);
     if (rank || threads_per_process_ > 0) {
-        rank_block_ = rank ? rank->rank : -1;
+        rank_block_ = rank ? rank->local_rank : -1;
         const size_t first = static_cast<size_t>(std::max(0, rank_block_)) * static_cast<size_t>(threads_per_process_);
         block.clear();
         for (size_t i = 0; i < static_cast<size_t>(threads_per_process_) && i < plan_.cpus.size(); ++i)

@@ -1,5 +1,6 @@
 #include "record/job_identity.h"
 
+#include "placement/launcher_ranks.h"
 #include "platform/task_stat.h"
 
 #include <algorithm>
@@ -15,11 +16,6 @@
 namespace plumb::record {
 
 namespace {
-
-std::string variable(const char* name) {
-    const char* value = getenv(name);
-    return value ? value : "";
-}
 
 int number(const std::string& text) { return text.empty() ? -1 : std::atoi(text.c_str()); }
 
@@ -74,27 +70,17 @@ std::string host_name() {
 
 JobIdentity JobIdentity::from_environment(const std::string& proc_root) {
     JobIdentity job;
-    const auto claim = [&](const char* launcher, const char* rank, const char* count, const auto& id_of) {
-        if (!job.launcher.empty() || variable(rank).empty())
-            return;
-        job.launcher = launcher;
-        job.rank = number(variable(rank));
-        job.rank_count = number(variable(count));
-        std::string id = id_of();
-        std::ranges::replace_if(id, [](unsigned char c) { return !isalnum(c) && !strchr("._-", c); }, '_');
-        job.id = std::string(launcher) + "-" + id;
-    };
-    std::string mpi_job = variable("PMIX_NAMESPACE");
-    if (mpi_job.empty())
-        mpi_job = variable("OMPI_MCA_ess_base_jobid");
-    const std::string parent = std::to_string(getppid());
-    claim("openmpi", "OMPI_COMM_WORLD_RANK", "OMPI_COMM_WORLD_SIZE", [&] { return mpi_job.empty() ? parent : mpi_job; });
-    claim("slurm", "SLURM_PROCID", "SLURM_NTASKS", [] { return variable("SLURM_JOB_ID") + "." + variable("SLURM_STEP_ID"); });
-    claim("pmix", "PMIX_RANK", "PMIX_SIZE", [&] { return mpi_job; });
-    claim("hydra", "PMI_RANK", "PMI_SIZE", [&] {
-        const auto id = hydra_job(proc_root);
-        return id ? *id : host_name() + "-" + parent;
-    });
+    const auto rank = placement::launched_rank([](const char* name) -> const char* { return getenv(name); }, proc_root);
+    if (!rank)
+        return job;
+    std::string id = rank->job;
+    if (id.empty())
+        id = hydra_job(proc_root).value_or(host_name() + "-" + std::to_string(getppid()));
+    std::ranges::replace_if(id, [](unsigned char c) { return !isalnum(c) && !strchr("._-", c); }, '_');
+    job.launcher = rank->launcher;
+    job.id = rank->launcher + "-" + id;
+    job.rank = rank->rank;
+    job.rank_count = rank->count;
     return job;
 }
 

@@ -8,7 +8,7 @@ namespace plumb::record {
 std::string host_name(); // of this machine, as the kernel tells it; empty: not told
 
 struct JobIdentity {
-    std::string launcher; // "openmpi", "hydra", "slurm", "pmix"; empty: none
+    std::string launcher; // as plumb/launchers.h names it; empty: none, also in a job script
     std::string id;       // the same in all ranks of one job and in no other job of this user at this time
     int rank = -1, rank_count = -1;
 

@@ -1,6 +1,8 @@
 #define _GNU_SOURCE
 #include "allowed_cpus.h"
 
+#include <plumb/launchers.h>
+
 #include <fcntl.h>
 #include <sched.h>
 #include <stdio.h>
@@ -79,41 +81,51 @@ static int read_text(const char *path, char *text, size_t room) {
     return length > 0;
 }
 
-static int is_rank(void) {
-    static const char *const variables[] = {"OMPI_COMM_WORLD_LOCAL_RANK", "MPI_LOCALRANKID",
-        "MV2_COMM_WORLD_LOCAL_RANK", "PALS_LOCAL_RANKID", "PMIX_LOCAL_RANK", "PMIX_RANK", "SLURM_LOCALID"};
-    for (size_t i = 0; i < sizeof variables / sizeof *variables; ++i)
-        if (getenv(variables[i]))
-            return 1;
-    return 0;
+static const char *variable(const void *context, const char *name) {
+    (void)context;
+    return getenv(name);
 }
 
-static int is_launcher(const char *name) {
-    static const char *const names[] = {"orted", "prted", "prterun", "orterun", "mpirun", "mpiexec",
-        "hydra_pmi_proxy", "hydra_pmi_prox", "mpiexec.hydra", "mpispawn", "palsd", "slurmstepd"};
-    for (size_t i = 0; i < sizeof names / sizeof *names; ++i)
-        if (strcmp(name, names[i]) == 0)
-            return 1;
-    return 0;
+/* Name, parent and, if wanted, allowed CPUs of a process. 0: it cannot be read. */
+static int read_status(long pid, char name[kNameRoom], long *parent, mask *cpus) {
+    char path[64], text[8192];
+    snprintf(path, sizeof path, "/proc/%ld/status", pid);
+    if (!read_text(path, text, sizeof text))
+        return 0;
+    name[0] = '\0';
+    sscanf(text, "Name:\t%15[^\n]", name);
+    const char *line = strstr(text, "\nPPid:\t");
+    *parent = line ? strtol(line + strlen("\nPPid:\t"), NULL, 10) : 0;
+    const char *list = strstr(text, "\nCpus_allowed_list:\t");
+    if (cpus && list)
+        add_list(cpus, list + strlen("\nCpus_allowed_list:\t"));
+    return 1;
 }
 
-/* The mask of the nearest ancestor that is an MPI launcher or its daemon. 0: none was found. */
-static int add_launcher(mask *to) {
+static int process(const void *context, long pid, char name[kNameRoom], long *parent) {
+    (void)context;
+    return read_status(pid, name, parent, NULL);
+}
+
+static const Launcher *find_launcher(void) {
+    const Surroundings around = {NULL, variable, process, getppid()};
+    return find_rank(&around).launcher;
+}
+
+/* The mask of the nearest ancestor that starts ranks: of the launcher, or of any if it has no daemon of a known name.
+ * 0: none was found. */
+static int add_daemon(const Launcher *launcher, mask *to) {
     long pid = getppid();
-    for (int generation = 0; generation < 8 && pid > 1; ++generation) {
-        char path[64], text[8192];
-        snprintf(path, sizeof path, "/proc/%ld/status", pid);
-        if (!read_text(path, text, sizeof text))
+    for (int i = 0; i < kMostAncestors && pid > 1; ++i) {
+        char name[kNameRoom];
+        mask cpus;
+        memset(&cpus, 0, sizeof cpus);
+        if (!read_status(pid, name, &pid, &cpus))
             return 0;
-        char name[32] = "";
-        sscanf(text, "Name:\t%31[^\n]", name);
-        const char *list = strstr(text, "\nCpus_allowed_list:\t");
-        if (is_launcher(name) && list) {
-            add_list(to, list + strlen("\nCpus_allowed_list:\t"));
+        if (is_daemon(launcher->daemons[0] ? launcher : NULL, name) && count(&cpus) > 0) {
+            *to = cpus;
             return 1;
         }
-        const char *parent = strstr(text, "\nPPid:\t");
-        pid = parent ? strtol(parent + strlen("\nPPid:\t"), NULL, 10) : 0;
     }
     return 0;
 }
@@ -125,14 +137,15 @@ __attribute__((constructor)) static void find_allowed(void) {
     const char *told = getenv("PLUMB_ALLOWED");
     if (told)
         add_list(&allowed, told);
-    if (count(&allowed) == 0 && is_rank()) {
-        mask launcher, granted;
-        memset(&launcher, 0, sizeof launcher);
+    const Launcher *const launcher = count(&allowed) == 0 ? find_launcher() : NULL;
+    if (launcher) {
+        mask daemon, granted;
+        memset(&daemon, 0, sizeof daemon);
         memset(&granted, 0, sizeof granted);
         add_cpuset(&granted);
-        const int found = add_launcher(&launcher);
+        const int found = add_daemon(launcher, &daemon);
         for (int i = 0; i < WORDS; ++i) /* a daemon that belongs to the system may be allowed more than the job */
-            allowed.words[i] = found ? launcher.words[i] & granted.words[i] : granted.words[i];
+            allowed.words[i] = found ? daemon.words[i] & granted.words[i] : granted.words[i];
     }
     if (count(&allowed) == 0)
         add_own(&allowed);

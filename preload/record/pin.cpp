@@ -6,6 +6,7 @@
 #include "platform/memory.h"
 #include "platform/system_call.h"
 #include "platform/text.h"
+#include "record/launcher.h"
 #include "record/pin_skip.h"
 #include "record/pin_table.h"
 #include "record/settings.h"
@@ -19,6 +20,7 @@
 #include <sched.h>
 #include <stdlib.h>
 #include <sys/mman.h>
+#include <unistd.h>
 
 namespace plumb::shim {
 namespace {
@@ -108,15 +110,9 @@ pin::Group* map_group(const char* path) {
 
 // Whose block of the list this process owns. A rank's threads keep to its share.
 void find_block() {
-    int local_size = -1;
-    pinning.local_rank = -1;
-    for (const launchers::Variables& variables : launchers::kVariables) {
-        pinning.local_rank = launchers::number(getenv(variables.local_rank));
-        if (pinning.local_rank < 0)
-            continue;
-        local_size = variables.local_size ? launchers::number(getenv(variables.local_size)) : -1;
-        break;
-    }
+    const LaunchFacts facts = read_launch_facts(environ);
+    pinning.local_rank = facts.local_rank;
+    const int local_size = facts.local_count;
     uint64_t stride = settings.number(Setting::kPinStride, 0);
     if (stride == 0 && pinning.local_rank >= 0) {
         const int openmp = launchers::number(getenv("OMP_NUM_THREADS"));

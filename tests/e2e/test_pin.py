@@ -98,20 +98,22 @@ class PinTest(PlumbTest):
         self.assertEqual(seen["b"], relative(0))
 
     def test_local_ranks_own_blocks(self):
-        for rank, variables in ((0, {"OMPI_COMM_WORLD_LOCAL_RANK": "0"}), (1, {"OMPI_COMM_WORLD_LOCAL_RANK": "1"}),
-                                (1, {"MPI_LOCALRANKID": "1"}), (1, {"SLURM_LOCALID": "1"}),
-                                (1, {"PMIX_LOCAL_RANK": "1"})):
+        for rank, variables in ((0, {"OMPI_COMM_WORLD_RANK": "4", "OMPI_COMM_WORLD_LOCAL_RANK": "0"}),
+                                (1, {"OMPI_COMM_WORLD_RANK": "5", "OMPI_COMM_WORLD_LOCAL_RANK": "1"}),
+                                (1, {"PMI_RANK": "5", "MPI_LOCALRANKID": "1"}),
+                                (1, {"SLURM_PROCID": "5", "SLURM_STEP_ID": "0", "SLURM_LOCALID": "1"}),
+                                (1, {"PMIX_RANK": "5", "PMIX_LOCAL_RANK": "1"})):
             with self.subTest(variables=variables):
                 seen, _ = self.pin(PRINT, environment=variables)
                 self.assertEqual(seen["main"], relative(rank))
 
     def test_threads_of_a_rank_stay_in_its_block(self):
-        variables = {"OMPI_COMM_WORLD_LOCAL_RANK": "1", "OMP_NUM_THREADS": "1"}
+        variables = {"OMPI_COMM_WORLD_RANK": "1", "OMPI_COMM_WORLD_LOCAL_RANK": "1", "OMP_NUM_THREADS": "1"}
         seen, _ = self.pin(PRINT, "threads", "2", environment=variables)
         self.assertEqual(set(seen.values()), {relative(1)})
 
     def test_ranks_below_a_launcher_do_not_take_reserved_positions(self):
-        script = "".join(f"MPI_LOCALRANKID={rank} {PRINT} tag r{rank} 200 & " for rank in reversed(range(4))) + "wait"
+        script = "".join(f"PMI_RANK={rank} MPI_LOCALRANKID={rank} {PRINT} tag r{rank} 200 & " for rank in reversed(range(4))) + "wait"
         seen, _ = self.pin("sh", "-c", script)
         self.assertEqual(seen, {f"r{rank}": relative(rank) for rank in range(4)})
 

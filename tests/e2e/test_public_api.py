@@ -46,7 +46,7 @@ class PublicApiTest(PlumbTest):
         launcher = self.scratch / "orted"  # a script's process has its file's name
         launcher.write_text(f"#!/bin/sh\ntaskset -c {ALLOWED[0]} \"$@\"\nexit $?\n")
         launcher.chmod(0o755)
-        rank = {"OMPI_COMM_WORLD_LOCAL_RANK": "0"}
+        rank = {"OMPI_COMM_WORLD_RANK": "0", "OMPI_COMM_WORLD_LOCAL_RANK": "0"}
         seen = facts(launcher, PROGRAMS / "use_api", environment=rank)
         self.assertEqual((seen["count"], seen["mask"]), (str(len(ALLOWED)), str(ALLOWED[0])))
         seen = facts("taskset", "-c", ALLOWED[LAST], launcher, "sh", "-c", f"taskset -c {ALLOWED[LAST]} {PROGRAMS}/use_api; :",
@@ -54,7 +54,7 @@ class PublicApiTest(PlumbTest):
         self.assertEqual((seen["count"], seen["first"]), ("1", str(ALLOWED[LAST])))
 
     def test_without_a_launcher_to_ask_the_cpuset_counts(self):
-        rank = {"MPI_LOCALRANKID": "0"}
+        rank = {"PMI_RANK": "0", "MPI_LOCALRANKID": "0"}
         seen = facts("taskset", "-c", ALLOWED[0], PROGRAMS / "use_api", environment=rank)
         self.assertGreaterEqual(int(seen["count"]), len(ALLOWED))
         self.assertEqual(seen["mask"], str(ALLOWED[0]))  # looking did not change the mask

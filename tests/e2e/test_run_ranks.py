@@ -11,7 +11,7 @@ from raw_trace import CPU_INTERVAL, OTHER_PROCESS, RawTrace
 
 LAUNCHERS = {
     "openmpi": {"OMPI_COMM_WORLD_RANK": "{rank}", "OMPI_COMM_WORLD_SIZE": "{count}", "PMIX_NAMESPACE": "job@17"},
-    "hydra": {"PMI_RANK": "{rank}", "PMI_SIZE": "{count}"},
+    "hydra": {"PMI_RANK": "{rank}", "PMI_SIZE": "{count}", "MPI_LOCALRANKID": "{rank}"},
     "slurm": {"SLURM_PROCID": "{rank}", "SLURM_NTASKS": "{count}", "SLURM_JOB_ID": "99", "SLURM_STEP_ID": "0"},
 }
 
@@ -48,6 +48,27 @@ class Ranks(PlumbTest):
     def test_default_name_is_the_jobs(self):
         self.launch(LAUNCHERS["openmpi"], 2, ["--no-report"], ["/bin/true"], cwd=self.scratch)
         self.assertEqual([path.name for path in self.scratch.glob("plumb-*")], ["plumb-true-openmpi-job_17"])
+
+    def test_script_of_a_slurm_job_is_no_rank(self):
+        """Slurm sets a task's variables in a job script, too: each run there is one of its own, with a report."""
+        script = {"SLURM_PROCID": "0", "SLURM_NTASKS": "64", "SLURM_LOCALID": "0", "SLURM_JOB_ID": "1"}
+        for step in ({}, {"SLURM_STEP_ID": "4294967291"}):
+            for _ in range(2):
+                (text, status), = self.launch({**script, **step}, 1, [], ["/bin/true"], cwd=self.scratch)
+                self.assertEqual(status, 0, text)
+                self.assertIn("plumb-true-", text, "no report")
+        runs = [json.loads((run / "run.json").read_text()) for run in self.scratch.glob("plumb-true-*")]
+        self.assertEqual([run["state"] for run in runs], 4 * ["finished"])
+
+    @unittest.skipUnless(shutil.which("mpirun.mpich"), "MPICH is not installed")
+    def test_mpich_in_a_slurm_job(self):
+        """Ranks are of the launcher that started them, not of the job step around it."""
+        step = {"SLURM_PROCID": "0", "SLURM_NTASKS": "64", "SLURM_JOB_ID": "1", "SLURM_STEP_ID": "0"}
+        subprocess.run(["mpirun.mpich", "-launcher", "fork", "-rmk", "user", "-n", "2", PLUMB, "run", "--no-report", "--",
+                        "/bin/true"], cwd=self.scratch, env={**os.environ, **step}, check=True)
+        run, = self.scratch.glob("plumb-true-*")
+        self.assertTrue(run.name.startswith("plumb-true-hydra-"), run.name)
+        self.assertEqual(json.loads((run / "run.json").read_text())["recorders"], {"expected": 2, "started": 2, "finished": 2})
 
     @unittest.skipUnless(shutil.which("mpirun.mpich"), "MPICH is not installed")
     def test_scripts_between_launcher_and_plumb(self):

@@ -46,7 +46,7 @@ std::string job_below(const std::string& proxy, int shells) {
 } // namespace
 
 TEST_CASE("a job of Hydra is known by where its mpiexec listens, also behind shells and on other nodes") {
-    const Variable rank("PMI_RANK", "1"), size("PMI_SIZE", "4");
+    const Variable rank("PMI_RANK", "1"), size("PMI_SIZE", "4"), local("MPI_LOCALRANKID", "1");
     const std::string mpich = "/usr/bin/hydra_pmi_proxy --control-port login:41287 --rmk user --pgid 0 --proxy-id ";
     CHECK(job_below(mpich + "0", 0) == "hydra-login_41287");
     CHECK(job_below(mpich + "3", 2) == "hydra-login_41287");
@@ -58,4 +58,16 @@ TEST_CASE("a job of Hydra is known by where its mpiexec listens, also behind she
     CHECK(job.id.ends_with("-" + std::to_string(getppid())));
     CHECK(job.rank == 1);
     CHECK(job.rank_count == 4);
+}
+
+TEST_CASE("a script of a Slurm job is no rank; a step in it is") {
+    const Variable job("SLURM_JOB_ID", "1"), rank("SLURM_PROCID", "0"), count("SLURM_NTASKS", "64");
+    CHECK(record::JobIdentity::from_environment().id.empty());
+    {
+        const Variable step("SLURM_STEP_ID", "4294967291");
+        CHECK(record::JobIdentity::from_environment().id.empty());
+    }
+    const Variable step("SLURM_STEP_ID", "0"), tasks("SLURM_STEP_NUM_TASKS", "2");
+    CHECK(record::JobIdentity::from_environment().id == "slurm-1.0");
+    CHECK(record::JobIdentity::from_environment().rank_count == 2);
 }

@@ -21,25 +21,14 @@ using mpi::ThreadCalls;
 Rank* pages = nullptr;     // stays for the life of the process image; wiped in forked children
 bool has_started_mpi = false;  // also known to forked children
 
-const char* variable(const char* name) {
-    const char* const value = getenv(name);
-    return value && *value ? value : nullptr;
-}
-
 // What tells this job from others that write into the same run directory.
 void name_job() {
     Text<sizeof mpi::launched_job.name> name;
-    if (const char* space = variable("PMIX_NAMESPACE"))
-        name << space;
-    else if (const char* job = variable("OMPI_MCA_ess_base_jobid"))
-        name << job;
-    else if (const char* id = variable("PMI_JOBID"))
-        name << id;
-    else if (const char* batch = variable("SLURM_JOB_ID")) {
-        name << batch;
-        if (const char* step = variable("SLURM_STEP_ID"))
-            name << "." << step;
-    }
+    const JobName job = read_job_name(environ);
+    if (job.job)
+        name << job.job;
+    if (job.step)
+        name << "." << job.step;
     memcpy(mpi::launched_job.name, name.c_str(), name.length() + 1);
     const LaunchFacts facts = read_launch_facts(environ);
     mpi::launched_job.rank = facts.rank;
