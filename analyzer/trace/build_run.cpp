@@ -25,10 +25,10 @@ namespace {
 constexpr uint64_t kBaseAllowanceBytes = 64 << 20;
 constexpr uint64_t kAllowancePerByte = 16;
 
-uint64_t total_size(const std::vector<TraceFile>& files) {
+uint64_t total_stored_bytes(const std::vector<TraceFile>& files) {
     uint64_t bytes = 0;
     for (const TraceFile& file : files)
-        bytes += file.size();
+        bytes += file.stored_bytes();
     return bytes;
 }
 
@@ -38,7 +38,7 @@ uint64_t before(uint64_t time_ns) { return time_ns == 0 ? 0 : time_ns - 1; }
 class RunBuilder {
   public:
     RunBuilder(std::vector<TraceFile>& files, const RunFacts* facts)
-        : files_(files), facts_(facts), allowance_(kBaseAllowanceBytes + kAllowancePerByte * total_size(files)) {}
+        : files_(files), facts_(facts), allowance_(kBaseAllowanceBytes + kAllowancePerByte * total_stored_bytes(files)) {}
 
     model::Run build();
 

@@ -14,6 +14,8 @@ namespace plumb::trace {
 
 namespace {
 
+constexpr uint64_t kBlockBytes = 512; // the unit of st_blocks, whatever the file system's own
+
 class FileSource : public ByteSource {
   public:
     explicit FileSource(const std::string& path) : path_(path) {
@@ -27,12 +29,14 @@ class FileSource : public ByteSource {
             throw Error(fmt::format("{} is not a regular file: not read", path));
         }
         size_ = static_cast<uint64_t>(status.st_size);
+        stored_bytes_ = std::min(size_, static_cast<uint64_t>(status.st_blocks) * kBlockBytes);
     }
     ~FileSource() override { close(descriptor_); }
     FileSource(const FileSource&) = delete;
     FileSource& operator=(const FileSource&) = delete;
 
     uint64_t size() const override { return size_; }
+    uint64_t stored_bytes() const override { return stored_bytes_; }
 
     size_t read(uint64_t offset, std::span<std::byte> into) const override {
         size_t done = 0;
@@ -62,7 +66,7 @@ class FileSource : public ByteSource {
   private:
     std::string path_;
     int descriptor_ = -1;
-    uint64_t size_ = 0;
+    uint64_t size_ = 0, stored_bytes_ = 0;
 };
 
 class MemorySource : public ByteSource {
@@ -70,6 +74,7 @@ class MemorySource : public ByteSource {
     explicit MemorySource(std::span<const std::byte> bytes) : bytes_(bytes) {}
 
     uint64_t size() const override { return bytes_.size(); }
+    uint64_t stored_bytes() const override { return bytes_.size(); }
 
     size_t read(uint64_t offset, std::span<std::byte> into) const override {
         if (offset >= bytes_.size())

@@ -17,6 +17,10 @@ class ByteSource {
     // Bytes there when it was opened.
     virtual uint64_t size() const = 0;
 
+    // How many of them can be something else than zeros: what a bound on memory may rest on, since size() costs the
+    // writer of a file nothing.
+    virtual uint64_t stored_bytes() const = 0;
+
     // Reads up to `into.size()` bytes at `offset`; returns how many there were. Throws plumb::Error when the
     // operating system refuses.
     virtual size_t read(uint64_t offset, std::span<std::byte> into) const = 0;

@@ -4,6 +4,14 @@
 
 namespace plumb::trace {
 
+namespace {
+
+// Regions of one thread that are open at a time, of which the one that ends is looked for. A file full of begins
+// without ends would else be searched from end to begin for each end.
+constexpr size_t kMostOverlapping = 1024;
+
+} // namespace
+
 void RegionBuilder::take(const std::string& name, bool begins, uint32_t thread, uint64_t time_ns,
                          Allowance& allowance) {
     auto known = regions_.find(name);
@@ -18,9 +26,11 @@ void RegionBuilder::take(const std::string& name, bool begins, uint32_t thread, 
         open.push_back({known->second, time_ns});
         return;
     }
-    const auto entry = std::find_if(open.rbegin(), open.rend(),
+    // Only regions that overlap are left in another order than they were entered: few, in programs.
+    const size_t looked_at = std::min(open.size(), kMostOverlapping);
+    const auto entry = std::find_if(open.rbegin(), open.rbegin() + static_cast<ptrdiff_t>(looked_at),
                                     [&](const Entry& candidate) { return candidate.region == known->second; });
-    if (entry == open.rend())
+    if (entry == open.rbegin() + static_cast<ptrdiff_t>(looked_at))
         return;
     leave(*entry, thread, time_ns);
     open.erase(std::next(entry).base());

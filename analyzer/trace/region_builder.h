@@ -16,7 +16,8 @@ class RegionBuilder {
     explicit RegionBuilder(model::Process& process) : process_(process) {} // outlives the builder
 
     // In the order of each thread. An end without a begin is left out; a begin inside the same region is another
-    // entry of it. Regions of one thread may overlap.
+    // entry of it. Regions of one thread may overlap; an end
+    // belongs to one of the latest 1024 that are open.
     void take(const std::string& name, bool begins, uint32_t thread, uint64_t time_ns, Allowance& allowance);
 
     // Regions that were not left end with their thread (whose end must be known) and are counted as open.

@@ -46,6 +46,7 @@ TraceFile::TraceFile(const std::string& path) : TraceFile(path, [path] { return 
 TraceFile::TraceFile(std::string name, Opener open) : name_(std::move(name)), open_(std::move(open)) {
     source_ = open_();
     end_ = source_->size();
+    stored_bytes_ = source_->stored_bytes();
     check_header();
     source_.reset();
 }

@@ -53,6 +53,7 @@ class TraceFile {
     const std::string& name() const { return name_; }
     const FileHeader& header() const { return header_; } // its host ends with a NUL
     uint64_t size() const { return end_; } // bytes, as last looked at
+    uint64_t stored_bytes() const { return stored_bytes_; } // of them, without the holes of a sparse file; when opened
     bool closed() const { return (header_.flags & kClosed) != 0; }
 
     // Calls the visitor for every committed record, in file order: chunk by chunk, which is the order of time
@@ -83,7 +84,7 @@ class TraceFile {
     std::string name_;
     Opener open_;
     FileHeader header_ = {};
-    uint64_t end_ = 0;
+    uint64_t end_ = 0, stored_bytes_ = 0;
     std::unique_ptr<ByteSource> source_; // only while it is read: a run can have more files than descriptors
     std::vector<std::byte> buffer_;      // likewise
     std::vector<std::string> notes_;

@@ -307,3 +307,16 @@ TEST_CASE("events that are passed over change nothing else, in whole and in dama
         }
     }
 }
+
+TEST_CASE("holes of a file are not counted as stored") {
+    char path[] = "/tmp/plumb-hole-XXXXXX";
+    const int descriptor = mkstemp(path);
+    REQUIRE(descriptor >= 0);
+    REQUIRE(pwrite(descriptor, "x", 1, 0) == 1);
+    REQUIRE(ftruncate(descriptor, off_t{1} << 40) == 0);
+    const auto source = open_file(path);
+    CHECK(source->size() == uint64_t{1} << 40);
+    CHECK(source->stored_bytes() < 1 << 20);
+    close(descriptor);
+    unlink(path);
+}

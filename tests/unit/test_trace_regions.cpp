@@ -81,3 +81,16 @@ TEST_CASE("a region that is never left ends with its thread, one that never bega
     CHECK(regions[0].open == 1);
     CHECK(regions[0].time_ns == 1'000);
 }
+
+TEST_CASE("a file full of begins without ends is read in time proportional to its size") {
+    RegionTrace trace;
+    const StringId never = trace.name("never left"), outer = trace.name("outer");
+    trace.mark(1, outer, true, 2'000);
+    for (uint64_t i = 0; i < 200'000; ++i)
+        trace.mark(1, never, true, 3'000 + i);
+    for (uint64_t i = 0; i < 200'000; ++i)
+        trace.mark(1, outer, false, 300'000 + i); // none is among the latest: searched for from end to begin, this takes minutes
+    const std::vector<model::Region> regions = trace.regions();
+    REQUIRE(regions.size() == 2);
+    CHECK(regions[1].open == 200'000);
+}
