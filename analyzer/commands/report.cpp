@@ -66,6 +66,8 @@ CommandAction declare_report(CLI::App& subcommand) {
                           "OLD=NEW: source files the debug information has below OLD are below NEW here");
     subcommand.add_option("--sysroot", arguments->report.sysroot,
                           "directory with the recorded machine's programs and libraries");
+    subcommand.add_flag("--no-debuginfod{false}", arguments->report.debuginfod,
+                        "ask no server of DEBUGINFOD_URLS for missing debug info");
     subcommand.footer(diagnosis_list());
     return [arguments] {
         for (const std::string& text : arguments->source_maps)

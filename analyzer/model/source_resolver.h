@@ -86,6 +86,10 @@ class SourceResolver {
     // What stood in the way so far, one sentence a module: files that are missing, changed since the run, or without
     // debug info. For the report's evidence.
     virtual std::vector<std::string> notes() const { return {}; }
+
+    // Whether lines of `file`, as a frame or a name calls it, may be shown. Debug info is foreign: it can name any file
+    // of the reader's as a source.
+    virtual bool may_show(const std::string& file) const { (void)file; return false; }
 };
 
 } // namespace plumb::model

@@ -42,7 +42,7 @@ void put_scripts(HtmlWriter& html, const Report& report, const CpuTimeline& time
 
 std::string html_report(const Report& report) {
     const CpuTimeline timeline = build_cpu_timeline(*report.run);
-    SourceFiles sources;
+    SourceFiles sources(report.may_show_source);
     HtmlWriter html;
     html.trusted("<!doctype html>\n").open("html", {{"lang", "en"}});
     put_document_head(html, report);

@@ -68,6 +68,7 @@ symbols::Options symbol_options(const model::Run& run, const ReportOptions& opti
     symbols::Options symbol_options = symbols::options_for(run);
     if (!options.sysroot.empty())
         symbol_options.sysroot = options.sysroot;
+    symbol_options.debuginfod = options.debuginfod;
     symbol_options.source_maps = options.source_maps;
     return symbol_options;
 }
@@ -157,6 +158,7 @@ void print_report(const std::string& run_directory, const ReportOptions& options
     } else {
         auto report = std::make_shared<Report>(build_report(paths, diagnosis_registry(), options.only));
         add_symbol_evidence(*report, resolver->notes());
+        report->may_show_source = [&](const std::string& file) { return resolver->may_show(file); };
         if (!options.only_file.empty())
             keep_only_file(*report, options.only_file);
         write = [report, &options](std::FILE* file, const std::string& name) {

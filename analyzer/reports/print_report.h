@@ -17,6 +17,7 @@ struct ReportOptions {
     std::vector<std::string> only; // ids of diagnoses; empty: all
     std::vector<std::pair<std::string, std::string>>
         source_maps;     // path prefix in the debug info -> on this machine
+    bool debuginfod = true; // ask the servers of $DEBUGINFOD_URLS for missing debug info
     std::string sysroot; // where the files of the recorded machine are
     unsigned threads = 0;  // that analyse; 0: as many as the machine runs at once
     // The launcher's job that this process is one of several of, all with the same options (mpirun -n N plumb report RUN):

@@ -8,6 +8,7 @@
 #include "reports/memory_summary.h"
 #include "reports/mpi_summary.h"
 
+#include <functional>
 #include <string>
 #include <vector>
 
@@ -56,6 +57,7 @@ struct Report {
     std::vector<MpiSummary> mpi;         // one for each of run->mpi_jobs
     uint64_t samples = 0;                // time samples the profile rests on
     bool heap_exact = false;             // every allocation was recorded
+    std::function<bool(const std::string& file)> may_show_source; // empty: no source line is quoted
 };
 
 } // namespace plumb

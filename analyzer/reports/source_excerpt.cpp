@@ -54,7 +54,7 @@ SourceExcerpt SourceFiles::excerpt(const std::string& file, uint32_t line, uint3
 const std::vector<std::string>& SourceFiles::lines_of(const std::string& file) {
     auto found = files_.find(file);
     if (found == files_.end())
-        found = files_.emplace(file, read_lines(file)).first;
+        found = files_.emplace(file, may_show_ && may_show_(file) ? read_lines(file) : std::vector<std::string>()).first;
     return found->second;
 }
 

@@ -2,8 +2,10 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <map>
 #include <string>
+#include <utility>
 #include <vector>
 
 namespace plumb {
@@ -15,6 +17,9 @@ struct SourceExcerpt {
 
 class SourceFiles {
   public:
+    // `may_show`: whether lines of a file may stand in a report; files for which it is false are not opened.
+    explicit SourceFiles(std::function<bool(const std::string& file)> may_show) : may_show_(std::move(may_show)) {}
+
     // Lines line-context to line+context of `file`, fewer at its ends. Empty when it is not at hand, not a
     // regular file, larger than 16 MiB, or shorter than `line`. Keeps the files it read. Relative paths are
     // not tried: they are relative to where the program was compiled.
@@ -23,6 +28,7 @@ class SourceFiles {
   private:
     const std::vector<std::string>& lines_of(const std::string& file);
 
+    std::function<bool(const std::string&)> may_show_;
     std::map<std::string, std::vector<std::string>> files_;
 };
 

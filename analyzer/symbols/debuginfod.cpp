@@ -14,6 +14,8 @@ namespace plumb::symbols {
 
 namespace {
 
+size_t requests = 0;
+
 class Client {
   public:
     static Client& instance() {
@@ -24,6 +26,7 @@ class Client {
     std::string fetch(const std::string& build_id) {
         if (!handle_)
             return {};
+        ++requests;
         char* path = nullptr;
         // Length 0: the id is text.
         const int fd =
@@ -70,6 +73,13 @@ bool debuginfod_configured() {
     return urls && *urls;
 }
 
+std::string debuginfod_servers() {
+    const char* urls = std::getenv(DEBUGINFOD_URLS_ENV_VAR);
+    return urls ? urls : "";
+}
+
+size_t debuginfod_requests() { return requests; }
+
 std::string fetch_debug_file(const std::string& build_id) {
     return debuginfod_configured() && !build_id.empty() ? Client::instance().fetch(build_id) : std::string();
 }
@@ -77,6 +87,8 @@ std::string fetch_debug_file(const std::string& build_id) {
 #else
 
 bool debuginfod_configured() { return false; }
+std::string debuginfod_servers() { return {}; }
+size_t debuginfod_requests() { return 0; }
 std::string fetch_debug_file(const std::string&) { return {}; }
 
 #endif

@@ -98,7 +98,7 @@ std::string read_file(const std::string& path) {
     const int fd = open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOFOLLOW);
     struct stat status{};
     std::string data;
-    if (fd >= 0 && fstat(fd, &status) == 0 && S_ISREG(status.st_mode) &&
+    if (fd >= 0 && fstat(fd, &status) == 0 && S_ISREG(status.st_mode) && status.st_uid == geteuid() &&
         static_cast<uint64_t>(status.st_size) <= kMaxBytes) {
         data.resize(static_cast<size_t>(status.st_size));
         size_t filled = 0;

@@ -15,8 +15,8 @@ class FrameCache {
   public:
     using Frames = std::unordered_map<uint64_t, std::vector<model::SourceFrame>>; // by address in the file
 
-    // `path` "": nothing is read and nothing will be written. A file that is damaged or of another version counts as
-    // empty.
+    // `path` "": nothing is read and nothing will be written. A file that is damaged, of another version
+    // or of another owner counts as empty.
     explicit FrameCache(std::string path);
 
     // The frames of the module `key` (build id or path) as read from `identity` (paths, sizes, times of the files);

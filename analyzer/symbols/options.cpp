@@ -18,19 +18,26 @@ int64_t clock_ns(clockid_t clock) {
     return int64_t{now.tv_sec} * 1'000'000'000 + now.tv_nsec;
 }
 
+bool was_here(const model::Run& run) {
+    char name[256] = {};
+    return gethostname(name, sizeof name - 1) == 0 &&
+           std::any_of(run.hosts.begin(), run.hosts.end(), [&](const model::Host& host) { return host.name == name; });
+}
+
+bool is_own(const std::string& directory) {
+    struct stat status{};
+    return stat(directory.c_str(), &status) == 0 && S_ISDIR(status.st_mode) && status.st_uid == geteuid();
+}
+
 // Boot is when CLOCK_MONOTONIC was 0; corrections of the clock move it a little, suspending a lot (and then only
 // names are lost).
 bool is_same_boot(const model::Run& run) {
     constexpr int64_t kTolerance = 5'000'000'000;
-    char name[256] = {};
-    if (run.hosts.empty() || gethostname(name, sizeof name - 1) != 0 || run.start_unix_ns == 0)
+    if (run.start_unix_ns == 0 || !was_here(run))
         return false;
-    bool is_here = false;
-    for (const model::Host& host : run.hosts)
-        is_here = is_here || host.name == name;
     const int64_t then = static_cast<int64_t>(run.start_unix_ns) - static_cast<int64_t>(run.begin_ns);
     const int64_t now = clock_ns(CLOCK_REALTIME) - clock_ns(CLOCK_MONOTONIC);
-    return is_here && std::llabs(then - now) < kTolerance;
+    return std::llabs(then - now) < kTolerance;
 }
 
 std::string cache_file_for(const std::string& directory) {
@@ -60,6 +67,7 @@ Options options_for(const model::Run& run) {
     options.run_directory = run.directory;
     options.cache_file = cache_file_for(run.directory);
     options.begin_unix_ns = run.start_unix_ns;
+    options.own_run = was_here(run) && is_own(run.directory);
     options.same_boot = is_same_boot(run);
     options.names_kernel = std::any_of(run.processes.begin(), run.processes.end(), [](const model::Process& process) {
         return std::any_of(process.paths.begin(), process.paths.end(), [](const model::PathNode& node) { return node.kernel; });

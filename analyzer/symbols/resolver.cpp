@@ -6,6 +6,7 @@
 #include "symbols/debuginfod.h"
 #include "symbols/file_symbols.h"
 #include "symbols/frame_cache.h"
+#include "symbols/shown_sources.h"
 #include "symbols/vdso_image.h"
 
 #include <cstdio>
@@ -51,6 +52,7 @@ struct File {
     std::string cache_key;
     FrameCache::Frames* cached = nullptr;
     bool noted_split = false;
+    bool is_own = false; // a program of this host that the run's user can have recorded: its sources may be shown
 };
 
 class ElfResolver final : public model::SourceResolver {
@@ -58,7 +60,8 @@ class ElfResolver final : public model::SourceResolver {
     explicit ElfResolver(Options options)
         : options_(std::move(options)), cache_(options_.cache_file),
           search_{options_.sysroot, options_.debug_directories,
-                  options_.debuginfod && debuginfod_configured()} {
+                  options_.debuginfod && debuginfod_configured()},
+          shown_(options_.source_maps, options_.sysroot) {
         if (options_.names_kernel && options_.same_boot)
             kernel_ = std::async(std::launch::async, AddressNames::from_kallsyms, options_.root + "/proc/kallsyms");
     }
@@ -69,7 +72,8 @@ class ElfResolver final : public model::SourceResolver {
                                         uint64_t instruction) override;
     std::optional<DataName> name_local(const Module& code, const DataAccess& access) override;
     std::optional<DataName> name_by_type(const Module& code, const DataAccess& access) override;
-    std::vector<std::string> notes() const override { return notes_; }
+    std::vector<std::string> notes() const override;
+    bool may_show(const std::string& file) const override { return shown_.may_show(file); }
 
   private:
     std::vector<SourceFrame> resolve_in_file(const Module& module, uint64_t address);
@@ -79,7 +83,7 @@ class ElfResolver final : public model::SourceResolver {
     void open_file(const Module& module, File& file);
     std::unique_ptr<ElfImage> open_image(const Module& module, const std::string& path);
     static std::optional<uint64_t> address_in_file(const File& file, const Module& module, uint64_t address);
-    void finish(std::vector<SourceFrame>& frames, const std::string& shown) const;
+    void finish(std::vector<SourceFrame>& frames, const File& file);
     void finish(std::optional<DataName>& name) const;
     void map_source(std::string& path) const;
     FileSymbols& symbols_of(File& file);
@@ -93,6 +97,7 @@ class ElfResolver final : public model::SourceResolver {
     std::unordered_map<uint32_t, AddressNames> perf_maps_;
     std::shared_future<AddressNames> kernel_; // read beside everything else; not valid: the kernel has no names
     std::vector<std::string> notes_;
+    ShownSources shown_;
 };
 
 std::vector<SourceFrame> single(std::string function, std::string shown) {
@@ -100,6 +105,16 @@ std::vector<SourceFrame> single(std::string function, std::string shown) {
     frame.function = std::move(function);
     frame.module = std::move(shown);
     return {frame};
+}
+
+// What left this machine is said, too: which servers, and for how many files.
+std::vector<std::string> ElfResolver::notes() const {
+    std::vector<std::string> notes = notes_;
+    if (const size_t asked = debuginfod_requests(); asked > 0)
+        notes.insert(notes.begin(), "debug info of " + std::to_string(asked) + (asked == 1 ? " file" : " files") +
+                                        " was requested by build id from " + debuginfod_servers() +
+                                        " (DEBUGINFOD_URLS); --no-debuginfod asks no server");
+    return notes;
 }
 
 std::vector<SourceFrame> ElfResolver::resolve(const Module& module, uint64_t address) {
@@ -175,6 +190,8 @@ void ElfResolver::open_file(const Module& module, File& file) {
     if (module.path.empty())
         return;
     file.image = open_image(module, path);
+    file.is_own = file.image && options_.own_run && !module.build_id.empty() &&
+                  is_own_program(module.path, options_.run_directory);
     const std::string& build_id = file.image ? file.image->build_id() : module.build_id;
     if (!file.image || !file.image->has_debug_info())
         file.debug = find_debug_file(search_, file.image.get(), build_id);
@@ -216,10 +233,12 @@ std::optional<uint64_t> ElfResolver::address_in_file(const File& file, const Mod
     return (code->address & ~uint64_t{4095}) + (address - module.start);
 }
 
-void ElfResolver::finish(std::vector<SourceFrame>& frames, const std::string& shown) const {
+void ElfResolver::finish(std::vector<SourceFrame>& frames, const File& file) {
     for (SourceFrame& frame : frames) {
-        frame.module = shown;
+        frame.module = file.shown;
         map_source(frame.file);
+        if (file.is_own)
+            shown_.add(frame.file);
     }
 }
 
@@ -268,7 +287,7 @@ std::vector<SourceFrame> ElfResolver::resolve_in_file(const Module& module, uint
         }
     }
     std::vector<SourceFrame> frames = entry->second;
-    finish(frames, file.shown);
+    finish(frames, file);
     return frames;
 }
 

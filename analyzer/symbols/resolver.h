@@ -22,6 +22,7 @@ struct Options {
     bool debuginfod = true;     // ask the servers of $DEBUGINFOD_URLS; nothing is asked where that is not set
     std::string cache_file;     // resolved frames are kept here between reports; "": nowhere
     std::string run_directory;  // perf-PID.map files are looked for here before /tmp; may be empty
+    bool own_run = false;       // recorded on this host, in a directory of this user: its sources may be shown
     bool same_boot = false;     // the run was made on this host since it booted: its kernel and /tmp are here
     bool names_kernel = true;   // addresses in the kernel will be asked for; read from /proc/kallsyms in a thread
     uint64_t begin_unix_ns = 0; // launch of the run, 0: unknown; older map files belong to another process
