@@ -1,11 +1,12 @@
 // plumb: reads the command line and hands over to one of the commands.
 #include "commands/command.h"
 #include "commands/target_command.h"
+#include "reports/complain.h"
 #include "support/error.h"
 
 #include <CLI/CLI.hpp>
-#include <fmt/core.h>
 #include <map>
+#include <string>
 
 int main(int argc, char** argv) {
     CLI::App app{"plumb: what is out of plumb in a run, on which source line, what it costs, what to do", "plumb"};
@@ -22,10 +23,10 @@ int main(int argc, char** argv) {
     } catch (const CLI::ParseError& error) {
         return app.exit(error) == 0 ? 0 : 125;
     } catch (const plumb::Error& error) {
-        fmt::print(stderr, "plumb: {}\n", error.what());
+        plumb::complain(error.what());
         return error.exit_status();
     } catch (const std::exception& error) {
-        fmt::print(stderr, "plumb: internal error: {}\n", error.what());
+        plumb::complain(std::string("internal error: ") + error.what());
         return 125;
     }
 }

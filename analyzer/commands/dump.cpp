@@ -1,5 +1,7 @@
 // plumb dump: the raw records of a run or of one trace file, readable.
 #include "commands/command.h"
+#include "reports/complain.h"
+#include "reports/utf8.h"
 #include "support/error.h"
 #include "trace/record_text.h"
 #include "trace/records.h"
@@ -85,7 +87,7 @@ class Dump {
         file.visit({.record = record, .chunk = chunk});
         flush();
         for (const std::string& note : file.notes())
-            fmt::print(stderr, "plumb: {}\n", note);
+            complain(note);
     }
 
   private:
@@ -93,7 +95,7 @@ class Dump {
         if (!only_.empty() && (!line.description || !only_.contains(line.description->name)))
             return;
         write_line(options_.format == "json" ? trace::record_as_json(file.name(), line, strings)
-                                             : trace::record_as_text(line, strings));
+                                             : sanitised(trace::record_as_text(line, strings)));
     }
 
     const DumpOptions& options_;
@@ -109,12 +111,12 @@ int dump_run(const DumpOptions& options, Dump& dump) {
             try {
                 TraceFile file(path);
                 if (options.format == "text")
-                    write_line(fmt::format("{}# {}", first ? "" : "\n", path));
+                    write_line((first ? "# " : "\n# ") + sanitised(path));
                 first = false;
                 dump.file(file);
             } catch (const Error& error) { // the others may be whole
                 flush();
-                fmt::print(stderr, "plumb: {}\n", error.what());
+                complain(error.what());
                 status = error.exit_status();
             }
         }

@@ -7,13 +7,14 @@
 #include "record/executable.h"
 #include "record/recorder.h"
 #include "record/sweep.h"
+#include "reports/complain.h"
 #include "reports/print_report.h"
 #include "support/error.h"
 
 #include <CLI/CLI.hpp>
 #include <algorithm>
 #include <csignal>
-#include <fmt/core.h>
+#include <fmt/format.h>
 #include <fmt/ranges.h>
 #include <memory>
 #include <plumb/environment.h>
@@ -25,20 +26,20 @@ namespace {
 constexpr uint64_t kLeastTimelineBytes = 64 << 10, kMostTimelineBytes = 1 << 30;
 
 // On stderr, after the program. A report that fails does not change the program's exit status.
-void show(const record::Outcome& outcome, const record::Options& options) {
+void show(const record::Outcome& outcome, const record::Options& options, const ReportOptions& report) {
     if (!outcome.problem.empty())
-        fmt::print(stderr, "plumb: the recording is not whole: {}\n", outcome.problem);
+        complain("the recording is not whole: " + outcome.problem);
     if (!options.swept.empty())
-        fmt::print(stderr, "plumb: before the program started, {}\n", options.swept);
+        complain("before the program started, " + options.swept);
     if (options.report && outcome.first_failure) // nobody is left to print the report where the launcher kills the rest
         fmt::print(stderr, "plumb: a rank ended with exit status {} before the others: should no report follow, print it by: "
                            "plumb report {}\n", outcome.exit_status, shell_line({outcome.run_directory}));
     if (!options.report || !outcome.last)
         return;
     try {
-        print_report(outcome.run_directory, ReportOptions{}, stderr);
+        print_report(outcome.run_directory, report, stderr);
     } catch (const std::exception& error) {
-        fmt::print(stderr, "plumb: recorded into {}, but the report failed: {}\n", outcome.run_directory, error.what());
+        complain(fmt::format("recorded into {}, but the report failed: {}", outcome.run_directory, error.what()));
     }
 }
 
@@ -122,9 +123,12 @@ CommandAction declare_run(CLI::App& subcommand) {
                         "Make room on the memory nodes first: drive cached files out, for at most 30 seconds");
     auto pinning = std::make_shared<placement::PinOptions>();
     placement::declare_run_pin_options(subcommand, *pinning);
+    auto report = std::make_shared<ReportOptions>();
+    subcommand.add_flag("--no-debuginfod{false}", report->debuginfod,
+                        "Ask no server of DEBUGINFOD_URLS for missing debug info");
     declare_target(subcommand);
 
-    return [&subcommand, options, call_graph, pinning, alignment, heap, sweep, timeline, has_timeline]() {
+    return [&subcommand, options, call_graph, pinning, alignment, heap, sweep, timeline, has_timeline, report]() {
         options->command = target_of(subcommand);
         apply_align_options(*alignment, heap->count() > 0, *options);
         options->call_graph = *call_graph == "dwarf"  ? record::CallGraph::dwarf
@@ -141,7 +145,7 @@ CommandAction declare_run(CLI::App& subcommand) {
         if (!options->quiet) {
             std::signal(SIGPIPE, SIG_IGN); // nobody may be left to read it
             try {
-                show(outcome, *options);
+                show(outcome, *options, *report);
             } catch (const std::exception&) {} // stderr is full: the exit status stays the program's
         }
         return outcome.exit_status;

@@ -227,7 +227,8 @@ Json json_document(const Report& report) {
 }
 
 std::string json_text(const Json& document, int indent) {
-    return document.dump(indent, ' ', false, Json::error_handler_t::replace);
+    return document.dump(indent, ' ', true, // a name with bidirectional overrides must not reach a terminal
+                          Json::error_handler_t::replace);
 }
 
 std::string json_report(const Report& report, int indent) {

@@ -40,7 +40,8 @@ uint32_t next_code_point(std::string_view text, size_t& at) {
 
 bool is_control(uint32_t code) {
     return code < 0x20 || (code >= 0x7f && code < 0xa0) || code == 0x2028 || code == 0x2029 ||
-           (code >= 0x202a && code <= 0x202e) || (code >= 0x2066 && code <= 0x2069);
+           code == 0x061c || code == 0x200e || code == 0x200f || (code >= 0x202a && code <= 0x202e) ||
+           (code >= 0x2066 && code <= 0x206f) || code == 0xfeff;
 }
 
 bool is_combining(uint32_t code) {

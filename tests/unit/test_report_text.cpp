@@ -58,6 +58,7 @@ TEST_CASE("CPU lists as the kernel writes them") {
 
 TEST_CASE("names become valid UTF-8 without control characters") {
     CHECK(sanitised("plain Grün") == "plain Grün");
+    CHECK(sanitised("a\xe2\x80\x8f" "b\xd8\x9c" "c\x9b" "d\x7f") == "a b c\xef\xbf\xbd" "d "); // marks of direction, raw CSI
     CHECK(sanitised("a\033[31mb\n") == "a [31mb ");
     CHECK(sanitised("\xff\xc0\x80") == "\xef\xbf\xbd\xef\xbf\xbd\xef\xbf\xbd");
     CHECK(sanitised("\xed\xa0\x80") == "\xef\xbf\xbd\xef\xbf\xbd\xef\xbf\xbd"); // a surrogate
