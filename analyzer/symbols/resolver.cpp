@@ -98,6 +98,7 @@ class ElfResolver final : public model::SourceResolver {
     std::shared_future<AddressNames> kernel_; // read beside everything else; not valid: the kernel has no names
     std::vector<std::string> notes_;
     ShownSources shown_;
+    const size_t requested_before_ = debuginfod_requests(); // by other resolvers of this process
 };
 
 std::vector<SourceFrame> single(std::string function, std::string shown) {
@@ -110,7 +111,7 @@ std::vector<SourceFrame> single(std::string function, std::string shown) {
 // What left this machine is said, too: which servers, and for how many files.
 std::vector<std::string> ElfResolver::notes() const {
     std::vector<std::string> notes = notes_;
-    if (const size_t asked = debuginfod_requests(); asked > 0)
+    if (const size_t asked = debuginfod_requests() - requested_before_; asked > 0)
         notes.insert(notes.begin(), "debug info of " + std::to_string(asked) + (asked == 1 ? " file" : " files") +
                                         " was requested by build id from " + debuginfod_servers() +
                                         " (DEBUGINFOD_URLS); --no-debuginfod asks no server");
