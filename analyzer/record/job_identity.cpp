@@ -81,6 +81,7 @@ JobIdentity JobIdentity::from_environment(const std::string& proc_root) {
     job.id = rank->launcher + "-" + id;
     job.rank = rank->rank;
     job.rank_count = rank->count;
+    job.local_count = rank->local_count;
     return job;
 }
 

@@ -40,7 +40,7 @@ int PerfRing::open(const perf_event_attr& attributes, int pid, int cpu, size_t p
         if (errno != EPERM && errno != ENOMEM && errno != EAGAIN)
             break;
     }
-    const int error = errno;
+    const int error = errno == EPERM || errno == EAGAIN ? ENOMEM : errno; // EPERM: beyond what the user may lock
     close(fd_);
     fd_ = -1;
     return error;
@@ -90,6 +90,13 @@ void PerfRing::free_until(uint64_t end) {
 
 void PerfRing::drain(const std::function<void(const perf_event_header&)>& take) {
     free_until(read([&](const perf_event_header& header, uint64_t) { take(header); }));
+}
+
+uint64_t PerfRing::lost() const {
+    struct {
+        uint64_t count, lost;
+    } values{};
+    return ::read(fd_, &values, sizeof values) == sizeof values ? values.lost : 0;
 }
 
 void PerfRing::enable_for(int samples) { ioctl(fd_, PERF_EVENT_IOC_REFRESH, samples); }

@@ -17,7 +17,7 @@ class PerfRing {
     PerfRing& operator=(PerfRing&&) = delete;
 
     // Opens `attributes` for `pid` on `cpu` with a ring of at most `pages` (a power of two), fewer if the system
-    // allows no more locked memory. Returns 0 or an errno.
+    // allows no more locked memory. Returns 0 or an errno; ENOMEM: not even one page.
     int open(const perf_event_attr& attributes, int pid, int cpu, size_t pages);
 
     // Opens `attributes` without a ring of its own: its records go into `other`'s, which must be of the same CPU.
@@ -35,6 +35,10 @@ class PerfRing {
 
     // The same, and frees the room of all of them behind it.
     void drain(const std::function<void(const perf_event_header&)>& take);
+
+    // Records that found no room, also those that no LOST record speaks of because nothing was written after them. Of an
+    // event that was opened with PERF_FORMAT_LOST alone (Linux 6.0); else 0.
+    uint64_t lost() const;
 
     void enable(bool on); // of the event and all its inherited copies
     void enable_for(int samples); // it stops by itself behind the last one; of an event that is not inherited

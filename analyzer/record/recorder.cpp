@@ -53,8 +53,8 @@ uint64_t to_ns(const timeval& time) {
 class Recorder {
   public:
     Recorder(const Options& options, const JobIdentity& job)
-        : options_(options), inheritance_(Inheritance::now()), directory_(options, job),
-          budget_(options.budget_percent / 100) {}
+        : options_(options), recorders_(static_cast<size_t>(std::max(job.local_count, 1))),
+          inheritance_(Inheritance::now()), directory_(options, job), budget_(options.budget_percent / 100) {}
 
     // Throws before the program starts, never afterwards.
     Outcome run();
@@ -80,6 +80,7 @@ class Recorder {
     void say_what_is_left();
 
     const Options& options_;
+    const size_t recorders_; // on this node, of this job: they share the memory that the user may lock
     const Inheritance inheritance_;
     RunDirectory directory_;
     Budget budget_;
@@ -97,7 +98,7 @@ class Recorder {
     std::optional<Sampler> sampler_;
     std::optional<SignalForwarder> signals_;
     trace::RecorderCost* cost_ = nullptr;
-    uint64_t begin_ns_ = 0, start_up_ns_ = 0, lost_ = 0, sample_cost_ns_ = 0, last_look_ns_ = 0;
+    uint64_t begin_ns_ = 0, start_up_ns_ = 0, drained_ns_ = 0, lost_ = 0, sample_cost_ns_ = 0, last_look_ns_ = 0;
     pid_t stop_watcher_ = 0;
     bool withheld_ = false;
     bool wants_samples_ = false, samples_ = false;
@@ -124,7 +125,7 @@ void Recorder::prepare() {
     if (options_.prepare_child)
         options_.prepare_child(child_->pid());
     if (wants_samples_)
-        sampler_.emplace(child_->pid(), options_);
+        sampler_.emplace(child_->pid(), options_, recorders_);
     count_events();
     samples_ = sampler_ && sampler_->works();
     if (samples_ && options_.collects("memory"))
@@ -200,6 +201,7 @@ void Recorder::watch_node() {
 }
 
 void Recorder::drain(bool final) {
+    drained_ns_ = final ? UINT64_MAX : monotonic_ns();
     if (sampler_ && sampler_->works())
         lost_ += sampler_->drain(
             [&](const PerfRecord& record) {
@@ -253,7 +255,10 @@ bool Recorder::is_withheld() {
     if (withheld_)
         return true;
     const Process* first = processes_->find(child_->pid());
-    withheld_ = first && !first->seen_written;
+    // The record of the exec may lie in the ring still, as the youngest do, or have found no room there.
+    constexpr uint64_t kSettled = 10 * kMillisecond;
+    const bool has_come = drained_ns_ > begin_ns_ + start_up_ns_ + kSettled && lost_ == 0 && sampler_->lost() == 0;
+    withheld_ = has_come && first && !first->seen_written;
     if (withheld_)
         file_->evidence("perf-sampling", trace::EvidenceState::missing,
                         "the kernel lets nobody sample '" + options_.command[0] +
@@ -283,7 +288,7 @@ uint64_t Recorder::tick(bool last) {
         update(cost_->throttled_ns, sampler_ && sampler_->can_pause() ? budget_.throttled_ns() : 0);
         update(cost_->cpu_ns, own_cpu_ns());
         update(cost_->samples, profile_->samples());
-        update(cost_->lost_samples, lost_);
+        update(cost_->lost_samples, sampler_ ? std::max(lost_, sampler_->lost()) : lost_);
         update(cost_->start_up_ns, start_up_ns_);
         if (sampler_)
             update(cost_->sample_period_ns, sampler_->period_ns());

@@ -2,6 +2,7 @@
 
 #include "platform/cpu_list.h"
 #include "platform/read_file.h"
+#include "record/ring_plan.h"
 #include "record/trace_file.h"
 #include "unwind/stack_unwinder.h"
 
@@ -11,12 +12,14 @@
 #include <cstring>
 #include <ctime>
 #include <sched.h>
+#include <unistd.h>
 
 namespace plumb::record {
 
 namespace {
 
 constexpr uint64_t kSecond = 1'000'000'000;
+const size_t kPageBytes = static_cast<size_t>(sysconf(_SC_PAGESIZE));
 constexpr size_t kRingPages = 32, kRingPagesWithStacks = 128;
 // Copied with each sample, a multiple of 8: the innermost dozens of frames; what is above them is marked as unknown.
 // On a virtual machine copying costs about 2 ns a byte, so that 8 KiB would double the cost of a sample.
@@ -45,7 +48,7 @@ std::vector<int> cpus_to_watch() {
     return allowed;
 }
 
-Sampler::Sampler(int pid, const Options& options) {
+Sampler::Sampler(int pid, const Options& options, size_t recorders) {
     period_ns_ = static_cast<uint64_t>(kSecond / options.rate_hz);
     perf_event_attr& event = attributes_;
     event.size = sizeof event;
@@ -61,6 +64,7 @@ Sampler::Sampler(int pid, const Options& options) {
     event.clockid = CLOCK_MONOTONIC;
     event.exclude_hv = 1;
     event.watermark = 1;
+    event.read_format = PERF_FORMAT_LOST;
     size_t pages = kRingPages;
     if (options.call_graph != CallGraph::none)
         event.sample_type |= PERF_SAMPLE_CALLCHAIN;
@@ -69,19 +73,23 @@ Sampler::Sampler(int pid, const Options& options) {
     event.sample_regs_user = kUserRegisters;
     if (options.call_graph == CallGraph::dwarf && unwind::StackUnwinder::works()) {
         event.sample_type |= PERF_SAMPLE_STACK_USER;
-        event.sample_stack_user = kStackBytes;
         event.exclude_callchain_user = 1; // the recorder walks the copied stack instead
         pages = kRingPagesWithStacks;
     }
 #endif
     register_count_ = std::popcount(event.sample_regs_user);
-    event.wakeup_watermark = static_cast<uint32_t>(pages * 4096 / 2);
+    const auto online = static_cast<size_t>(std::max(1L, sysconf(_SC_NPROCESSORS_ONLN)));
+    set_ring_pages(ring_pages(pages, cpus_to_watch().size(), recorders, LockedMemory::now("", online), kPageBytes));
 
     // A guess of what a sample costs target and recorder decides only whether pausing is prepared.
     constexpr double kLikelySampleCost_s = 10e-6;
     can_pause_ = options.rate_hz * kLikelySampleCost_s > options.budget_percent / 100 / 2;
 
     int error = open_all(pid);
+    if (error == EINVAL) { // before Linux 6.0: losses are not counted
+        event.read_format = 0;
+        error = open_all(pid);
+    }
     if (error == EINVAL || error == E2BIG) { // before Linux 5.12: no build ids
         event.build_id = 0;
         error = open_all(pid);
@@ -102,7 +110,31 @@ Sampler::Sampler(int pid, const Options& options) {
         explain(error);
 }
 
+// A ring must hold a few samples with their stacks, and wake the recorder when it is half full.
+void Sampler::set_ring_pages(size_t pages) {
+    pages_ = pages;
+    attributes_.wakeup_watermark = static_cast<uint32_t>(pages * kPageBytes / 2);
+    if (attributes_.sample_type & PERF_SAMPLE_STACK_USER)
+        attributes_.sample_stack_user = static_cast<uint32_t>(std::min<size_t>(kStackBytes, pages * kPageBytes / 4));
+}
+
+// All rings are as large as the smallest that the kernel grants: the work moves between CPUs. Others may have locked
+// memory that the plan counts on, so that less is granted than was asked for.
 int Sampler::open_all(int pid) {
+    while (true) {
+        const int error = open_rings(pid);
+        size_t granted = pages_;
+        for (const PerfRing& ring : rings_)
+            granted = std::min(granted, ring.pages());
+        if (error == 0 && granted == pages_)
+            return 0;
+        if (error != 0 && (error != ENOMEM || pages_ == 1))
+            return error;
+        set_ring_pages(error == 0 ? granted : pages_ / 2);
+    }
+}
+
+int Sampler::open_rings(int pid) {
     rings_.clear();
     clocks_.clear();
     perf_event_attr first = attributes_, clock = attributes_;
@@ -110,11 +142,10 @@ int Sampler::open_all(int pid) {
         first.config = PERF_COUNT_SW_DUMMY;
         clock.mmap = clock.mmap2 = clock.build_id = clock.comm = clock.comm_exec = clock.task = 0;
     }
-    const size_t pages = attributes_.wakeup_watermark * 2 / 4096;
     int error = ENODEV;
     for (const int cpu : cpus_to_watch()) {
         PerfRing ring;
-        error = ring.open(first, pid, cpu, pages);
+        error = ring.open(first, pid, cpu, pages_);
         if (error == ENODEV || error == EINVAL)
             if (!rings_.empty())
                 continue; // that CPU went offline
@@ -143,9 +174,11 @@ void Sampler::explain(int error) {
             why_ += ": perf_event_paranoid is " + std::to_string(*level);
             enable_ = "sysctl kernel.perf_event_paranoid=2";
         } else {
-            enable_ = "in a container: allow the system call perf_event_open in its seccomp profile; else a larger "
-                      "limit of locked memory (ulimit -l)";
+            enable_ = "in a container: allow the system call perf_event_open in its seccomp profile";
         }
+    } else if (error == ENOMEM) {
+        why_ = "the memory that this user may lock for perf events is used up";
+        enable_ = "ulimit -l, or sysctl kernel.perf_event_mlock_kb: larger";
     } else if (error == ENOSYS) {
         why_ = "this kernel (or its seccomp filter) has no perf_event_open";
         enable_ = "a kernel with CONFIG_PERF_EVENTS; in a container: allow perf_event_open in its seccomp profile";
@@ -155,6 +188,15 @@ void Sampler::explain(int error) {
     } else {
         why_ = "perf_event_open failed: " + std::string(strerror(error));
     }
+}
+
+uint64_t Sampler::lost() const {
+    uint64_t lost = 0;
+    for (const PerfRing& ring : rings_)
+        lost += ring.lost();
+    for (const PerfRing& clock : clocks_)
+        lost += clock.lost();
+    return lost;
 }
 
 bool Sampler::enable(bool on) {

@@ -19,8 +19,9 @@ std::vector<int> cpus_to_watch();
 class Sampler {
   public:
     // Opens the events for `pid`, which has not yet exec'd its program; sampling begins with that exec.
+    // `recorders`: of this user on this node, which share the memory that rings may take (see ring_plan.h).
     // On failure works() is false and the reason is in words.
-    Sampler(int pid, const Options& options);
+    Sampler(int pid, const Options& options, size_t recorders);
 
     bool can_pause() const { return !clocks_.empty(); }
     bool works() const { return !rings_.empty(); }
@@ -29,6 +30,9 @@ class Sampler {
     const std::string& why() const { return why_; }       // limited or missing: why; empty: ok
     const std::string& enable() const { return enable_; } // and what would enable it
     uint64_t throttle_count() const { return throttled_; }
+
+    // Records that found no room in the rings since they were opened, as far as the kernel counts them (Linux 6.0).
+    uint64_t lost() const;
 
     const std::vector<PerfRing>& rings() const { return rings_; } // for poll: readable from half full on
 
@@ -51,6 +55,8 @@ class Sampler {
         uint64_t end;
     };
     int open_all(int pid);
+    int open_rings(int pid);
+    void set_ring_pages(size_t pages);
     void explain(int error);
 
     perf_event_attr attributes_{};
@@ -59,6 +65,7 @@ class Sampler {
     bool can_pause_ = false;
     std::vector<Pending> pending_; // of one drain(); kept for its room
     unsigned register_count_ = 0;
+    size_t pages_ = 0; // of a ring
     bool sees_kernel_ = true;
     uint64_t period_ns_ = 0, throttled_ = 0;
     std::string why_, enable_;

@@ -74,7 +74,7 @@ Sampled sample(const char* program, const char* kernel, const char* option, cons
     options.rate_hz = 997;
     options.budget_percent = 100;
     options.call_graph = CallGraph::none;
-    Sampler sampler(child, options);
+    Sampler sampler(child, options, 1);
     const std::string record = folder + "/node.plumb";
     std::filesystem::remove(record);
     TraceFile file(record, 16u << 20, 1u << 30);

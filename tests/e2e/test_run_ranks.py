@@ -4,9 +4,10 @@ import json
 import os
 import shutil
 import subprocess
+import time
 import unittest
 
-from plumb_test import PLUMB, PROGRAMS, PlumbTest
+from plumb_test import PLUMB, PROGRAMS, PlumbTest, may_run_as_nobody
 from raw_trace import CPU_INTERVAL, OTHER_PROCESS, RawTrace
 
 LAUNCHERS = {
@@ -44,6 +45,28 @@ class Ranks(PlumbTest):
                 others = {trace.strings[int.from_bytes(record.body[:4], "little")]
                           for trace in traces for record in trace.of(OTHER_PROCESS)}
                 self.assertNotIn("ranked", others, "a rank was taken for another program")
+
+    @unittest.skipUnless(may_run_as_nobody(PLUMB), "needs root to become someone else, who can reach the tool")
+    def test_ranks_of_a_full_node_all_have_samples(self):
+        """Their rings share the memory that one user may lock, here no more than perf_event_mlock_kb."""
+        count = 48
+        variables = {**LAUNCHERS["openmpi"], "OMPI_COMM_WORLD_LOCAL_RANK": "{rank}", "OMPI_COMM_WORLD_LOCAL_SIZE": "{count}"}
+        self.scratch.chmod(0o777)
+        line = f"trap 'exit 0' TERM; while [ ! -e {self.scratch}/go ]; do sleep 0.1; done; exec {PROGRAMS}/burn 0.1"
+        unprivileged = ["setpriv", "--reuid=65534", "--regid=65534", "--clear-groups", "prlimit", "--memlock=0:0"]
+        ranks = [subprocess.Popen([*unprivileged, PLUMB, "run", "-q", "-o", str(self.run_directory), "--", "sh", "-c", line],
+                                  env={**os.environ, **{name: value.format(rank=rank, count=count)
+                                                        for name, value in variables.items()}})
+                 for rank in range(count)]
+        deadline = time.monotonic() + 60  # all at once: whoever ends gives its memory back
+        while time.monotonic() < deadline and len(list(self.run_directory.glob("process-*.plumb"))) < count:
+            time.sleep(0.1)
+        (self.scratch / "go").touch()
+        self.assertEqual([rank.wait(timeout=60) for rank in ranks], [0] * count)
+        evidence = [RawTrace(path).evidence()["perf-sampling"] for path in self.run_directory.glob("node-*.plumb")]
+        self.assertEqual(len(evidence), count)
+        missing = [why for state, why, _ in evidence if state not in (1, 2)]
+        self.assertEqual(missing, [])
 
     def test_default_name_is_the_jobs(self):
         self.launch(LAUNCHERS["openmpi"], 2, ["--no-report"], ["/bin/true"], cwd=self.scratch)
