@@ -15,8 +15,9 @@ namespace plumb::platform {
 // `plumb` below $XDG_CACHE_HOME or $HOME/.cache; empty: neither is set, or it belongs to another user (sudo).
 std::string user_cache_folder();
 
-// What the figures depend on: kernel, boot, model and microcode of the CPU, and this version of plumb. `root` is put before
-// /proc. Empty where the kernel does not tell the boot: nothing is kept then.
+// What the figures depend on: kernel, boot, model and microcode of the CPU. What also depends on the version of plumb must
+// be kept under another name by each. `root` is put before /proc. Empty where the kernel does not tell the boot: nothing
+// is kept then.
 std::string machine_identity(const std::string& root);
 
 class MachineCache {

@@ -24,7 +24,7 @@ typedef struct {
 } Launcher;
 
 // Each as its own sources or manual name them. Slurm sets SLURM_PROCID and SLURM_NTASKS also in a job script, which is
-// no rank: only a step has a number (that of a batch or interactive step is above 0xfffffff0, or missing). PMI_RANK alone
+// no rank: only a step has a small number (batch and interactive steps have one close to 2^32, or none). PMI_RANK alone
 // is set by Hydra, PALS, Flux and Slurm alike. PBS, LSF and Grid Engine number no ranks themselves.
 static const Launcher kLaunchers[] = {
     {"openmpi", "OMPI_COMM_WORLD_RANK", 0, {"OMPI_COMM_WORLD_SIZE"}, {"OMPI_COMM_WORLD_LOCAL_RANK"},
