@@ -60,7 +60,8 @@ model::MpiLateness lateness_behind(const model::MpiJob& job, const LateRanks& la
     return sum;
 }
 
-Reason main_reason(const model::MpiLateness& lateness) {
+// Nothing where most of it is time in MPI calls of which it is not known for whom they wait: no advice would follow.
+std::optional<Reason> main_reason(const model::MpiLateness& lateness) {
     const Reason reasons[] = {
         {"computing", lateness.computing_s, "it computes more than the others", "they compute more than the others"},
         {"irregular", lateness.irregular_s, "now and then it is busy outside MPI for longer than the others",
@@ -69,10 +70,9 @@ Reason main_reason(const model::MpiLateness& lateness) {
         {"interrupted", lateness.interrupted_s, "now and then it loses its CPU", "now and then they lose their CPUs"},
         {"blocked", lateness.blocked_s, "it sleeps or is blocked outside MPI", "they sleep or are blocked outside MPI"},
         {"waiting", lateness.waiting_s, "it waits for others itself", "they wait for others themselves"},
-        {"other", lateness.other_s, "it is in MPI calls of which it is not known for whom they wait",
-         "they are in MPI calls of which it is not known for whom they wait"},
     };
-    return *std::ranges::max_element(reasons, {}, &Reason::seconds);
+    const Reason& most = *std::ranges::max_element(reasons, {}, &Reason::seconds);
+    return lateness.other_s > most.seconds ? std::nullopt : std::optional(most);
 }
 
 std::vector<int> numbers_of(const LateRanks& late) {
@@ -124,7 +124,7 @@ std::vector<Advice> advice_for(const Reason& reason, const Told& told, const std
         return {{"Look at what it waits for outside MPI",
                  "a file, a lock, a pipe or a sleep between its MPI calls: `strace -f -T` on one rank of that kind shows system calls and "
                  "their times; let a thread of its own do it, or do it while the others go on", "code", ""}};
-    if (name == "waiting" || name == "other")
+    if (name == "waiting")
         return {one ? Advice{"Look at the ranks that it waits for", "its delay came to it through other MPI calls", "code", ""}
                     : Advice{"Look at the ranks that they wait for", "their delay came to them through other MPI calls", "code", ""}};
     if (!one)
@@ -188,24 +188,30 @@ class MpiLateRank : public Diagnosis {
             for (const LateRanks& late : late_ranks(input.run, job)) {
                 if (made >= kMostFindings)
                     break;
-                for (const Told& told : parts_of(input, job, late))
-                    if (made++ < kMostFindings)
-                        findings.push_back(finding_of(input, job, told));
+                for (const Told& told : parts_of(input, job, late)) {
+                    std::optional<Finding> finding = finding_of(input, job, told);
+                    if (finding && made++ < kMostFindings)
+                        findings.push_back(std::move(*finding));
+                }
             }
         }
         return findings;
     }
 
   private:
-    Finding finding_of(const DiagnosisInput& input, const model::MpiJob& job, const Told& told) const {
+    // Nothing where the reason is not known.
+    std::optional<Finding> finding_of(const DiagnosisInput& input, const model::MpiJob& job, const Told& told) const {
         const LateRanks& late = told.late;
+        const model::MpiLateness lateness = late.behind.empty() ? lateness_of(late) : lateness_behind(job, late);
+        const std::optional<Reason> known = late.by_messages ? reason_by_messages(job) : main_reason(lateness);
+        if (!known)
+            return {};
+        const Reason& reason = *known;
         Finding finding;
         finding.id = id();
         finding.cost.seconds = late.cost_s;
         finding.cost.fraction = fraction_of_run(input.run, late.cost_s);
         finding.confidence = late.by_messages ? 0.7 : told.with.empty() ? 0.9 : 0.6;
-        const model::MpiLateness lateness = late.behind.empty() ? lateness_of(late) : lateness_behind(job, late);
-        const Reason reason = late.by_messages ? reason_by_messages(job) : main_reason(lateness);
         // Time that took no CPU is on no line of the samples: the call that it came late to is all that is known.
         const double work_s = late.by_messages ? late.cost_s : lateness.computing_s + lateness.irregular_s;
         const bool by_lines = reason.name != std::string("blocked") && told.extra.cpu_s >= kLeastOfWork * work_s;

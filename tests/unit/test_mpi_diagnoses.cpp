@@ -50,6 +50,15 @@ TEST_CASE("mpi-late-rank names the rank, the line of its extra work, and what th
     CHECK(made.findings("mpi-collective-wait").empty()); // the same seconds
 }
 
+TEST_CASE("mpi-late-rank: without a known cause there is no finding") {
+    SyntheticJob job = steps(4, 0.010, 2, 0.004);
+    Diagnosed made(job);
+    model::MpiLateness& lateness = made.run.mpi_jobs.at(0).ranks.at(2).lateness;
+    lateness.other_s = 0.6 * lateness.sum_s(); // more than any of the known ones
+    lateness.computing_s *= 0.4;
+    CHECK(made.findings("mpi-late-rank").empty());
+}
+
 TEST_CASE("mpi-late-rank: nobody is late where all are alike, or where it is another one each time") {
     SyntheticJob alike = steps(4, 0.010, -1, 0);
     CHECK(Diagnosed(alike).findings("mpi-late-rank").empty());
