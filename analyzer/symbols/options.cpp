@@ -1,3 +1,4 @@
+#include "platform/machine_cache.h"
 #include "symbols/resolver.h"
 
 #include <algorithm>
@@ -45,19 +46,12 @@ std::string cache_file_for(const std::string& directory) {
         return {};
     if (access(directory.c_str(), W_OK) == 0)
         return directory + "/symbols.cache";
-    std::string base;
-    if (const char* cache = std::getenv("XDG_CACHE_HOME"); cache && *cache == '/')
-        base = cache;
-    else if (const char* home = std::getenv("HOME"); home && *home == '/')
-        base = std::string(home) + "/.cache";
-    else
+    const std::string folder = platform::user_cache_folder();
+    if (folder.empty())
         return {};
-    mkdir(base.c_str(), 0700);
-    base += "/plumb";
-    mkdir(base.c_str(), 0700);
     std::error_code error;
     const std::string whole = std::filesystem::absolute(directory, error).string();
-    return base + "/symbols-" + std::to_string(std::hash<std::string>{}(whole)) + ".cache";
+    return folder + "/symbols-" + std::to_string(std::hash<std::string>{}(whole)) + ".cache";
 }
 
 } // namespace
