@@ -143,7 +143,8 @@ class Scope(ShimTest):
                 ({"OMPI_COMM_WORLD_RANK": "3", "OMPI_COMM_WORLD_SIZE": "8", "OMPI_COMM_WORLD_LOCAL_RANK": "1",
                   "SLURM_PROCID": "0"}, ("openmpi", 3, 8, 1)),
                 ({"PMI_RANK": "2", "PMI_SIZE": "4", "MPI_LOCALRANKID": "0"}, ("hydra", 2, 4, 0)),
-                ({"SLURM_PROCID": "5", "SLURM_NTASKS": "6"}, ("slurm", 5, 6, -1)),
+                ({"SLURM_PROCID": "5", "SLURM_NTASKS": "6", "SLURM_STEP_ID": "0"}, ("slurm", 5, 6, -1)),
+                ({"SLURM_PROCID": "0", "SLURM_NTASKS": "6"}, (None, -1, -1, -1)),  # a job script
                 ({"PMIX_RANK": "1"}, ("pmix", 1, -1, -1)),
                 ({}, (None, -1, -1, -1))]:
             with self.subTest(variables):
