@@ -70,11 +70,11 @@ class MemoryOnTwoNodes(NeedyTest):
            record("kept", "--pin=scatter --bind-memory", RELAX, 1, 0, 2) +
            record("serial", "", PARTS, 1.5, 64, "serial", 0, 2) +
            record("parallel", "", PARTS, 1.5, 64, "parallel", 0, 2) +
-           record_line("packed", "--pin=compact", side_by_side(220)) +
-           record_line("spaced", ADVISED, side_by_side(220)) +
+           record_line("packed", "--pin=compact", side_by_side(250)) +
+           record_line("spaced", ADVISED, side_by_side(250)) +
            record_line("small", "--pin=compact", side_by_side(60, 1)) +
-           record_line("packed-threads", "--pin=compact", (NEEDY, 1.5, 220, 2)) +
-           record_line("spaced-threads", ADVISED, (NEEDY, 1.5, 220, 2)) +
+           record_line("packed-threads", "--pin=compact", (NEEDY, 1.5, 250, 2)) +
+           record_line("spaced-threads", ADVISED, (NEEDY, 1.5, 250, 2)) +
            f"SPACING=2 {SPACED} 0.1 220 2 >/results/called.out\n" +
            "echo 2 >/sys/devices/system/node/node0/hugepages/hugepages-2048kB/nr_hugepages\n" +
            record("kinds", "", KINDS, 1, 2, 0, "/root/kinds.data") +
@@ -233,8 +233,8 @@ class MemoryOnTwoNodes(NeedyTest):
         self.report_of("cpuset")
 
     def test_processes_that_need_more_than_their_node_has(self):
-        finding = self.check_packed("packed", 440)
-        self.assertEqual(finding["advice"][0]["command"], f"plumb run {ADVISED} -- {shlex.join(side_by_side(220))}")
+        finding = self.check_packed("packed", 500)
+        self.assertEqual(finding["advice"][0]["command"], f"plumb run {ADVISED} -- {shlex.join(side_by_side(250))}")
 
     def test_processes_placed_as_advised(self):
         self.check_roomy("spaced")
@@ -243,8 +243,8 @@ class MemoryOnTwoNodes(NeedyTest):
         self.check_roomy("small")
 
     def test_threads_that_need_more_than_their_node_has(self):
-        finding = self.check_packed("packed-threads", 440)
-        self.assertEqual(finding["advice"][0]["command"], f"plumb run {ADVISED} -- {NEEDY} 1.5 220 2")
+        finding = self.check_packed("packed-threads", 500)
+        self.assertEqual(finding["advice"][0]["command"], f"plumb run {ADVISED} -- {NEEDY} 1.5 250 2")
 
     def test_threads_placed_as_advised(self):
         self.check_roomy("spaced-threads")
