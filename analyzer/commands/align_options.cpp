@@ -2,7 +2,7 @@
 
 #include "platform/elf_image.h"
 #include "platform/linked_libraries.h"
-#include "record/executable.h"
+#include "record/run/executable.h"
 #include "support/error.h"
 #include "symbols/code_of_sources.h"
 

@@ -1,7 +1,7 @@
 // The options of plumb run about unaligned accesses.
 #pragma once
 
-#include "record/options.h"
+#include "record/run/options.h"
 
 #include <CLI/App.hpp>
 #include <string>

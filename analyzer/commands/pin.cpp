@@ -2,10 +2,10 @@
 #include "commands/command.h"
 #include "commands/target_command.h"
 #include "placement/pin_session.h"
-#include "record/child.h"
-#include "record/executable.h"
-#include "record/signals.h"
-#include "record/target_environment.h"
+#include "record/run/child.h"
+#include "record/run/executable.h"
+#include "record/run/signals.h"
+#include "record/run/target_environment.h"
 #include "support/error.h"
 
 #include <CLI/CLI.hpp>

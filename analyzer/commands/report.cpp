@@ -2,7 +2,7 @@
 #include "commands/command.h"
 #include "diagnoses/registry.h"
 #include "placement/launcher_ranks.h"
-#include "record/job_identity.h"
+#include "record/run/job_identity.h"
 #include "reports/print_report.h"
 #include "symbols/resolver.h"
 

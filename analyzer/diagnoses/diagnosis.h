@@ -16,8 +16,8 @@ struct UnalignedAccesses;
 struct DiagnosisInput {
     const model::Run& run;
     model::CallPaths& paths; // resolves and caches source frames; not thread-safe
-    mutable std::shared_ptr<const UnalignedAccesses> accesses = nullptr; // see diagnoses/unaligned_lines.h
-    mutable std::shared_ptr<const MemoryUse> memory = nullptr;           // see diagnoses/memory_objects.h
+    mutable std::shared_ptr<const UnalignedAccesses> accesses = nullptr; // see diagnoses/access/unaligned_lines.h
+    mutable std::shared_ptr<const MemoryUse> memory = nullptr;           // see diagnoses/memory/memory_objects.h
 };
 
 class Diagnosis {

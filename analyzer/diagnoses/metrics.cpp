@@ -1,9 +1,9 @@
+#include "diagnoses/common/own_time.h"
+#include "diagnoses/common/run_totals.h"
+#include "diagnoses/memory/bandwidth_use.h"
+#include "diagnoses/memory/node_matrix.h"
 #include "diagnoses/metrics.h"
-#include "diagnoses/bandwidth_use.h"
-#include "diagnoses/mpi_metrics.h"
-#include "diagnoses/node_matrix.h"
-#include "diagnoses/own_time.h"
-#include "diagnoses/run_totals.h"
+#include "diagnoses/mpi/mpi_metrics.h"
 
 #include <algorithm>
 #include <fmt/format.h>

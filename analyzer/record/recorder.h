@@ -1,7 +1,7 @@
 // `plumb run`: launches the program, records until it ends, leaves a run directory.
 #pragma once
 
-#include "record/options.h"
+#include "record/run/options.h"
 
 #include <string>
 

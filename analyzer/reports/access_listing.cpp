@@ -1,5 +1,5 @@
+#include "diagnoses/common/access_words.h"
 #include "reports/access_listing.h"
-#include "diagnoses/access_words.h"
 #include "reports/quantity.h"
 #include "reports/utf8.h"
 

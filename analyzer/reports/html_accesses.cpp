@@ -1,5 +1,5 @@
 // Unaligned accesses by line, as a table.
-#include "diagnoses/access_words.h"
+#include "diagnoses/common/access_words.h"
 #include "reports/access_listing.h"
 #include "reports/html_sections.h"
 #include "reports/line_texts.h"

@@ -1,9 +1,9 @@
-#include "reports/json_report.h"
-#include "diagnoses/second_witness.h"
+#include "diagnoses/memory/kernel_numa_counters.h"
 #include "reports/json_accesses.h"
-#include "reports/json_memory.h"
 #include "reports/json_document.h"
+#include "reports/json_memory.h"
 #include "reports/json_mpi.h"
+#include "reports/json_report.h"
 #include "reports/regions.h"
 #include "reports/run_summary.h"
 

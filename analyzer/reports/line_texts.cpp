@@ -1,5 +1,5 @@
+#include "diagnoses/common/launch_command.h"
 #include "reports/line_texts.h"
-#include "diagnoses/launch_command.h"
 #include "reports/utf8.h"
 
 #include <fmt/format.h>

@@ -1,7 +1,7 @@
 #include "reports/memory_summary.h"
 
-#include "diagnoses/line_shares.h"
-#include "diagnoses/memory_objects.h"
+#include "diagnoses/common/line_shares.h"
+#include "diagnoses/memory/memory_objects.h"
 
 #include <algorithm>
 #include <map>

@@ -3,7 +3,7 @@
 #pragma once
 
 #include "diagnoses/diagnosis.h"
-#include "diagnoses/node_matrix.h"
+#include "diagnoses/memory/node_matrix.h"
 
 #include <cstdint>
 #include <string>

@@ -1,5 +1,5 @@
+#include "diagnoses/common/own_time.h"
 #include "reports/own_cost.h"
-#include "diagnoses/own_time.h"
 #include "reports/quantity.h"
 
 #include <fmt/format.h>

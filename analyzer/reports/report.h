@@ -1,8 +1,8 @@
 // Everything a report shows, already decided: text, JSON and HTML only differ in form.
 #pragma once
 
+#include "diagnoses/access/unaligned_lines.h"
 #include "diagnoses/finding.h"
-#include "diagnoses/unaligned_lines.h"
 #include "model/run.h"
 #include "model/source_resolver.h"
 #include "reports/memory_summary.h"

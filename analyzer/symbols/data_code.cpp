@@ -1,6 +1,6 @@
 #include "symbols/data_code.h"
 
-#include "platform/memory_instruction.h" // of the shim: one decoder for both sides
+#include "platform/code/memory_instruction.h" // of the shim: one decoder for both sides
 
 #include <array>
 

@@ -1,6 +1,6 @@
 #include "unwind/stack_unwinder.h"
 
-#include "platform/unwind_rule.h" // of the shim
+#include "platform/unwind/unwind_rule.h" // of the shim
 
 #include <cstring>
 

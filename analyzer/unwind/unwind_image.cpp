@@ -1,6 +1,6 @@
 #include "unwind/unwind_image.h"
 
-#include "platform/unwind_cfi.h" // of the shim: one reader of call-frame information for both sides
+#include "platform/unwind/unwind_cfi.h" // of the shim: one reader of call-frame information for both sides
 
 #include <algorithm>
 #include <cstring>

@@ -8,7 +8,7 @@
 //  - Blocks of the early buffer never reach the real allocator.
 //  - The caller's frame is read from the hook's own frame, so whatever uses it must be called, not jumped to.
 #include "hooks/alloc_call.h"
-#include "platform/early_memory.h"
+#include "platform/os/early_memory.h"
 
 #include <errno.h>
 #include <stdint.h>

@@ -2,7 +2,7 @@
 #pragma once
 
 #include "hooks/real_functions.h"
-#include "record/heap_events.h"
+#include "record/heap/heap_events.h"
 
 #define PLUMB_UNLIKELY(condition) __builtin_expect(!!(condition), 0)
 #define PLUMB_NOINLINE __attribute__((noinline))

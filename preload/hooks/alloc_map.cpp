@@ -1,7 +1,7 @@
 // Memory that the program takes from the kernel itself, in pieces of 1 MiB and more. The allocator's own mappings do
 // not come here when it is glibc's (it calls itself directly); other allocators' do.
 #include "hooks/alloc_call.h"
-#include "platform/system_call.h"
+#include "platform/os/system_call.h"
 
 #include <errno.h>
 #include <stdarg.h>

@@ -8,11 +8,11 @@
 // the base namespace, as does everybody who can reach its hooks): that is called, and recorded at once.
 #include "hooks/mpi/absent_functions.h"
 #include "hooks/real_functions.h"
-#include "platform/tail_hook.h"
-#include "platform/unwind_table.h"
+#include "platform/code/tail_hook.h"
+#include "platform/unwind/unwind_table.h"
 #include "record/modules.h"
-#include "record/process.h"
-#include "record/trace_writer.h"
+#include "record/process/process.h"
+#include "record/process/trace_writer.h"
 
 #include <errno.h>
 #include <string.h>

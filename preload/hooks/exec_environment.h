@@ -5,8 +5,8 @@
 // LD_PRELOAD; the program and what it starts run unwatched. Everything else gets what the caller gave.
 #pragma once
 
-#include "platform/program_file.h"
-#include "record/process.h"
+#include "platform/os/program_file.h"
+#include "record/process/process.h"
 
 #include <stddef.h>
 #include <string.h>

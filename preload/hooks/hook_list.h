@@ -55,7 +55,7 @@
       (int (*main)(int, char**, char**), int count, char** arguments, void (*begin)(), void (*end)(),        \
        void (*end_of_loader)(), void* stack_end))
 
-// To keep the signals that the shim uses apart from the program's (record/program_signals.h).
+// To keep the signals that the shim uses apart from the program's (record/signals/program_signals.h).
 #define PLUMB_SIGNAL_HOOKS(X)                                                                                \
     X(signal, int, sigaction, (int number, const struct sigaction* action, struct sigaction* former))        \
     X(signal, sighandler_t, signal, (int number, sighandler_t handler))                                      \
@@ -102,7 +102,7 @@
     X(jump, int, setcontext, (const ucontext_t* context))                                                    \
     X(jump, int, swapcontext, (ucontext_t* from, const ucontext_t* to))
 
-// What starts processes or threads inside the C library, see hooks/outside_calls.cpp.
+// What starts processes or threads inside the C library, see hooks/spawning_calls.cpp.
 #define PLUMB_OUTSIDE_HOOKS(X)                                                                               \
     X(outside, int, posix_spawn,                                                                             \
       (pid_t* child, const char* path, const posix_spawn_file_actions_t* files,                              \

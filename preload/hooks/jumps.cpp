@@ -2,8 +2,8 @@
 // pthread_sigmask; what the shim holds back of it travels in the words of the saved mask that the kernel does not use.
 // All of these return twice or never, so they are entered by a jump.
 #include "hooks/real_functions.h"
-#include "platform/tail_hook.h"
-#include "record/program_signals.h"
+#include "platform/code/tail_hook.h"
+#include "record/signals/program_signals.h"
 
 using namespace plumb::shim;
 

@@ -4,12 +4,12 @@
 // signal handlers. runs_in_recorded_process() asks the kernel who runs.
 #include "hooks/exec_environment.h"
 #include "hooks/real_functions.h"
-#include "platform/alignment_flag.h"
-#include "record/life.h"
+#include "platform/code/alignment_flag.h"
 #include "record/modules.h"
-#include "record/process.h"
-#include "record/program_signals.h"
-#include "record/trace_writer.h"
+#include "record/process/process.h"
+#include "record/process/trace_writer.h"
+#include "record/process_lifecycle.h"
+#include "record/signals/program_signals.h"
 
 #include <errno.h>
 #include <fcntl.h>

@@ -1,8 +1,8 @@
 // The tool's end of the public interface (include/plumb/plumb.h): exported functions that the static library looks
 // up by name. No function of this kind exists in the C library, so there is no real one to call.
 #include "hooks/hooks.h"
-#include "record/process.h"
-#include "record/region.h"
+#include "record/process/process.h"
+#include "record/process/region.h"
 
 #include <errno.h>
 

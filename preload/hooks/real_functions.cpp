@@ -1,8 +1,8 @@
 #include "hooks/real_functions.h"
 
-#include "hooks/inner_threads.h"
-#include "platform/futex_lock.h"
-#include "record/program_signals.h"
+#include "hooks/libc_thread_redirect.h"
+#include "platform/os/futex_lock.h"
+#include "record/signals/program_signals.h"
 
 #include <errno.h>
 #include <string.h>

@@ -3,7 +3,7 @@
 #pragma once
 
 #include "hooks/hooks.h"
-#include "platform/hidden.h"
+#include "platform/os/hidden.h"
 
 #include <atomic>
 

@@ -1,6 +1,6 @@
 // Masks of the program's signals, and the calls that wait with another one.
 #include "hooks/real_functions.h"
-#include "record/program_signals.h"
+#include "record/signals/program_signals.h"
 
 #include <errno.h>
 #include <string.h>

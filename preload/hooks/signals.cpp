@@ -1,11 +1,11 @@
-// Dispositions of the program's signals. The shim owns some signals itself at times (record/program_signals.h,
-// record/timer_sampling.h); when it does not, everything here passes through at the cost of one load.
+// Dispositions of the program's signals. The shim owns some signals itself at times (record/signals/program_signals.h,
+// record/timer/timer_sampling.h); when it does not, everything here passes through at the cost of one load.
 //
 // The C library's older functions are written in terms of sigaction() here, because its own would call that past the
 // hook.
 #include "hooks/real_functions.h"
-#include "record/program_signals.h"
-#include "record/timer_sampling.h"
+#include "record/signals/program_signals.h"
+#include "record/timer/timer_sampling.h"
 
 #include <errno.h>
 #include <string.h>

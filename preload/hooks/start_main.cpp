@@ -1,7 +1,7 @@
 // Where main begins: the C library's start-up code is given a main that arms the alignment trap and jumps to the
 // program's own, with the same arguments and no frame in between.
 #include "hooks/real_functions.h"
-#include "platform/tail_hook.h"
+#include "platform/code/tail_hook.h"
 #include "record/align/alignment_collector.h"
 
 #include <errno.h>

@@ -1,15 +1,15 @@
 // What programs do by syscall() and the shim must know of. The hook is entered by a jump, because the call may be anything:
 // also vfork, or a clone that returns on another stack.
 //
-//  - seccomp: hooks/confinement.cpp.
+//  - seccomp: hooks/seccomp.cpp.
 //  - fork, and clone without shared memory: the alignment flag is clear meanwhile and in the child, which records nothing.
 //    Such children (sandboxes) often put all signals back before they execute another program.
 //  - rt_sigaction and rt_sigprocmask while the shim owns signals: browsers do that in children, past the C library.
-#include "hooks/confinement.h"
 #include "hooks/real_functions.h"
-#include "platform/alignment_flag.h"
-#include "platform/tail_hook.h"
-#include "record/program_signals.h"
+#include "hooks/seccomp.h"
+#include "platform/code/alignment_flag.h"
+#include "platform/code/tail_hook.h"
+#include "record/signals/program_signals.h"
 
 #include <errno.h>
 #include <sched.h>

@@ -1,21 +1,21 @@
-// Creation and names of threads. The end of a thread is seen by the destructor of a key (record/threads.cpp),
+// Creation and names of threads. The end of a thread is seen by the destructor of a key (record/process/threads.cpp),
 // which runs however the thread ends.
 //
 // What the new thread must know is handed over in its future ThreadState: no allocation, nothing to leak. The new
 // thread copies routine and argument out of it before the program's code runs; if creation fails the creator gives
 // it back.
-#include "hooks/confinement.h"
 #include "hooks/real_functions.h"
-#include "platform/alignment_flag.h"
-#include "platform/identity.h"
-#include "record/budget.h"
+#include "hooks/seccomp.h"
+#include "platform/code/alignment_flag.h"
+#include "platform/os/ids_and_clocks.h"
 #include "record/collector.h"
 #include "record/modules.h"
-#include "record/pin.h"
-#include "record/process.h"
-#include "record/program_signals.h"
-#include "record/threads.h"
-#include "record/trace_writer.h"
+#include "record/pin/pin.h"
+#include "record/process/file_quota.h"
+#include "record/process/process.h"
+#include "record/process/threads.h"
+#include "record/process/trace_writer.h"
+#include "record/signals/program_signals.h"
 
 #include <errno.h>
 #include <string.h>

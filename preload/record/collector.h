@@ -2,7 +2,7 @@
 // Collector, and a line in record/collectors.cpp.
 #pragma once
 
-#include "record/thread_state.h"
+#include "record/process/thread_state.h"
 
 namespace plumb::shim {
 

@@ -1,11 +1,11 @@
 #include "record/collector.h"
 
 #include "record/align/alignment_collector.h"
-#include "record/heap_collector.h"
+#include "record/heap/heap_collector.h"
 #include "record/mpi/mpi_collector.h"
-#include "record/pin.h"
-#include "record/settings.h"
-#include "record/timer_sampling.h"
+#include "record/pin/pin.h"
+#include "record/process/settings.h"
+#include "record/timer/timer_sampling.h"
 
 namespace plumb::shim {
 namespace {

@@ -3,16 +3,16 @@
 // file that was mapped, which since may have been deleted or replaced under its path.
 #include "record/modules.h"
 
-#include "platform/elf_notes.h"
-#include "platform/identity.h"
-#include "platform/maps_file.h"
-#include "platform/memory.h"
-#include "platform/system_call.h"
-#include "platform/unwind_table.h"
+#include "platform/elf/elf_notes.h"
+#include "platform/os/ids_and_clocks.h"
+#include "platform/os/maps_file.h"
+#include "platform/os/memory.h"
+#include "platform/os/system_call.h"
+#include "platform/unwind/unwind_table.h"
 #include "record/align/alignment_collector.h"
-#include "record/budget.h"
-#include "record/process.h"
-#include "record/trace_writer.h"
+#include "record/process/file_quota.h"
+#include "record/process/process.h"
+#include "record/process/trace_writer.h"
 
 #include <link.h>
 #include <string.h>

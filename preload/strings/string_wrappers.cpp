@@ -3,7 +3,7 @@
 // the time of the call. A thread that is not armed pays for reading its flags.
 #include "strings/string_wrappers.h"
 
-#include "platform/alignment_flag.h"
+#include "platform/code/alignment_flag.h"
 
 #include <dlfcn.h>
 

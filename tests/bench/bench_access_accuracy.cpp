@@ -1,8 +1,8 @@
 // bench-access-accuracy ACCESS_KERNELS: of time samples in loops over known arrays, how many tell an address in one of them;
 // and, of loops that wait for one of their four loads, how many name that one. The loops are programs of their own, sampled
 // as plumb samples them; where their code and their arrays are, they say themselves.
-#include "record/access_sampling.h"
-#include "record/sampler.h"
+#include "record/access/access_sampling.h"
+#include "record/perf/sampler.h"
 
 #include <algorithm>
 #include <cstdio>

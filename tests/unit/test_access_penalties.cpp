@@ -1,8 +1,8 @@
 // The calibration's arithmetic and what decides on it; the kernel's settings and event descriptions on fake trees.
 #include "fake_tree.h"
 #include "platform/split_lock_setting.h"
-#include "record/access_penalties.h"
-#include "record/event_counts.h"
+#include "record/calibrate/access_penalties.h"
+#include "record/perf/event_counts.h"
 #include "synthetic_trace.h"
 
 #include <catch2/catch.hpp>

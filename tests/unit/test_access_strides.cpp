@@ -1,8 +1,8 @@
 // Strided walks that crowd into few sets: geometry of caches, what is kept of samples, and what is written.
-#include "platform/cache_levels.h"
-#include "record/access_strides.h"
-#include "record/walk_timing.h"
 #include "fake_tree.h"
+#include "platform/cache_levels.h"
+#include "record/access/access_strides.h"
+#include "record/calibrate/walk_timing.h"
 #include "trace/records.h"
 
 #include <catch2/catch.hpp>

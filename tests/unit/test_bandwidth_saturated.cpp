@@ -1,5 +1,5 @@
 // Threads that move all that memory can, on made-up runs of machines whose roof is known.
-#include "diagnoses/bandwidth_use.h"
+#include "diagnoses/memory/bandwidth_use.h"
 #include "diagnoses/metrics.h"
 #include "synthetic_run.h"
 

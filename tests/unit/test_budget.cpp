@@ -1,4 +1,4 @@
-#include "record/budget.h"
+#include "record/run/overhead_governor.h"
 
 #include <catch2/catch.hpp>
 

@@ -1,5 +1,5 @@
 // What stacking costs, worked out by hand for runs whose cured length is known.
-#include "diagnoses/what_if.h"
+#include "diagnoses/cpu/placement_replay.h"
 #include "synthetic_run.h"
 
 #include <catch2/catch.hpp>

@@ -1,5 +1,5 @@
 // Heap diagnoses on made-up runs: shares and lines are known beforehand.
-#include "diagnoses/allocator_code.h"
+#include "diagnoses/heap/allocator_code.h"
 #include "synthetic_run.h"
 
 #include <catch2/catch.hpp>

@@ -31,7 +31,7 @@ ANALYZER = {
     "commands": {"support", "platform", "model", "trace", "symbols", "placement", "record", "team", "replay", "diagnoses", "reports"},
 }
 # What is shared with the shim: its unwinder, which the recorder runs on stack samples, and its instruction decoder.
-SHARED_WITH_THE_SHIM = {"platform/unwind": {"unwind"}, "platform/memory_instruction": {"platform", "record", "symbols", "unwind"}}
+SHARED_WITH_THE_SHIM = {"platform/unwind": {"unwind"}, "platform/code/memory_instruction": {"platform", "record", "symbols", "unwind"}}
 PRELOAD = {"platform": set(), "record": {"platform"}, "hooks": {"platform", "record"}, "strings": {"platform"}}
 
 # Libraries that one part alone may know.
@@ -41,7 +41,7 @@ OWNERS = {
     "hwloc": (re.compile(r"^hwloc"), {"platform", "placement", "record"}),
 }
 
-SHARED_WITH_THE_SHIM["platform/memory_instruction"].add("symbols") # names data by the operands of instructions
+SHARED_WITH_THE_SHIM["platform/code/memory_instruction"].add("symbols") # names data by the operands of instructions
 
 
 def sources(folder):
@@ -102,6 +102,47 @@ class Directions(unittest.TestCase):
                     if pattern.match(name) and part not in owners and len(path.relative_to(ROOT).parts) > 2:
                         wrong.append(f"{path.relative_to(ROOT)} includes {name}: {library} belongs to {sorted(owners)}")
         self.assertEqual(wrong, [])
+
+
+class Rooms(unittest.TestCase):
+    """The folders inside a part include one another in one direction only, and never the face of the part, the files
+    beside them, except where those are for all rooms."""
+
+    # What takes a signal in the middle of a thread must know whether the alignment trap watches that thread, and the
+    # other way round.
+    KNOTS = [{"align", "signals", "timer"}]
+    PARTS = ("analyzer/record", "analyzer/diagnoses", "preload/record", "preload/platform")
+
+    def rooms_known_by(self, part):
+        """Room -> rooms that its files include; a knot counts as one room."""
+        def knot(room):
+            return next(("+".join(sorted(names)) for names in self.KNOTS if room in names), room)
+
+        known = {}
+        for path in sources(ROOT / part):
+            below = path.relative_to(ROOT / part).parts
+            if len(below) == 1:
+                continue
+            for quoted, name in includes(path):
+                parts = name.split("/")
+                if quoted and len(parts) > 2 and parts[0] == pathlib.Path(part).name and (ROOT / part / parts[1]).is_dir():
+                    known.setdefault(knot(below[0]), {}).setdefault(knot(parts[1]), f"{path.relative_to(ROOT)} includes {name}")
+        return known
+
+    def test_know_one_another_in_one_direction(self):
+        for part in self.PARTS:
+            known = self.rooms_known_by(part)
+            self.assertTrue(known, part)
+
+            def circle(room, trail):
+                if room in trail:
+                    return [*trail[trail.index(room):], room]
+                return next(filter(None, (circle(next_room, [*trail, room])
+                                          for next_room in known.get(room, {}) if next_room != room)), None)
+
+            for room in known:
+                found = circle(room, [])
+                self.assertIsNone(found, found and [known[a][b] for a, b in zip(found, found[1:])])
 
 
 class Headers(unittest.TestCase):

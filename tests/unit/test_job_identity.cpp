@@ -1,6 +1,6 @@
 #include "fake_tree.h"
 
-#include "record/job_identity.h"
+#include "record/run/job_identity.h"
 
 #include <catch2/catch.hpp>
 #include <unistd.h>

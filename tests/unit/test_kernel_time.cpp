@@ -1,9 +1,9 @@
 // Kernel time by cause, library time, migration and overlapping masks on made-up runs.
-#include "diagnoses/confidence.h"
-#include "diagnoses/fault_source.h"
-#include "diagnoses/kernel_advice.h"
-#include "diagnoses/kernel_cause.h"
-#include "diagnoses/launch_command.h"
+#include "diagnoses/common/confidence.h"
+#include "diagnoses/common/launch_command.h"
+#include "diagnoses/kernel/fault_source.h"
+#include "diagnoses/kernel/kernel_advice.h"
+#include "diagnoses/kernel/kernel_cause.h"
 #include "diagnoses/metrics.h"
 #include "synthetic_run.h"
 

@@ -1,7 +1,7 @@
 // Cache lines that threads share: what is kept of samples, what is written, what is timed.
 #include "fake_tree.h"
-#include "record/line_sharing.h"
-#include "record/line_timing.h"
+#include "record/access/line_sharing.h"
+#include "record/calibrate/line_timing.h"
 #include "trace/build_run.h"
 #include "trace/records.h"
 

@@ -1,6 +1,6 @@
 // Threads that need more memory than their node has: who needs how much of which node, how far apart they must be, and
 // when there is nothing to say.
-#include "diagnoses/spacing.h"
+#include "diagnoses/memory/spacing.h"
 #include "placement/planner.h"
 #include "synthetic_run.h"
 

@@ -2,11 +2,11 @@
 // samples of threads, and what is written of all that; the roof that is timed, and the CPUs it is timed on.
 #include "fake_tree.h"
 #include "platform/cpu_paths.h"
-#include "record/bandwidth_timing.h"
-#include "record/loop_streams.h"
-#include "record/stream_rates.h"
-#include "record/stream_table.h"
-#include "record/stream_traffic.h"
+#include "record/access/loop_streams.h"
+#include "record/access/stream_rates.h"
+#include "record/access/stream_table.h"
+#include "record/access/stream_traffic.h"
+#include "record/calibrate/bandwidth_timing.h"
 #include "trace/records.h"
 
 #include <catch2/catch.hpp>

@@ -1,6 +1,6 @@
 // Each diagnosis of MPI with a job that has the problem, and with one that has not.
-#include "diagnoses/mpi_metrics.h"
 #include "diagnosed_job.h"
+#include "diagnoses/mpi/mpi_metrics.h"
 
 #include <catch2/catch.hpp>
 #include <utility>

@@ -1,11 +1,11 @@
 // Accesses that scatter over small pages: what the kernel's files say, how samples tell scattering from sweeping, what is
 // written of a process, and what the diagnosis makes of it.
+#include "fake_tree.h"
 #include "platform/available_memory.h"
 #include "platform/huge_pages.h"
-#include "record/access_burst.h"
-#include "record/page_scatter.h"
-#include "record/page_timing.h"
-#include "fake_tree.h"
+#include "record/access/access_burst.h"
+#include "record/access/page_scatter.h"
+#include "record/calibrate/page_timing.h"
 #include "synthetic_run.h"
 #include "trace/records.h"
 

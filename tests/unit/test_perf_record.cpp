@@ -1,5 +1,5 @@
 // Decoding of what perf rings deliver, on records made by hand.
-#include "record/perf_record.h"
+#include "record/perf/perf_record.h"
 
 #include <algorithm>
 #include <catch2/catch.hpp>

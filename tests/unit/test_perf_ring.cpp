@@ -1,6 +1,6 @@
 // Reading a ring that the kernel fills: each new name of this thread is one record of known content.
-#include "record/perf_record.h"
-#include "record/perf_ring.h"
+#include "record/perf/perf_record.h"
+#include "record/perf/perf_ring.h"
 
 #include <catch2/catch.hpp>
 #include <ctime>

@@ -1,6 +1,6 @@
 // Rings of all recorders of a node fit into what the kernel lets their user lock.
 #include "fake_tree.h"
-#include "record/ring_plan.h"
+#include "record/perf/ring_plan.h"
 
 #include <bit>
 #include <catch2/catch.hpp>

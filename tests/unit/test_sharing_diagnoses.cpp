@@ -1,5 +1,5 @@
 // False and true sharing of cache lines, on made-up runs.
-#include "diagnoses/exchange_code.h"
+#include "diagnoses/sharing/exchange_code.h"
 #include "synthetic_run.h"
 
 #include <catch2/catch.hpp>

@@ -1,6 +1,6 @@
 // The sweeper: it ends by itself whatever the node's files say, within its limits, and tells what it did.
 #include "fake_tree.h"
-#include "record/sweep.h"
+#include "record/run/sweep.h"
 
 #include <catch2/catch.hpp>
 #include <fmt/format.h>

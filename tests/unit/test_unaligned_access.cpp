@@ -1,5 +1,5 @@
 // Unaligned accesses on made-up runs: grouping by data object, cost by counts and by samples, what is told as info.
-#include "diagnoses/unaligned_lines.h"
+#include "diagnoses/access/unaligned_lines.h"
 #include "synthetic_run.h"
 
 #include <algorithm>

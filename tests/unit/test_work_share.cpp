@@ -1,4 +1,4 @@
-#include "record/work_share.h"
+#include "record/run/work_share.h"
 
 #include <catch2/catch.hpp>
 #include <stdexcept>

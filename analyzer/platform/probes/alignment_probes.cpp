@@ -1,6 +1,6 @@
 // What the hunt for unaligned accesses stands on: the CPU's trap, the kernel's ways to arm it again and to change code
 // under running threads, registers with time samples, and the kernel's own counts.
-#include "platform/memory_instruction.h" // of the shim: its decoder
+#include "platform/code/memory_instruction.h" // of the shim: its decoder
 #include "platform/probes/probe.h"
 #include "platform/read_file.h"
 #include "platform/split_lock_setting.h"

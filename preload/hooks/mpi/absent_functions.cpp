@@ -5,8 +5,8 @@
 // together with its MPI library would go by unseen otherwise. Only weak references are made null then.
 #include "hooks/mpi/absent_functions.h"
 
-#include "platform/dynamic_section.h"
-#include "platform/system_call.h"
+#include "platform/elf/dynamic_section.h"
+#include "platform/os/system_call.h"
 #include "record/mpi/library.h"
 
 #include <atomic>

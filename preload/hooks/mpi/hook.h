@@ -2,8 +2,8 @@
 #pragma once
 
 #include "hooks/mpi/languages.h"
-#include "platform/hidden.h"
-#include "record/call_path.h"
+#include "platform/os/hidden.h"
+#include "record/paths/call_path.h"
 
 #include <atomic>
 #include <errno.h>

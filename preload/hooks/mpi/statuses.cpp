@@ -1,6 +1,6 @@
 #include "hooks/mpi/statuses.h"
 
-#include "platform/memory.h"
+#include "platform/os/memory.h"
 
 #include <atomic>
 

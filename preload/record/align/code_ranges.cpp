@@ -1,14 +1,14 @@
 #include "record/align/code_ranges.h"
 
-#include "platform/elf_notes.h"
-#include "platform/files.h"
-#include "platform/memory.h"
-#include "platform/text.h"
+#include "platform/elf/elf_notes.h"
+#include "platform/os/files.h"
+#include "platform/os/memory.h"
+#include "platform/os/text.h"
 #include "record/align/fatal_ranges.h"
 #include "record/align/flag_code.h"
-#include "record/align/plain_code.h"
-#include "record/scope.h"
-#include "record/settings.h"
+#include "record/align/flag_scan_cache.h"
+#include "record/process/process_filter.h"
+#include "record/process/settings.h"
 
 #include <atomic>
 #include <limits.h>

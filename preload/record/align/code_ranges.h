@@ -2,7 +2,7 @@
 // that nobody can cure do not, unless PLUMB_ALIGN_MODULES names them; the C library, the loader and the tool never do.
 #pragma once
 
-#include "platform/text.h"
+#include "platform/os/text.h"
 
 #include <stdint.h>
 

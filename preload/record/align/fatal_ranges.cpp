@@ -1,11 +1,11 @@
 #include "record/align/fatal_ranges.h"
 
-#include "platform/files.h"
-#include "platform/memory.h"
-#include "platform/signal_action.h"
-#include "platform/system_call.h"
-#include "platform/text.h"
-#include "record/settings.h"
+#include "platform/os/files.h"
+#include "platform/os/memory.h"
+#include "platform/os/signal_action.h"
+#include "platform/os/system_call.h"
+#include "platform/os/text.h"
+#include "record/process/settings.h"
 
 #include <signal.h>
 

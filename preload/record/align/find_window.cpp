@@ -1,7 +1,7 @@
 #include "record/align/find_window.h"
 
-#include "platform/alignment_flag.h"
-#include "platform/identity.h"
+#include "platform/code/alignment_flag.h"
+#include "platform/os/ids_and_clocks.h"
 
 #include <atomic>
 

@@ -1,6 +1,6 @@
 #include "record/align/flag_code.h"
 
-#include "platform/memory_instruction.h"
+#include "platform/code/memory_instruction.h"
 
 #include <string.h>
 

@@ -1,11 +1,11 @@
 #include "record/align/hot_sites.h"
 
-#include "platform/alignment_flag.h"
-#include "platform/near_code.h"
-#include "platform/text.h"
+#include "platform/code/alignment_flag.h"
+#include "platform/code/near_code.h"
+#include "platform/os/text.h"
 #include "record/align/rewrite.h"
 #include "record/align/thread_counts.h"
-#include "record/budget.h"
+#include "record/process/file_quota.h"
 
 namespace plumb::shim {
 

@@ -1,7 +1,7 @@
 // How a jump of five bytes may be put in place of one instruction, which may be shorter, without changing any other.
 #pragma once
 
-#include "platform/near_code.h"
+#include "platform/code/near_code.h"
 
 #include <stddef.h>
 #include <stdint.h>

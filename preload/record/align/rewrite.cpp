@@ -1,11 +1,11 @@
 #include "record/align/rewrite.h"
 
-#include "platform/code_patch.h"
-#include "platform/hidden.h"
-#include "platform/memory.h"
-#include "platform/movable_code.h"
-#include "platform/near_code.h"
-#include "platform/system_call.h"
+#include "platform/code/code_patch.h"
+#include "platform/code/movable_code.h"
+#include "platform/code/near_code.h"
+#include "platform/os/hidden.h"
+#include "platform/os/memory.h"
+#include "platform/os/system_call.h"
 #include "record/align/jump_choice.h"
 
 #include <atomic>

@@ -3,7 +3,7 @@
 // The instruction is replaced by a jump to a trampoline (trampoline.h). Where it is shorter than the five bytes of a
 // jump, the jump's last bytes are the unchanged first bytes of what follows, and the trampoline lies where they point;
 // so no other instruction changes, and jumps to the next one still find it. What is not known to be the same elsewhere
-// is refused, and stays trapped. The protocol of changing code under execution is platform/code_patch.h.
+// is refused, and stays trapped. The protocol of changing code under execution is platform/code/code_patch.h.
 //
 // Who calls what, in exact mode:
 //  - prepare_rewriting() once, when the collector starts;
@@ -12,7 +12,7 @@
 //  - to get over a hit of a rewritten site: continue at step_over_rewritten() with the alignment flag clear.
 #pragma once
 
-#include "platform/memory_instruction.h"
+#include "platform/code/memory_instruction.h"
 #include "record/align/trampoline.h"
 
 #include <stdint.h>

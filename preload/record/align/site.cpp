@@ -1,6 +1,6 @@
 #include "record/align/site.h"
 
-#include "platform/memory.h"
+#include "platform/os/memory.h"
 #include "record/align/rewrite.h"
 
 #include <plumb/trace_format.h>

@@ -3,8 +3,8 @@
 // Lookups are signal-safe and thread-safe.
 #pragma once
 
-#include "platform/hidden.h"
-#include "platform/memory_instruction.h"
+#include "platform/code/memory_instruction.h"
+#include "platform/os/hidden.h"
 
 #include <atomic>
 #include <stddef.h>

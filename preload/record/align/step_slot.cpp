@@ -10,8 +10,8 @@
 //    56   address behind it
 #include "record/align/step_slot.h"
 
-#include "platform/alignment_flag.h"
-#include "platform/code_memory.h"
+#include "platform/code/alignment_flag.h"
+#include "platform/code/code_memory.h"
 
 #include <string.h>
 

@@ -6,7 +6,7 @@
 // nothing. Rewritten sites reach them in two loads: %fs:counts_tls_offset(), then 8 * id.
 #pragma once
 
-#include "platform/hidden.h"
+#include "platform/os/hidden.h"
 
 #include <plumb/trace_format.h>
 #include <stdint.h>

@@ -1,6 +1,6 @@
 #include "record/align/trampoline.h"
 
-#include "platform/alignment_flag.h"
+#include "platform/code/alignment_flag.h"
 
 #include <initializer_list>
 #include <string.h>

@@ -12,8 +12,8 @@
 // these trap, leave_trampoline() gives back the state in front of the instruction and the trap handler does the rest.
 #pragma once
 
-#include "platform/memory_instruction.h"
-#include "platform/movable_code.h"
+#include "platform/code/memory_instruction.h"
+#include "platform/code/movable_code.h"
 
 #include <plumb/trace_format.h>
 #include <stddef.h>

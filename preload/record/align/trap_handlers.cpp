@@ -1,18 +1,18 @@
 #include "record/align/trap_handlers.h"
 
-#include "platform/alignment_flag.h"
-#include "platform/cpu_tick.h"
-#include "platform/near_code.h"
-#include "platform/trap_entry.h"
+#include "platform/code/alignment_flag.h"
+#include "platform/code/near_code.h"
+#include "platform/code/trap_entry.h"
+#include "platform/os/cpu_tick.h"
 #include "record/align/code_ranges.h"
 #include "record/align/fatal_ranges.h"
 #include "record/align/find_window.h"
 #include "record/align/hot_sites.h"
-#include "record/align/natural_context.h"
+#include "record/align/resume_at_original.h"
 #include "record/align/rewrite.h"
 #include "record/align/step_slot.h"
 #include "record/align/watched_thread.h"
-#include "record/program_signals.h"
+#include "record/signals/program_signals.h"
 
 #include <signal.h>
 #include <string.h>

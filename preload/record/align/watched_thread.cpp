@@ -1,12 +1,12 @@
 #include "record/align/watched_thread.h"
 
-#include "platform/interrupted.h"
-#include "platform/memory.h"
+#include "platform/os/interrupted.h"
+#include "platform/os/memory.h"
 #include "record/align/step_slot.h"
-#include "record/budget.h"
-#include "record/call_path_tree.h"
-#include "record/heap_blocks.h"
-#include "record/process.h"
+#include "record/heap/heap_blocks.h"
+#include "record/paths/call_path_tree.h"
+#include "record/process/file_quota.h"
+#include "record/process/process.h"
 
 #include <string.h>
 

@@ -2,11 +2,11 @@
 // next one with the same ThreadState; a forked child finds it zeroed.
 #pragma once
 
-#include "platform/stack_memory.h"
+#include "platform/os/stack_memory.h"
 #include "record/align/site.h"
 #include "record/align/thread_counts.h"
-#include "record/call_path.h"
-#include "record/trace_writer.h"
+#include "record/paths/call_path.h"
+#include "record/process/trace_writer.h"
 
 #include <ucontext.h>
 

@@ -1,6 +1,6 @@
 #include "record/mpi/channels.h"
 
-#include "platform/memory.h"
+#include "platform/os/memory.h"
 #include "record/mpi/counters.h"
 
 namespace plumb::shim::mpi {

@@ -1,7 +1,7 @@
 #include "record/mpi/clock.h"
 
-#include "platform/files.h"
-#include "platform/system_call.h"
+#include "platform/os/files.h"
+#include "platform/os/system_call.h"
 
 #include <string.h>
 #include <sys/prctl.h>

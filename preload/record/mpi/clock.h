@@ -4,8 +4,8 @@
 // in both, and readers convert.
 #pragma once
 
-#include "platform/hidden.h"
-#include "record/trace_writer.h"
+#include "platform/os/hidden.h"
+#include "record/process/trace_writer.h"
 
 #include <stdint.h>
 

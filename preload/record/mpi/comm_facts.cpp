@@ -1,6 +1,6 @@
 #include "record/mpi/comm_facts.h"
 
-#include "platform/memory.h"
+#include "platform/os/memory.h"
 #include "record/mpi/library.h"
 
 namespace plumb::shim::mpi {

@@ -1,6 +1,6 @@
 #include "record/mpi/comms.h"
 
-#include "platform/memory.h"
+#include "platform/os/memory.h"
 
 namespace plumb::shim::mpi {
 namespace {

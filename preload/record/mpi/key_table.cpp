@@ -1,6 +1,6 @@
 #include "record/mpi/key_table.h"
 
-#include "platform/memory.h"
+#include "platform/os/memory.h"
 
 namespace plumb::shim::mpi {
 namespace {

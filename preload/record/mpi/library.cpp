@@ -1,6 +1,6 @@
 #include "record/mpi/library.h"
 
-#include "platform/futex_lock.h"
+#include "platform/os/futex_lock.h"
 #include "record/mpi/library_symbols.h"
 
 #include <string.h>

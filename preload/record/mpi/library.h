@@ -6,7 +6,7 @@
 // else is passed through and said to be unknown.
 #pragma once
 
-#include "platform/hidden.h"
+#include "platform/os/hidden.h"
 #include "record/mpi/mpi_call.h"
 
 #include <atomic>

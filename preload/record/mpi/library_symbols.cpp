@@ -3,8 +3,8 @@
 // are asked one by one, and the first in whose scope there is such a function is remembered.
 #include "record/mpi/library_symbols.h"
 
-#include "platform/loaded_object.h"
-#include "platform/loaded_paths.h"
+#include "platform/elf/loaded_object.h"
+#include "platform/elf/loaded_paths.h"
 #include "record/mpi/library.h"
 
 #include <atomic>

@@ -14,9 +14,9 @@
 //     }
 #pragma once
 
-#include "platform/unwind_step.h"
+#include "platform/unwind/unwind_step.h"
 #include "record/mpi/clock.h"
-#include "record/trace_writer.h"
+#include "record/process/trace_writer.h"
 
 #include <plumb/trace_format.h>
 #include <stddef.h>

@@ -1,11 +1,11 @@
 #include "record/mpi/mpi_collector.h"
 
-#include "platform/memory.h"
-#include "platform/text.h"
-#include "platform/unwind_table.h"
-#include "record/launcher.h"
+#include "platform/os/memory.h"
+#include "platform/os/text.h"
+#include "platform/unwind/unwind_table.h"
 #include "record/mpi/rank.h"
 #include "record/mpi/thread_calls.h"
+#include "record/process/launcher.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -1,10 +1,10 @@
 #include "record/mpi/rank.h"
 
-#include "platform/memory.h"
-#include "record/heap_blocks.h"
+#include "platform/os/memory.h"
+#include "record/heap/heap_blocks.h"
 #include "record/mpi/counters.h"
 #include "record/mpi/thread_calls.h"
-#include "record/settings.h"
+#include "record/process/settings.h"
 
 #include <errno.h>
 #include <string.h>

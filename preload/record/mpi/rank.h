@@ -4,11 +4,11 @@
 #include "record/mpi/channels.h"
 #include "record/mpi/clock.h"
 #include "record/mpi/comms.h"
-#include "record/mpi/event_places.h"
 #include "record/mpi/library.h"
 #include "record/mpi/requests.h"
 #include "record/mpi/site.h"
 #include "record/mpi/table_lock.h"
+#include "record/mpi/thinned_events.h"
 #include "record/mpi/timeline.h"
 
 namespace plumb::shim::mpi {

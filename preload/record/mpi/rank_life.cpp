@@ -1,6 +1,6 @@
 // From MPI_Init to MPI_Finalize, and the communicators, windows, files and settings that come and go in between.
-#include "platform/memory.h"
-#include "platform/text.h"
+#include "platform/os/memory.h"
+#include "platform/os/text.h"
 #include "record/mpi/counters.h"
 #include "record/mpi/mpi_collector.h"
 #include "record/mpi/rank.h"

@@ -1,6 +1,6 @@
 #include "record/mpi/rank_map.h"
 
-#include "platform/memory.h"
+#include "platform/os/memory.h"
 
 #include <string.h>
 

@@ -1,6 +1,6 @@
 #include "record/mpi/site.h"
 
-#include "platform/memory.h"
+#include "platform/os/memory.h"
 #include "record/mpi/clock.h"
 #include "record/mpi/mix.h"
 

@@ -1,7 +1,7 @@
 #include "record/mpi/table_lock.h"
 
-#include "platform/system_call.h"
-#include "record/trace_writer.h"
+#include "platform/os/system_call.h"
+#include "record/process/trace_writer.h"
 
 #include <linux/membarrier.h>
 #include <time.h>

@@ -10,7 +10,7 @@
 // shared, and from then on all take it by exchange.
 #pragma once
 
-#include "record/thread_state.h"
+#include "record/process/thread_state.h"
 
 #include <atomic>
 #include <stdint.h>

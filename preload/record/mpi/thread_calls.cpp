@@ -1,6 +1,6 @@
 #include "record/mpi/thread_calls.h"
 
-#include "platform/memory.h"
+#include "platform/os/memory.h"
 #include "record/mpi/rank.h"
 
 namespace plumb::shim::mpi {

@@ -2,7 +2,7 @@
 #pragma once
 
 #include "record/mpi/comms.h"
-#include "record/mpi/inside.h"
+#include "record/mpi/current_call.h"
 #include "record/mpi/site.h"
 
 namespace plumb::shim::mpi {

@@ -3,7 +3,7 @@
 // A killed process leaves whole calls: a place is free while its site is 0, which is cleared first and stored last.
 #pragma once
 
-#include "record/trace_writer.h"
+#include "record/process/trace_writer.h"
 
 #include <atomic>
 

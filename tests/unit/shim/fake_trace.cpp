@@ -1,6 +1,6 @@
 #include "fake_trace.h"
 
-#include "record/trace_writer.h"
+#include "record/process/trace_writer.h"
 
 #include <chrono>
 #include <cstring>

@@ -1,7 +1,7 @@
 // A process without alignment trap and without confinement, for the parts of the shim that ask.
 #include "record/align/alignment_collector.h"
-#include "record/align/natural_context.h"
-#include "record/process.h"
+#include "record/align/resume_at_original.h"
+#include "record/process/process.h"
 
 namespace plumb::shim {
 

@@ -1,7 +1,7 @@
 // The remembered call path must always be what a full walk finds; glibc's backtrace() is the judge.
-#include "platform/unwind_table.h"
-#include "record/call_path.h"
 #include "fake_trace.h"
+#include "platform/unwind/unwind_table.h"
+#include "record/paths/call_path.h"
 
 #include <catch2/catch.hpp>
 #include <execinfo.h>

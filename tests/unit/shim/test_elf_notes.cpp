@@ -1,4 +1,4 @@
-#include "platform/elf_notes.h"
+#include "platform/elf/elf_notes.h"
 
 #include <catch2/catch.hpp>
 #include <cstring>

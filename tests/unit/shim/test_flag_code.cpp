@@ -1,4 +1,4 @@
-#include "platform/memory_instruction.h"
+#include "platform/code/memory_instruction.h"
 #include "record/align/flag_code.h"
 
 #include <catch2/catch.hpp>

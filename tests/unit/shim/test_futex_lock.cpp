@@ -1,4 +1,4 @@
-#include "platform/futex_lock.h"
+#include "platform/os/futex_lock.h"
 
 #include <catch2/catch.hpp>
 

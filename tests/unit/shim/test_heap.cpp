@@ -1,8 +1,8 @@
 // The parts of the heap collector, each against what it promises.
-#include "record/heap_live.h"
-#include "record/heap_peak.h"
-#include "record/heap_sampling.h"
-#include "record/heap_shadow.h"
+#include "record/heap/heap_peak.h"
+#include "record/heap/heap_sampling.h"
+#include "record/heap/heap_shadow.h"
+#include "record/heap/sampled_blocks.h"
 
 #include <catch2/catch.hpp>
 

@@ -1,9 +1,9 @@
 // Which block an address lies in: each table alone, then all of them behind block_of().
-#include "record/heap_blocks.h"
-#include "record/heap_live.h"
-#include "record/heap_shadow.h"
-#include "record/heap_spans.h"
-#include "record/mapping_list.h"
+#include "record/heap/heap_blocks.h"
+#include "record/heap/heap_shadow.h"
+#include "record/heap/large_block_index.h"
+#include "record/heap/mapping_list.h"
+#include "record/heap/sampled_blocks.h"
 
 #include <catch2/catch.hpp>
 

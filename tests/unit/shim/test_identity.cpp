@@ -1,4 +1,4 @@
-#include "platform/identity.h"
+#include "platform/os/ids_and_clocks.h"
 
 #include <catch2/catch.hpp>
 #include <cstdio>

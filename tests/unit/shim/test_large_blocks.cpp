@@ -1,5 +1,5 @@
 #include "fake_trace.h"
-#include "record/large_blocks.h"
+#include "record/heap/large_blocks.h"
 
 #include <catch2/catch.hpp>
 

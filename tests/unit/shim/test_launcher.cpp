@@ -1,4 +1,4 @@
-#include "record/launcher.h"
+#include "record/process/launcher.h"
 
 #include <catch2/catch.hpp>
 #include <string>

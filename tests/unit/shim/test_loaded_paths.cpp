@@ -1,4 +1,4 @@
-#include "platform/loaded_paths.h"
+#include "platform/elf/loaded_paths.h"
 
 #include <catch2/catch.hpp>
 

@@ -1,4 +1,4 @@
-#include "platform/maps_file.h"
+#include "platform/os/maps_file.h"
 
 #include <algorithm>
 #include <catch2/catch.hpp>

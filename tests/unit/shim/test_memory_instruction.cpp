@@ -1,4 +1,4 @@
-#include "platform/memory_instruction.h"
+#include "platform/code/memory_instruction.h"
 
 #include <catch2/catch.hpp>
 #include <vector>

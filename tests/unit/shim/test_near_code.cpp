@@ -1,4 +1,4 @@
-#include "platform/near_code.h"
+#include "platform/code/near_code.h"
 
 #include <catch2/catch.hpp>
 

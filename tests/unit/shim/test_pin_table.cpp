@@ -1,5 +1,5 @@
 // Who gets which position of a group's list: the rules alone, on a table in memory and made-up processes.
-#include "record/pin_table.h"
+#include "record/pin/pin_table.h"
 
 #include <catch2/catch.hpp>
 #include <memory>

@@ -1,8 +1,8 @@
 // The program's signals while SIGBUS and SIGTRAP are owned, without any alignment trap: the owner gives everything on.
 #include "fake_trace.h"
-#include "platform/shadow_stack.h"
-#include "platform/system_call.h"
-#include "record/program_signals.h"
+#include "platform/os/shadow_stack.h"
+#include "platform/os/system_call.h"
+#include "record/signals/program_signals.h"
 
 #include <catch2/catch.hpp>
 #include <errno.h>

@@ -1,5 +1,5 @@
 // Rewritten instructions do what they did, for every register and flag, wherever a signal finds them.
-#include "platform/alignment_flag.h"
+#include "platform/code/alignment_flag.h"
 #include "record/align/rewrite.h"
 #include "rewrite_sites.h"
 

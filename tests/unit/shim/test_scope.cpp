@@ -1,4 +1,4 @@
-#include "record/scope.h"
+#include "record/process/process_filter.h"
 
 #include <catch2/catch.hpp>
 #include <cstring>

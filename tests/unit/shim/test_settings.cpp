@@ -1,4 +1,4 @@
-#include "record/settings.h"
+#include "record/process/settings.h"
 
 #include <catch2/catch.hpp>
 #include <memory>

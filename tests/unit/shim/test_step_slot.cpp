@@ -1,7 +1,7 @@
 // Sites and slots with real machine code in a page of its own.
 #include "record/align/step_slot.h"
 
-#include "platform/alignment_flag.h"
+#include "platform/code/alignment_flag.h"
 
 #include <catch2/catch.hpp>
 #include <cstring>

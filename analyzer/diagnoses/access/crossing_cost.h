@@ -1,0 +1,21 @@
+// Which of two diagnoses tells the cost of crossings: each second is told once.
+#pragma once
+
+#include "diagnoses/access/unaligned_lines.h"
+
+namespace plumb {
+
+inline constexpr double kLeastNotedFraction = 0.01; // of the run: below this a cost is no finding above info
+
+// Crossings of lines and pages cost so much that line-split-access makes a finding of them.
+inline bool is_told_as_crossing(const AccessCost& cost, const UnalignedAccesses& accesses, const model::Run& run) {
+    AccessCost crossings = cost;
+    crossings.within_s = crossings.split_lock_s = 0;
+    return run_cost(crossings, accesses, run).fraction >= kLeastNotedFraction;
+}
+
+// What aligning the data saves for certain: an access beside others may cost next to nothing where it would cost much
+// alone, so only what was measured in the program itself counts.
+inline double certain_gain(const Cost& cost) { return cost.how == "measured" ? cost.fraction : 0; }
+
+} // namespace plumb

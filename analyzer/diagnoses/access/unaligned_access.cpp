@@ -1,0 +1,83 @@
+// Unaligned accesses by data object, with the change of layout that cures them. On most CPUs an access inside a cache
+// line costs nothing, so severity follows the cost: below 1 % of the run it is told as info. What crossings of lines
+// cost is told by line-split-access where it is more than that.
+#include "diagnoses/access/crossing_cost.h"
+#include "diagnoses/access/unaligned_objects.h"
+#include "diagnoses/common/access_words.h"
+#include "diagnoses/common/launch_command.h"
+#include "diagnoses/registry.h"
+
+#include <fmt/format.h>
+
+namespace plumb {
+
+namespace {
+
+constexpr size_t kMostFindings = 10;
+constexpr uint64_t kLeastHits = 10; // of lower bounds: fewer are a single parse of a header
+
+class UnalignedAccess : public Diagnosis {
+  public:
+    const char* id() const override { return "unaligned-access"; }
+
+    std::vector<Finding> diagnose(const DiagnosisInput& input) const override {
+        const UnalignedAccesses& accesses = unaligned_accesses(input);
+        std::vector<Finding> findings;
+        for (const UnalignedObject& object : unaligned_objects(accesses, is_plain)) {
+            if (findings.size() == kMostFindings)
+                break;
+            if (!object.trapped() || object.counts.hits >= kLeastHits || object.counts.exact)
+                findings.push_back(finding_of(input, accesses, object));
+        }
+        return findings;
+    }
+
+  private:
+    // Packed accesses need no natural alignment, locked ones have a diagnosis of their own when it matters.
+    static bool is_plain(const AccessLine& line) { return !line.kind.packed && !line.kind.locked; }
+
+    Finding finding_of(const DiagnosisInput& input, const UnalignedAccesses& accesses,
+                       const UnalignedObject& object) const {
+        Finding finding = object_finding(object, accesses);
+        finding.id = id();
+        AccessCost cost = object.cost;
+        if (is_told_as_crossing(cost, accesses, input.run))
+            cost.line_s = cost.page_s = 0;
+        finding.cost = run_cost(cost, accesses, input.run);
+        const std::string what = fmt::format("{} {} {}", access_words(object.kind), access_preposition(object.kind),
+                                             object_words(object.data));
+        finding.title = object.trapped()
+                            ? fmt::format("Unaligned {}, {}", what, count_words(object))
+                            : fmt::format("Unaligned {}, in {} of the sampled time there", what, sampled_share(object));
+        if (!object.called_code.empty())
+            finding.title += ", in " + object.called_code;
+        if (!object.cause.why.empty())
+            finding.title += ": " + object.cause.why;
+        finding.gain = {finding.cost.fraction, "all of it, once the accesses are aligned", certain_gain(finding.cost)};
+        if (finding.gain.certain() < kLeastNotedFraction)
+            finding.advice.push_back(no_need(object));
+        if (object.cause.cause == Misalignment::Cause::unknown && object.trapped())
+            finding.advice.push_back({"Record every allocation to name the data",
+                "the block it lies in was too small to be sampled, or its type is not in the debug information (-g)",
+                "launch", plumb_run_line(input.run, "--align=exact --heap=full")});
+        return finding;
+    }
+
+    static std::string sampled_share(const UnalignedObject& object) {
+        return fmt::format("{} samples", object.samples);
+    }
+
+    static Advice no_need(const UnalignedObject& object) {
+        if (!object.priced)
+            return {"What such accesses cost here was not measured", "so nothing is said about the gain", "code", ""};
+        return {"On this CPU nothing needs to be done about it for speed",
+                "the accesses cost less than 1 % of the run here; other CPUs, compilers that vectorise the loop, and "
+                "locked or atomic accesses to the same data may judge otherwise", "code", ""};
+    }
+};
+
+} // namespace
+
+std::unique_ptr<Diagnosis> make_unaligned_access() { return std::make_unique<UnalignedAccess>(); }
+
+} // namespace plumb

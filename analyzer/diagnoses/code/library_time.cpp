@@ -1,0 +1,123 @@
+// Where a library, not the program, does the work: for information, and with a cure where a faster drop-in is known.
+#include "diagnoses/common/confidence.h"
+#include "diagnoses/common/launch_command.h"
+#include "diagnoses/common/line_shares.h"
+#include "diagnoses/common/run_totals.h"
+#include "diagnoses/heap/allocator_code.h"
+#include "diagnoses/registry.h"
+
+#include <algorithm>
+#include <fmt/format.h>
+#include <map>
+
+namespace plumb {
+
+namespace {
+
+constexpr double kLeastShare = 0.25; // of the CPU time: smaller parts are in the report's table of libraries
+constexpr uint64_t kLeastSamples = 100;
+constexpr double kLeastConfidence = 0.9;
+
+// Libraries with drop-in replacements that are several times as fast, told by the path of their file.
+struct Cure {
+    const char* path_part;
+    const char *what, *how, *preload;
+};
+const Cure kCures[] = {
+    {"/blas/libblas.so", "Use an optimised BLAS",
+     "this is the reference BLAS, plain loops; OpenBLAS, BLIS and MKL have the same interface (Debian: "
+     "update-alternatives --config libblas.so.3-x86_64-linux-gnu)", "libopenblas.so.0"},
+    {"/lapack/liblapack.so", "Use an optimised LAPACK",
+     "this is the reference LAPACK; OpenBLAS and MKL bring a faster one with the same interface", "libopenblas.so.0"},
+};
+
+struct LibraryTime {
+    std::string path;
+    uint64_t hits = 0;
+    LineShares lines;
+};
+
+class LibraryTimeDiagnosis : public Diagnosis {
+  public:
+    const char* id() const override { return "library-time"; }
+
+    std::vector<Finding> diagnose(const DiagnosisInput& input) const override {
+        uint64_t samples = 0;
+        std::map<std::string, LibraryTime> libraries;
+        AllocatorCode allocator(input.paths);
+        const std::vector<model::Process>& processes = input.run.processes;
+        for (size_t process = 0; process < processes.size(); process++)
+            for (const model::SampleSite& site : processes[process].samples) {
+                samples += site.samples;
+                add(input.paths, allocator, process, site, libraries);
+            }
+        const RunTotals totals = totals_of(input.run);
+        std::vector<Finding> findings;
+        if (samples < kLeastSamples || totals.wall_s <= 0)
+            return findings;
+        for (const auto& [name, library] : libraries)
+            if (confidence_above(library.hits, samples, kLeastShare) >= kLeastConfidence)
+                findings.push_back(finding_of(input, totals, name, library, samples));
+        return findings;
+    }
+
+  private:
+    // Time in user mode with the instruction in a shared object that is not the program, nor in an
+    // allocator (heap-bound tells that).
+    static void add(model::CallPaths& paths, AllocatorCode& allocator, size_t process,
+                    const model::SampleSite& site, std::map<std::string, LibraryTime>& libraries) {
+        const uint64_t user_hits = site.samples - std::min(site.kernel_samples, site.samples);
+        const std::vector<model::PathNode>& nodes = paths.run().processes[process].paths;
+        if (user_hits == 0 || site.path >= nodes.size() || nodes[site.path].kernel)
+            return;
+        const model::Module* module = paths.module_of(process, nodes[site.path].address);
+        if (!module || module->kind != model::Module::Kind::library)
+            return;
+        if (allocator.contains(process, site.path))
+            return;
+        const size_t slash = module->path.rfind('/');
+        LibraryTime& library =
+            libraries[slash == std::string::npos ? module->path : module->path.substr(slash + 1)];
+        library.path = module->path;
+        library.hits += user_hits;
+        library.lines.add(paths.user_frame(process, site.path), static_cast<double>(user_hits));
+    }
+
+    Finding finding_of(const DiagnosisInput& input, const RunTotals& totals, const std::string& name,
+                       const LibraryTime& library, uint64_t samples) const {
+        const double share = static_cast<double>(library.hits) / static_cast<double>(samples);
+        Finding finding;
+        finding.id = id();
+        finding.confidence = confidence_above(library.hits, samples, kLeastShare);
+        finding.cost.seconds = totals.wall_of_share(share);
+        finding.cost.fraction = finding.cost.seconds / totals.wall_s;
+        finding.cost.how = "measured";
+        finding.where = library.lines.heaviest(5);
+        finding.title = fmt::format("{:.0f} % of the CPU time is spent inside {}", 100 * share, name);
+        finding.gain = {0, "where the time goes, not a loss: what another library would take is not known"};
+        finding.subject.kind = "library";
+        finding.subject.name = name;
+        finding.subject.details["path"] = library.path;
+        finding.evidence["library_fraction"] = share;
+        finding.evidence["library_error_fraction"] = share_error(library.hits, samples);
+        finding.evidence["sample_count"] = static_cast<int64_t>(library.hits);
+        for (const Cure& cure : kCures)
+            if (library.path.find(cure.path_part) != std::string::npos) {
+                finding.gain = {finding.cost.fraction / 2, "a guess: optimised versions are at least twice as fast"};
+                finding.advice.push_back({cure.what, cure.how, "launch",
+                    input.run.command.empty()
+                        ? std::string()
+                        : fmt::format("LD_PRELOAD={} plumb run -- {}", cure.preload, shell_line(input.run.command))});
+            }
+        if (finding.advice.empty())
+            finding.advice.push_back({"Look at who calls it, and how",
+                "fewer or larger calls, another library with the same function, or its faster build options", "code", ""});
+        return finding;
+    }
+};
+
+} // namespace
+
+std::unique_ptr<Diagnosis> make_library_time() { return std::make_unique<LibraryTimeDiagnosis>(); }
+
+} // namespace plumb

@@ -1,0 +1,90 @@
+#include "diagnoses/common/launch_command.h"
+#include "diagnoses/common/line_shares.h"
+#include "model/call_paths.h"
+
+#include <algorithm>
+#include <fmt/format.h>
+
+namespace plumb {
+
+namespace {
+
+constexpr double kTellUnplaced = 0.2;   // of the cost: said as evidence from here on
+constexpr double kAdviseUnplaced = 0.5; // and recording again is worth it
+
+bool is_own_code(const model::SourceFrame& frame) {
+    const bool stub = frame.line == 0 && frame.function.ends_with("@plt"); // made by the linker
+    return !frame.module.empty() && frame.module != "[unknown]" && !stub && !model::is_system_module(frame.module);
+}
+
+// "lzma_code" for "lzma_code+0x177", but "gzip+0x4308" where not even the function is known.
+std::string without_offset(const model::SourceFrame& frame) {
+    const size_t offset = frame.function.rfind("+0x");
+    return offset == std::string::npos || frame.function.compare(0, offset, frame.module) == 0
+        ? frame.function : frame.function.substr(0, offset);
+}
+
+} // namespace
+
+void LineShares::add(const model::SourceFrame& frame, double weight) {
+    if (!(weight > 0))
+        return;
+    total_ += weight;
+    if (!is_own_code(frame)) {
+        unplaced_ += weight;
+        return;
+    }
+    // A line belongs to one place whatever the function is called there (templates); without a line the function is
+    // all there is, and its instructions are not told apart.
+    const std::string function = frame.line ? frame.function : without_offset(frame);
+    Line& line = lines_[{frame.module, frame.file, frame.line, frame.line ? std::string() : function}];
+    if (line.weight == 0) {
+        line.frame = frame;
+        line.frame.function = function;
+    }
+    line.weight += weight;
+}
+
+std::vector<Location> LineShares::heaviest(size_t limit, double least_share) const {
+    std::vector<const Line*> order;
+    for (const auto& [key, line] : lines_)
+        order.push_back(&line);
+    std::stable_sort(order.begin(), order.end(),
+                     [](const Line* left, const Line* right) { return left->weight > right->weight; });
+    std::vector<Location> locations;
+    for (const Line* line : order) {
+        const double share = line->weight / total_;
+        if (locations.size() >= limit || (share < least_share && !locations.empty()))
+            break;
+        Location location;
+        location.file = line->frame.file;
+        location.function = line->frame.function;
+        location.module = line->frame.module;
+        location.line = line->frame.line;
+        location.share = share;
+        locations.push_back(location);
+    }
+    return locations;
+}
+
+void tell_unplaced(const LineShares& lines, const model::Run& run, Finding& finding) {
+    if (lines.unplaced_fraction() < kTellUnplaced)
+        return;
+    finding.evidence["without_caller_fraction"] = lines.unplaced_fraction();
+    if (lines.unplaced_fraction() >= kAdviseUnplaced)
+        finding.advice.push_back({"Let the callers be found",
+            "the stacks of most of these samples do not lead to a line of the program: code without call-frame "
+            "information (a generated program, a stripped .eh_frame) is on the way, or a deeper stack than is copied, or "
+            "the run was recorded with --call-graph=fp or none; a program built with -fno-omit-frame-pointer can "
+            "be followed by its frame pointers", "launch", plumb_run_line(run, "--call-graph=fp")});
+}
+
+std::string place_name(const Location& location) {
+    if (location.line)
+        return fmt::format("{}:{}", location.file, location.line);
+    if (location.function.empty())
+        return location.module;
+    return fmt::format("{} in {}", location.function, location.module);
+}
+
+} // namespace plumb

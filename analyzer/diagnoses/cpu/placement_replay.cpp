@@ -1,0 +1,167 @@
+#include "diagnoses/cpu/placement_replay.h"
+
+#include <algorithm>
+#include <numeric>
+
+namespace plumb {
+
+namespace {
+
+constexpr double kTick_s = 0.01;        // resolution of a CPU's idle time
+constexpr double kLeastWait = 0.02;     // of the slot: less is the latency of ordinary wake-ups
+constexpr double kLeastCapacity = 0.05; // of a CPU: less is not worth moving to
+constexpr double kLeading = 0.95;       // of the most active thread's activity: these do not wait for others
+
+// A CPU on offer to the waiting threads of one slot.
+struct Bin {
+    double rate = 0; // CPU seconds it gives in a second of the time they are active
+    double load_s = 0;
+    double finish_s(double more_s = 0) const { return (load_s + more_s) / rate; }
+};
+
+struct Waiting {
+    std::vector<size_t> members;        // indexes into Slot::activities
+    double window_s = 0;                // how long the most active of them was active
+    bool confined = false;              // most of the waiting is by threads that someone confined
+};
+
+Waiting waiting_of(const Schedule& schedule, const Slot& slot) {
+    Waiting waiting;
+    double confined_s = 0, free_s = 0;
+    for (size_t i = 0; i < slot.activities.size(); i++) {
+        const Activity& activity = slot.activities[i];
+        if (activity.delay_s < kLeastWait * slot.length_s)
+            continue;
+        waiting.members.push_back(i);
+        waiting.window_s = std::max(waiting.window_s, activity.active_s());
+        (schedule.tasks[activity.task].narrowed ? confined_s : free_s) += activity.delay_s;
+    }
+    waiting.confined = confined_s > free_s;
+    return waiting;
+}
+
+// Seconds that the waiting threads of the slot ran on `cpu`.
+double used_on(const Slot& slot, const Waiting& waiting, const CpuLoad& cpu) {
+    double used_s = 0;
+    for (size_t member : waiting.members)
+        if (slot.activities[member].cpu == cpu.cpu)
+            used_s += slot.activities[member].run_s;
+    return std::min(used_s, cpu.own_s);
+}
+
+// Fair shares of a CPU between the run and other programs, as one runnable program of theirs counts like one of our
+// threads.
+struct FairShares {
+    double rivals = 0; // on each CPU that was waited for: they and we got what they and we got there
+    double before = 1; // our part there
+    double after = 1;  // and on any CPU with the waiting threads dealt out over all
+};
+
+FairShares fair_shares(const Slot& slot, const Waiting& waiting, const WhatIf& what_if) {
+    double used_s = 0, others_s = 0, taken_cpus = 0;
+    for (const CpuLoad& cpu : slot.cpus)
+        if (const double here_s = used_on(slot, waiting, cpu); here_s > 0) {
+            used_s += here_s;
+            others_s += cpu.others_s * what_if.others_known;
+            taken_cpus++;
+        }
+    if (used_s <= 0)
+        return {};
+    const double threads = static_cast<double>(waiting.members.size());
+    const double company = threads / taken_cpus;
+    const double company_after = std::max(1.0, threads / static_cast<double>(slot.cpus.size()));
+    FairShares shares;
+    shares.rivals = company * others_s / used_s;
+    shares.before = company / (company + shares.rivals);
+    shares.after = company_after / (company_after + std::max(1.0, shares.rivals));
+    return shares;
+}
+
+std::vector<Bin> bins_of(const Slot& slot, const Waiting& waiting, const WhatIf& what_if) {
+    std::vector<Bin> bins;
+    const FairShares shares = fair_shares(slot, waiting, what_if);
+    for (const CpuLoad& cpu : slot.cpus) {
+        double used_s = used_on(slot, waiting, cpu);
+        double idle_s = waiting.confined ? cpu.idle_s * waiting.window_s / slot.length_s
+                                         : std::max(0.0, cpu.idle_s - 2 * kTick_s + waiting.window_s - slot.length_s);
+        const double others_s = cpu.others_s * waiting.window_s / slot.length_s;
+        if (what_if.others_gone)
+            idle_s += others_s;
+        else if (waiting.confined && used_s == 0)
+            idle_s += others_s * what_if.others_known * shares.after;
+        else if (waiting.confined && shares.rivals >= 1)
+            used_s *= std::min(1.0, shares.after / shares.before);
+        bins.push_back({std::min(1.0, (used_s + idle_s) / waiting.window_s), 0});
+    }
+    std::erase_if(bins, [](const Bin& bin) { return bin.rate < kLeastCapacity; });
+    return bins;
+}
+
+} // namespace
+
+std::vector<double> spared_delay(const Schedule& schedule, const Slot& slot, const WhatIf& what_if) {
+    std::vector<double> spared(slot.activities.size(), 0.0);
+    Waiting waiting = waiting_of(schedule, slot);
+    if (waiting.members.empty())
+        return spared;
+    std::vector<Bin> bins = bins_of(slot, waiting, what_if);
+    if (bins.empty())
+        return spared;
+    std::stable_sort(waiting.members.begin(), waiting.members.end(), [&](size_t left, size_t right) {
+        return schedule.tasks[slot.activities[left].task].run_s > schedule.tasks[slot.activities[right].task].run_s;
+    });
+    std::vector<size_t> bin_of;
+    for (size_t member : waiting.members) {
+        const double run_s = slot.activities[member].run_s;
+        const auto best = std::min_element(bins.begin(), bins.end(), [&](const Bin& left, const Bin& right) {
+            return left.finish_s(run_s) < right.finish_s(run_s);
+        });
+        best->load_s += run_s;
+        bin_of.push_back(static_cast<size_t>(best - bins.begin()));
+    }
+    for (size_t i = 0; i < waiting.members.size(); i++) {
+        const Activity& activity = slot.activities[waiting.members[i]];
+        const double finish_s = std::max(activity.run_s, bins[bin_of[i]].finish_s());
+        spared[waiting.members[i]] = std::clamp(activity.active_s() - finish_s, 0.0, activity.delay_s);
+    }
+    return spared;
+}
+
+double replayed_seconds(const Schedule& schedule, const WhatIf& what_if) {
+    std::vector<double> reached_s(schedule.tasks.size(), 0.0); // end of each task's chain so far
+    std::vector<size_t> last_slot(schedule.tasks.size(), SIZE_MAX);
+    double now_s = 0, end_s = 0; // of the replayed run: after the slot before; its end so far
+    for (size_t index = 0; index < schedule.slots.size(); index++) {
+        const Slot& slot = schedule.slots[index];
+        double most_s = 0;
+        for (const Activity& activity : slot.activities)
+            most_s = std::max(most_s, activity.active_s());
+        if (most_s < kLeastWait * slot.length_s) { // all asleep: waiting for the world
+            now_s += slot.length_s;
+            end_s = std::max(end_s, now_s);
+            continue;
+        }
+        const std::vector<double> spared = spared_delay(schedule, slot, what_if);
+        double leaders_s = 0;
+        for (size_t i = 0; i < slot.activities.size(); i++) {
+            const Activity& activity = slot.activities[i];
+            if (activity.active_s() < kLeading * most_s)
+                continue;
+            const bool goes_on = index > 0 && last_slot[activity.task] == index - 1;
+            const double before_s = goes_on ? reached_s[activity.task] : std::max(reached_s[activity.task], now_s);
+            reached_s[activity.task] = before_s + slot.length_s - spared[i];
+            last_slot[activity.task] = index;
+            leaders_s = std::max(leaders_s, reached_s[activity.task]);
+        }
+        for (const Activity& activity : slot.activities)
+            if (activity.active_s() < kLeading * most_s) {
+                reached_s[activity.task] = leaders_s;
+                last_slot[activity.task] = index;
+            }
+        now_s = leaders_s;
+        end_s = std::max(end_s, now_s);
+    }
+    return end_s;
+}
+
+} // namespace plumb

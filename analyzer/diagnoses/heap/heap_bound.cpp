@@ -1,0 +1,135 @@
+// Time in the memory allocator: every sample with the allocator on its call path, page faults and system calls
+// of the allocator included. Page faults of the program's first touch of fresh memory are kernel-time's.
+#include "diagnoses/common/changeable_code.h"
+#include "diagnoses/common/confidence.h"
+#include "diagnoses/common/launch_command.h"
+#include "diagnoses/common/run_totals.h"
+#include "diagnoses/heap/heap_profile.h"
+#include "diagnoses/registry.h"
+
+#include <algorithm>
+#include <fmt/format.h>
+
+namespace plumb {
+
+namespace {
+
+constexpr double kLeastShare = 0.03;       // of the CPU time
+constexpr uint64_t kLeastHits = 20;        // whatever the run's length: the confidence speaks for the rest
+constexpr double kLeastConfidence = 0.75;
+
+std::string heaviest(const std::map<std::string, uint64_t>& hits) {
+    const auto by_hits = [](const auto& left, const auto& right) { return left.second < right.second; };
+    return hits.empty() ? std::string() : std::max_element(hits.begin(), hits.end(), by_hits)->first;
+}
+
+bool is_glibc(const std::string& module) { return module.starts_with("libc."); }
+
+class HeapBound : public Diagnosis {
+  public:
+    const char* id() const override { return "heap-bound"; }
+
+    std::vector<Finding> diagnose(const DiagnosisInput& input) const override {
+        const HeapProfile profile = heap_profile_of(input.paths);
+        const double confidence = confidence_above(profile.hits, profile.samples, kLeastShare);
+        const RunTotals totals = totals_of(input.run);
+        if (profile.hits < kLeastHits || confidence < kLeastConfidence ||
+            totals.wall_s <= 0)
+            return {};
+        const std::string module = heaviest(profile.hits_by_module);
+        Finding finding;
+        finding.id = id();
+        finding.confidence = confidence;
+        finding.cost.seconds = totals.wall_of_share(profile.share() * profile.program_part());
+        finding.cost.fraction = finding.cost.seconds / totals.wall_s;
+        finding.cost.how = "measured";
+        const LineShares lines = add_places(input, profile, finding);
+        finding.title = fmt::format("{:.0f} % of the CPU time goes into the memory allocator ({})",
+                                    100 * profile.share(), module);
+        if (!finding.where.empty())
+            finding.title += ", most of all from " + place_name(finding.where[0]);
+        finding.gain = {finding.cost.fraction,
+                        "upper bound: no allocation at all on the way; a faster allocator saves a part of it",
+                        finding.cost.fraction * certain_part(input.run, profile, lines, finding.where)};
+        finding.subject.kind = "allocation";
+        finding.subject.name = finding.where.empty() ? module : place_name(finding.where[0]);
+        finding.subject.details["allocator"] = module;
+        add_evidence(input, profile, totals, finding);
+        add_advice(input, profile, module, finding);
+        tell_unplaced(lines, input.run, finding);
+        return {finding};
+    }
+
+  private:
+    // Frame-pointer chains break inside a C library that was built without them: the samples then know that the
+    // allocator ran, not for whom. The shim's heap sampler does know who allocates.
+    static LineShares add_places(const DiagnosisInput& input, const HeapProfile& profile, Finding& finding) {
+        const LineShares allocating = allocation_lines(input.paths, profile);
+        const bool by_heap = allocating.total() > 0 &&
+                             allocating.unplaced_fraction() <= profile.sampled_lines.unplaced_fraction();
+        const LineShares& lines = by_heap ? allocating : profile.sampled_lines;
+        finding.where = lines.heaviest(5);
+        finding.evidence["where_from"] = std::string(
+            by_heap ? "time in the allocator, dealt out by how many allocations the heap sampler saw at each line"
+                    : "call paths of the time samples");
+        return lines;
+    }
+
+    // Of the time in the allocator: what changing the lines that are named saves. Where allocation is spread thinly over a
+    // whole program, no such change saves much; nor can code be changed that came with the system.
+    static double certain_part(const model::Run& run, const HeapProfile& profile, const LineShares& lines,
+                               const std::vector<Location>& named) {
+        double all_s = 0, users_s = 0;
+        for (const auto& [process, seconds] : profile.seconds_by_process) {
+            all_s += seconds;
+            users_s += is_users_program(run.processes[process]) ? seconds : 0;
+        }
+        double at_lines = lines.unplaced_fraction(); // which may be few lines as well
+        for (const Location& location : named)
+            at_lines += location.share;
+        return all_s > 0 ? users_s / all_s * std::min(1.0, at_lines) : 0;
+    }
+
+    static void add_evidence(const DiagnosisInput& input, const HeapProfile& profile, const RunTotals& totals,
+                             Finding& finding) {
+        const HeapCounts counts = heap_counts_of(input.run);
+        finding.evidence["heap_fraction"] = profile.share();
+        finding.evidence["heap_error_fraction"] = share_error(profile.hits, profile.samples);
+        finding.evidence["sample_count"] = static_cast<int64_t>(profile.hits);
+        finding.evidence["kernel_part_fraction"] =
+            static_cast<double>(profile.kernel_hits) / static_cast<double>(profile.hits);
+        finding.evidence["minor_faults_per_second"] = static_cast<double>(totals.minor_faults) / totals.wall_s;
+        if (!counts.recorded || counts.allocations == 0)
+            return;
+        const double calls = static_cast<double>(counts.allocations + counts.frees + counts.reallocations);
+        finding.evidence["allocation_count"] = static_cast<int64_t>(counts.allocations);
+        finding.evidence["allocations_per_second"] = static_cast<double>(counts.allocations) / totals.wall_s;
+        finding.evidence["mean_request_bytes"] =
+            static_cast<double>(counts.allocated_bytes) / static_cast<double>(counts.allocations);
+        finding.evidence["time_per_call_ns"] = profile.share() * profile.program_part() * totals.cpu_s * 1e9 / calls;
+    }
+
+    static void add_advice(const DiagnosisInput& input, const HeapProfile& profile, const std::string& module,
+                           Finding& finding) {
+        finding.advice.push_back({"Allocate less often",
+            "keep the memory of the lines above from one round to the next: reserve() or reuse a container, a buffer "
+            "or an arena for many small objects, values instead of pointers", "code", ""});
+        if (is_glibc(module) && !input.run.command.empty())
+            finding.advice.push_back({"Try another allocator",
+                "nothing needs to be rebuilt; jemalloc, tcmalloc and mimalloc are packages of every distribution; "
+                "compare the wall times", "launch",
+                "LD_PRELOAD=libjemalloc.so.2 plumb run -- " + shell_line(input.run.command)});
+        if (is_glibc(module) && profile.kernel_hits * 4 > profile.hits && !input.run.command.empty())
+            finding.advice.push_back({"Let the allocator keep its memory",
+                "much of this time is the kernel's: memory is given back and asked for again; larger thresholds stop that",
+                "launch",
+                "GLIBC_TUNABLES=glibc.malloc.mmap_threshold=1073741824:glibc.malloc.trim_threshold=4294967296 "
+                "plumb run -- " + shell_line(input.run.command)});
+    }
+};
+
+} // namespace
+
+std::unique_ptr<Diagnosis> make_heap_bound() { return std::make_unique<HeapBound>(); }
+
+} // namespace plumb

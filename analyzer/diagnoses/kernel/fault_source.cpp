@@ -1,0 +1,38 @@
+#include "diagnoses/kernel/fault_source.h"
+
+#include <algorithm>
+
+namespace plumb {
+
+namespace {
+
+constexpr uint64_t kPageBytes = 4096;         // a fault may bring more (a huge page): the resident memory tells
+constexpr uint64_t kStartFaults = 3000;       // of one process: a shell takes 200, a script interpreter 2,000
+constexpr size_t kManyProcesses = 20;
+constexpr double kLeastAllocatedShare = 0.5;  // of the faulted memory: malloc's memory is also used again
+
+} // namespace
+
+FaultSource fault_source(const model::Run& run) {
+    uint64_t faults = 0, recorded_faults = 0, allocated_bytes = 0, faulted_bytes = 0;
+    for (const model::Process& process : run.processes) {
+        uint64_t of_process = 0;
+        for (const model::Thread& thread : process.threads)
+            of_process += thread.minor_faults;
+        faults += of_process;
+        if (process.heap.recorded) {
+            recorded_faults += of_process;
+            faulted_bytes += std::max(of_process * kPageBytes, process.max_rss_bytes);
+            allocated_bytes += process.heap.allocated_bytes;
+        }
+    }
+    if (run.processes.size() >= kManyProcesses && faults <= kStartFaults * run.processes.size())
+        return FaultSource::process_starts;
+    if (faults == 0 || 2 * recorded_faults < faults)
+        return FaultSource::unknown;
+    return static_cast<double>(allocated_bytes) < kLeastAllocatedShare * static_cast<double>(faulted_bytes)
+               ? FaultSource::own_mappings
+               : FaultSource::allocator;
+}
+
+} // namespace plumb

@@ -1,0 +1,17 @@
+// What usually helps against time in one system call or in page faults.
+#pragma once
+
+#include "diagnoses/finding.h"
+#include "diagnoses/kernel/fault_source.h"
+#include "diagnoses/kernel/kernel_cause.h"
+
+#include <string>
+#include <vector>
+
+namespace plumb {
+
+// `command`: the program with its arguments as a shell line; empty: not known. `faults`: whose memory the run's page
+// faults are for.
+std::vector<Advice> kernel_advice(const KernelCause& cause, const std::string& command, FaultSource faults);
+
+} // namespace plumb

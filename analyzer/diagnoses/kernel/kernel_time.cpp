@@ -1,0 +1,189 @@
+// Time inside the kernel, by system call and by page faults, and the lines of the user's code that caused it.
+#include "diagnoses/access/emulated_accesses.h"
+#include "diagnoses/common/changeable_code.h"
+#include "diagnoses/common/confidence.h"
+#include "diagnoses/common/launch_command.h"
+#include "diagnoses/common/line_shares.h"
+#include "diagnoses/common/run_totals.h"
+#include "diagnoses/kernel/kernel_advice.h"
+#include "diagnoses/registry.h"
+
+#include <algorithm>
+#include <cmath>
+#include <fmt/format.h>
+#include <map>
+
+namespace plumb {
+
+namespace {
+
+constexpr double kLeastCauseShare = 0.05; // of the CPU time, for one cause
+constexpr double kLeastShare = 0.15;      // of the CPU time, where causes are not known
+constexpr uint64_t kLeastSamples = 100, kLeastHits = 20;
+constexpr double kLeastConfidence = 0.75;
+constexpr double kLeastCpu_s = 0.5;  // below this the kernel's part is program start
+constexpr size_t kMostFindings = 3;
+constexpr double kFault_s = 1e-6;    // generous: a minor fault takes 0.2 to 1 us
+
+struct CauseProfile {
+    KernelCause cause;
+    uint64_t hits = 0;
+    uint64_t users_hits = 0; // of them, in programs of the user's own
+    LineShares lines;
+};
+
+struct KernelProfile {
+    uint64_t samples = 0, hits = 0;
+    std::map<std::pair<std::string, bool>, CauseProfile> causes; // by name; what MPI does for itself stands apart
+};
+
+KernelProfile kernel_profile_of(model::CallPaths& paths) {
+    KernelProfile profile;
+    const std::vector<model::Process>& processes = paths.run().processes;
+    for (size_t process = 0; process < processes.size(); process++)
+        for (const model::SampleSite& site : processes[process].samples) {
+            profile.samples += site.samples;
+            const uint64_t hits = std::min(site.kernel_samples, site.samples);
+            if (hits == 0)
+                continue;
+            const KernelCause cause = kernel_cause_of(paths, process, site.path);
+            if (cause.kind == KernelCause::Kind::own) { // its cost is told elsewhere
+                profile.samples -= hits;
+                continue;
+            }
+            CauseProfile& entry = profile.causes[{cause.name, cause.of_mpi}];
+            entry.cause = cause;
+            entry.hits += hits;
+            entry.users_hits += is_users_program(processes[process]) ? hits : 0;
+            entry.lines.add(paths.user_frame(process, site.path), static_cast<double>(hits));
+            profile.hits += hits;
+        }
+    return profile;
+}
+
+std::string words_of(const KernelCause& cause) {
+    const std::string by_whom = cause.of_mpi ? " inside MPI" : "";
+    return cause.kind == KernelCause::Kind::system_call ? "the system call " + cause.name + by_whom : cause.name;
+}
+
+class KernelTime : public Diagnosis {
+  public:
+    const char* id() const override { return "kernel-time"; }
+
+    std::vector<Finding> diagnose(const DiagnosisInput& input) const override {
+        const RunTotals totals = totals_of(input.run);
+        std::vector<Finding> findings = by_cause(input, totals);
+        for (Finding& finding : emulated_access_findings(input, totals))
+            findings.push_back(std::move(finding));
+        return findings;
+    }
+
+  private:
+    std::vector<Finding> by_cause(const DiagnosisInput& input, const RunTotals& totals) const {
+        if (totals.wall_s <= 0 || totals.cpu_s < kLeastCpu_s)
+            return {};
+        const KernelProfile profile = kernel_profile_of(input.paths);
+        if (profile.hits == 0)
+            return by_accounting(totals);
+        if (profile.samples < kLeastSamples)
+            return {};
+        std::vector<const CauseProfile*> order;
+        for (const auto& [name, cause] : profile.causes)
+            order.push_back(&cause);
+        std::sort(order.begin(), order.end(),
+                  [](const CauseProfile* left, const CauseProfile* right) { return left->hits > right->hits; });
+        std::vector<Finding> findings;
+        for (const CauseProfile* cause : order)
+            if (findings.size() < kMostFindings && cause->hits >= kLeastHits &&
+                confidence_above(cause->hits, profile.samples, kLeastCauseShare) >= kLeastConfidence)
+                findings.push_back(finding_of(input, totals, profile, *cause));
+        return findings;
+    }
+
+    static void add_counts(const RunTotals& totals, Finding& finding) {
+        finding.evidence["minor_fault_count"] = static_cast<int64_t>(totals.minor_faults);
+        finding.evidence["minor_faults_per_second"] = static_cast<double>(totals.minor_faults) / totals.wall_s;
+        finding.evidence["major_fault_count"] = static_cast<int64_t>(totals.major_faults);
+        finding.evidence["voluntary_switches_per_second"] =
+            static_cast<double>(totals.voluntary_switches) / totals.wall_s;
+        finding.evidence["involuntary_switches_per_second"] =
+            static_cast<double>(totals.involuntary_switches) / totals.wall_s;
+    }
+
+    Finding finding_of(const DiagnosisInput& input, const RunTotals& totals, const KernelProfile& profile,
+                       const CauseProfile& entry) const {
+        const double share = static_cast<double>(entry.hits) / static_cast<double>(profile.samples);
+        Finding finding;
+        finding.id = id();
+        finding.confidence = confidence_above(entry.hits, profile.samples, kLeastCauseShare);
+        finding.cost.seconds = totals.wall_of_share(share);
+        finding.cost.fraction = finding.cost.seconds / totals.wall_s;
+        finding.cost.how = "measured";
+        finding.where = entry.lines.heaviest(5);
+        finding.title = fmt::format("{:.0f} % of the CPU time goes into {}", 100 * share, words_of(entry.cause));
+        if (!finding.where.empty())
+            finding.title += ", most of all from " + place_name(finding.where[0]);
+        if (entry.cause.of_mpi) // ranks that wait in MPI poll and yield, which costs nobody time that others could use
+            finding.gain = {0, "none by itself: what ranks wait for is told with MPI"};
+        else
+            finding.gain = {finding.cost.fraction, "upper bound: all of it; the data that must be moved stays to be moved",
+                            finding.cost.fraction * certain_part(input.run, entry)};
+        finding.subject.kind = "call-site";
+        finding.subject.name = finding.where.empty() ? entry.cause.name : place_name(finding.where[0]);
+        finding.subject.details["cause"] = entry.cause.name;
+        finding.evidence["cause_fraction"] = share;
+        finding.evidence["cause_error_fraction"] = share_error(entry.hits, profile.samples);
+        finding.evidence["kernel_fraction"] =
+            static_cast<double>(profile.hits) / static_cast<double>(profile.samples);
+        finding.evidence["sample_count"] = static_cast<int64_t>(entry.hits);
+        if (entry.cause.kind == KernelCause::Kind::page_fault && totals.minor_faults > 0)
+            finding.evidence["time_per_fault_us"] =
+                share * totals.cpu_s * 1e6 / static_cast<double>(totals.minor_faults);
+        add_counts(totals, finding);
+        finding.advice = kernel_advice(entry.cause, shell_line(input.run.command), fault_source(input.run));
+        tell_unplaced(entry.lines, input.run, finding);
+        return finding;
+    }
+
+    // Of the time that goes into a cause: what a change of the program saves for certain.
+    static double certain_part(const model::Run& run, const CauseProfile& entry) {
+        if (entry.cause.kind != KernelCause::Kind::page_fault)
+            return static_cast<double>(entry.users_hits) / static_cast<double>(entry.hits);
+        return fault_source(run) == FaultSource::process_starts ? 0 : repeated_fault_share(run);
+    }
+
+    // Without samples from the kernel: how much is known from the accounting of user and system time, for what is
+    // not, except that page faults are counted.
+    std::vector<Finding> by_accounting(const RunTotals& totals) const {
+        const double all_s = totals.user_s + totals.system_s;
+        if (all_s < kLeastCpu_s || totals.system_s < kLeastShare * all_s)
+            return {};
+        const double share = totals.system_s / all_s;
+        const double faults_share =
+            std::min(1.0, kFault_s * static_cast<double>(totals.minor_faults) / totals.system_s);
+        Finding finding;
+        finding.id = id();
+        finding.confidence = 0.7;
+        finding.cost.seconds = totals.wall_of_share(share);
+        finding.cost.fraction = finding.cost.seconds / totals.wall_s;
+        finding.cost.how = "measured";
+        finding.title = fmt::format("{:.0f} % of the CPU time is the kernel's; what for was not sampled", 100 * share);
+        finding.gain = {finding.cost.fraction, "upper bound: all of it"};
+        finding.subject.kind = "call-site";
+        finding.subject.name = "kernel";
+        finding.evidence["kernel_fraction"] = share;
+        finding.evidence["system_seconds"] = totals.system_s;
+        finding.evidence["page_faults_at_most_fraction"] = faults_share;
+        add_counts(totals, finding);
+        finding.advice.push_back({"Let plumb sample the kernel",
+            "then the report says which system call or page fault, and from which line", "system",
+            "sudo sysctl kernel.perf_event_paranoid=1"});
+        return {finding};
+    }
+};
+
+} // namespace
+
+std::unique_ptr<Diagnosis> make_kernel_time() { return std::make_unique<KernelTime>(); }
+
+} // namespace plumb

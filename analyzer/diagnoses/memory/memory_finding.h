@@ -1,0 +1,23 @@
+// What all findings about remote memory have in common.
+#pragma once
+
+#include "diagnoses/finding.h"
+#include "diagnoses/memory/memory_cause.h"
+
+#include <optional>
+#include <string>
+
+namespace plumb {
+
+// With cost, places, subject and evidence; nothing when it costs too little to be mentioned. The cost is what the
+// distances of the nodes say that the remote accesses took longer than local ones; `bound`: all of their time, since they
+// also wait for one another at one node.
+std::optional<Finding> memory_finding(const DiagnosisInput& input, const MemoryCase& one, const char* id, bool bound);
+
+// The line of the user's code that touched most of it first, where page faults were sampled.
+std::optional<Location> touched_at(const DiagnosisInput& input, const MemoryObject& object);
+
+// "node 0", "nodes 0 and 2", "nodes 0, 1 and 5": those whose CPUs make the remote accesses.
+std::string remote_user_nodes(const MemoryCase& one);
+
+} // namespace plumb

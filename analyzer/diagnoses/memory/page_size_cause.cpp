@@ -1,0 +1,158 @@
+#include "diagnoses/memory/page_size_cause.h"
+
+#include "diagnoses/common/launch_command.h"
+
+#include <fmt/format.h>
+
+namespace plumb {
+
+namespace {
+
+using Cause = SmallPageCause;
+
+constexpr uint64_t kSmallPage = 4096;
+
+// Shared anonymous memory, tmpfs, memfd and System V segments are files to the kernel.
+bool is_shared_memory(const model::MemoryArea& area) {
+    return area.path.starts_with("/dev/shm/") || area.path.starts_with("/dev/zero") ||
+           area.path.starts_with("/memfd:") || area.path.starts_with("/SYSV") || (area.shared && !area.file);
+}
+
+std::string in_words(double seconds) {
+    return seconds >= 120 ? fmt::format("{:.0f} minutes", seconds / 60) : fmt::format("{:.0f} s", seconds);
+}
+
+Advice by_allocator(const model::Run& run, const std::string& before) {
+    return {"Let malloc ask for huge pages",
+            before + "glibc's from 2.35 on does so for the whole heap with this tunable (an older one ignores it; "
+                     "jemalloc: MALLOC_CONF=thp:always)",
+            "launch", run.command.empty() ? "" : "GLIBC_TUNABLES=glibc.malloc.hugetlb=1 plumb run -- " + shell_line(run.command)};
+}
+
+Advice by_madvise(const std::string& before) {
+    return {"Ask for huge pages where the memory is made",
+            before + "begin it at a multiple of 2 MiB (aligned_alloc, or mmap and round up) and call madvise(start, bytes, "
+                     "MADV_HUGEPAGE) before it is first touched",
+            "code", ""};
+}
+
+Advice by_locality() {
+    return {"Or bring together what is used together",
+            "sort what is looked up by its place, or store it in the order of use (molecules by cell, nodes of a list from "
+            "one array): neighbours share a page, and a cache line, too",
+            "code", ""};
+}
+
+} // namespace
+
+SmallPageCause small_page_cause(const model::PageScatter& scatter, const model::HugePages& settings) {
+    if (scatter.forbidden)
+        return Cause::forbidden;
+    if (is_shared_memory(scatter.area))
+        return scatter.eligible ? Cause::not_given : Cause::shared;
+    if (scatter.area.file && !scatter.eligible)
+        return Cause::file;
+    if (scatter.refused)
+        return Cause::refused;
+    if (settings.enabled.empty())
+        return Cause::not_built;
+    if (settings.enabled == "never")
+        return Cause::never;
+    return scatter.eligible ? Cause::not_given : Cause::not_asked;
+}
+
+std::string words(SmallPageCause cause, const model::PageScatter& scatter, const model::HugePages& settings) {
+    switch (cause) {
+    case Cause::not_built:
+        return "the kernel is built without transparent huge pages";
+    case Cause::never:
+        return "transparent huge pages are switched off on this machine (never)";
+    case Cause::refused:
+        return "huge pages are switched off for this process (prctl PR_SET_THP_DISABLE, perhaps by who started it)";
+    case Cause::forbidden:
+        return "the program, or its allocator, forbade huge pages for this memory (madvise MADV_NOHUGEPAGE)";
+    case Cause::file:
+        return "it is the mapping of a file, whose cached pages are small";
+    case Cause::shared:
+        return fmt::format("it is shared memory, for which huge pages are set to {}",
+                           settings.shared_enabled.empty() ? "nothing that is known" : settings.shared_enabled);
+    case Cause::not_asked:
+        return fmt::format("transparent huge pages are set to {}, and nobody asked for them for this memory",
+                           settings.enabled);
+    case Cause::not_given:
+        break;
+    }
+    std::string text = fmt::format("the kernel may give it huge pages ({}), but had given {:.0f} % when it was looked at",
+                                   scatter.advised ? "madvise was called" : "set to " + settings.enabled,
+                                   scatter.resident_bytes ? 100.0 * static_cast<double>(scatter.huge_bytes) /
+                                                                static_cast<double>(scatter.resident_bytes)
+                                                          : 0);
+    text += ": it was touched in small pieces, before it was asked, or when no huge page was free";
+    if (!settings.defrag.empty())
+        text += fmt::format(" (defrag is set to {})", settings.defrag);
+    if (settings.scan_pages > 0 && settings.scan_sleep_ms > 0) {
+        const double bytes_s =
+            static_cast<double>(settings.scan_pages * kSmallPage) * 1000 / static_cast<double>(settings.scan_sleep_ms);
+        text += fmt::format("; khugepaged, which makes up for that later, would take {} for so much memory",
+                            in_words(static_cast<double>(scatter.resident_bytes - scatter.huge_bytes) / bytes_s));
+    }
+    return text;
+}
+
+std::vector<Advice> huge_page_advice(SmallPageCause cause, const model::PageScatter& scatter, bool from_allocator,
+                                     const model::Run& run) {
+    std::vector<Advice> advice;
+    const std::string by_command = "echo madvise > /sys/kernel/mm/transparent_hugepage/enabled";
+    switch (cause) {
+    case Cause::not_asked:
+        if (from_allocator)
+            advice.push_back(by_allocator(run, ""));
+        advice.push_back(by_madvise(""));
+        advice.push_back({"Or give huge pages to all programs", "for administrators", "system",
+                          "echo always > /sys/kernel/mm/transparent_hugepage/enabled"});
+        break;
+    case Cause::never:
+        advice.push_back({"Have transparent huge pages switched on", "for administrators; only programs that ask get them",
+                          "system", by_command});
+        advice.push_back(from_allocator ? by_allocator(run, "After that, ") : by_madvise("After that, "));
+        break;
+    case Cause::not_built:
+        advice.push_back({"Take huge pages from hugetlbfs",
+                          "an administrator sets them aside (vm.nr_hugepages); the program maps them with MAP_HUGETLB",
+                          "system", ""});
+        break;
+    case Cause::refused:
+        advice.push_back({"Do not switch huge pages off for this process",
+                          "the call may be in the program, in a library or in what starts it (a batch system, a container)",
+                          "code", ""});
+        break;
+    case Cause::forbidden:
+        advice.push_back({"Do not forbid huge pages for this memory",
+                          "leave out madvise(MADV_NOHUGEPAGE), or the allocator's option that makes it", "code", ""});
+        break;
+    case Cause::file:
+        advice.push_back({"Read the file into memory of the program's own",
+                          "and call madvise(MADV_HUGEPAGE) for that memory before it is touched", "code", ""});
+        break;
+    case Cause::shared:
+        advice.push_back({"Have huge pages switched on for shared memory",
+                          scatter.area.path.starts_with("/dev/shm/")
+                              ? "for administrators: mount /dev/shm with huge=advise; then madvise(MADV_HUGEPAGE)"
+                              : "for administrators; then the program calls madvise(MADV_HUGEPAGE)",
+                          "system", "echo advise > /sys/kernel/mm/transparent_hugepage/shmem_enabled"});
+        break;
+    case Cause::not_given:
+        if (!scatter.advised && from_allocator)
+            advice.push_back(by_allocator(run, ""));
+        advice.push_back(by_madvise("The earlier it is asked, the sooner they come: "));
+        advice.push_back({"Have room made for huge pages",
+                          "for administrators: a fault then waits until memory is moved together, and memory that is in "
+                          "pieces is put together",
+                          "system", "echo madvise > /sys/kernel/mm/transparent_hugepage/defrag; echo 1 > /proc/sys/vm/compact_memory"});
+        break;
+    }
+    advice.push_back(by_locality());
+    return advice;
+}
+
+} // namespace plumb

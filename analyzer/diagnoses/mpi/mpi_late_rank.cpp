@@ -1,0 +1,354 @@
+// Ranks that make the others wait, one alone or several together: who, on which line, and why.
+#include "diagnoses/mpi/common_trait.h"
+#include "diagnoses/mpi/excess_time_lines.h"
+#include "diagnoses/mpi/mpi_findings.h"
+#include "diagnoses/registry.h"
+
+#include <plumb/trace_format.h>
+
+#include <algorithm>
+#include <fmt/format.h>
+
+namespace plumb {
+
+namespace {
+
+constexpr size_t kMostFindings = 4;
+constexpr size_t kMostRanksTold = 64;
+constexpr size_t kCrowd = 3; // so many ranks are not late alike by chance
+constexpr double kLeastOfWork = 0.3; // of what they compute more: what samples must have seen of it, or lines say nothing
+
+struct Reason {
+    const char* name;
+    double seconds;
+    const char *of_one, *of_several;
+    const char* words(const LateRanks& late) const { return late.rows.size() == 1 ? of_one : of_several; }
+};
+
+model::MpiLateness lateness_of(const LateRanks& late) {
+    model::MpiLateness sum;
+    for (const model::MpiRankRow* row : late.rows) {
+        sum.computing_s += row->lateness.computing_s;
+        sum.irregular_s += row->lateness.irregular_s;
+        sum.starved_s += row->lateness.starved_s;
+        sum.interrupted_s += row->lateness.interrupted_s;
+        sum.blocked_s += row->lateness.blocked_s;
+        sum.waiting_s += row->lateness.waiting_s;
+        sum.other_s += row->lateness.other_s;
+    }
+    return sum;
+}
+
+// Of ranks that hide behind later ones nothing is known but their sums: whether they lack CPUs more than the others.
+model::MpiLateness lateness_behind(const model::MpiJob& job, const LateRanks& late) {
+    std::vector<double> compute_s, delay_s;
+    for (const model::MpiRankRow& row : job.ranks) {
+        compute_s.push_back(row.compute_s);
+        delay_s.push_back(row.run_delay_s);
+    }
+    const auto median = [](std::vector<double>& values) {
+        std::ranges::nth_element(values, values.begin() + static_cast<ptrdiff_t>(values.size() / 2));
+        return values[values.size() / 2];
+    };
+    const double usual_s = median(compute_s), usual_delay_s = median(delay_s);
+    model::MpiLateness sum;
+    for (const model::MpiRankRow* row : late.rows) {
+        sum.starved_s += std::max(0.0, row->run_delay_s - usual_delay_s);
+        sum.computing_s += std::max(0.0, row->compute_s - usual_s);
+    }
+    sum.computing_s = std::max(0.0, sum.computing_s - sum.starved_s);
+    return sum;
+}
+
+// Nothing where most of it is time in MPI calls of which it is not known for whom they wait: no advice would follow.
+std::optional<Reason> main_reason(const model::MpiLateness& lateness) {
+    const Reason reasons[] = {
+        {"computing", lateness.computing_s, "it computes more than the others", "they compute more than the others"},
+        {"irregular", lateness.irregular_s, "now and then it is busy outside MPI for longer than the others",
+         "now and then they are busy outside MPI for longer than the others"},
+        {"starved", lateness.starved_s, "it waits for a CPU", "they wait for CPUs"},
+        {"interrupted", lateness.interrupted_s, "now and then it loses its CPU", "now and then they lose their CPUs"},
+        {"blocked", lateness.blocked_s, "it sleeps or is blocked outside MPI", "they sleep or are blocked outside MPI"},
+        {"waiting", lateness.waiting_s, "it waits for others itself", "they wait for others themselves"},
+    };
+    const Reason& most = *std::ranges::max_element(reasons, {}, &Reason::seconds);
+    return lateness.other_s > most.seconds ? std::nullopt : std::optional(most);
+}
+
+std::vector<int> numbers_of(const LateRanks& late) {
+    std::vector<int> numbers;
+    for (const model::MpiRankRow* row : late.rows)
+        numbers.push_back(row->rank);
+    return numbers;
+}
+
+std::string ranks_words(const std::vector<int>& ranks) {
+    return fmt::format("{} {}", ranks.size() == 1 ? "rank" : "ranks", ranks_in_words(ranks));
+}
+
+// What is said of one rank, or of several as one.
+struct Told {
+    LateRanks late;
+    CommonTrait trait;
+    ExtraLines extra;
+    std::vector<int> with; // others that are late alike, for another reason: either side hides the other
+
+    std::string name() const {
+        return ranks_words(numbers_of(late)) + (trait.words.empty() ? "" : fmt::format(" ({})", trait.words));
+    }
+};
+
+std::vector<Advice> several_compute_more(const Told& told, const std::string& place) {
+    std::vector<Advice> advice;
+    if (told.trait.kind == CommonTrait::Kind::node)
+        advice.push_back({"Compare the nodes", fmt::format("all ranks of {} are slow: if they have no more work than the others, look at the "
+                          "clock rate, memory and other programs of that node", told.trait.words), "system", ""});
+    if (told.trait.kind == CommonTrait::Kind::executable)
+        advice.push_back({"Give this program more ranks", fmt::format("the ranks of {} have more to do than those of the other programs "
+                          "of the job: start more of them, and fewer of the others", told.trait.words), "launch", ""});
+    advice.push_back({"Share out their extra work",
+                      place.empty() ? std::string("what only these ranks do is done while all others wait for it")
+                                    : fmt::format("what only these ranks do at {} is done while all others wait for it: deal it out "
+                                                  "over all ranks", place), "code", ""});
+    return advice;
+}
+
+std::vector<Advice> advice_for(const Reason& reason, const Told& told, const std::string& place) {
+    const bool one = told.late.rows.size() == 1;
+    const std::string name = reason.name;
+    if (name == "starved" || name == "interrupted")
+        return {{one ? "Give the rank a CPU of its own" : "Give each of them a CPU of its own",
+                 "bind each rank to a core (mpirun --bind-to core, srun --cpu-bind=cores, or plumb's --pin) and keep other "
+                 "programs off that core", "launch", ""}};
+    if (name == "blocked")
+        return {{"Look at what it waits for outside MPI",
+                 "a file, a lock, a pipe or a sleep between its MPI calls: `strace -f -T` on one rank of that kind shows system calls and "
+                 "their times; let a thread of its own do it, or do it while the others go on", "code", ""}};
+    if (name == "waiting")
+        return {one ? Advice{"Look at the ranks that it waits for", "its delay came to it through other MPI calls", "code", ""}
+                    : Advice{"Look at the ranks that they wait for", "their delay came to them through other MPI calls", "code", ""}};
+    if (!one)
+        return several_compute_more(told, place);
+    std::vector<Advice> advice = {
+        {"Share out its extra work", place.empty() ? std::string("what only this rank does (output, checks, a larger part of the "
+                                                                 "grid) is done while all others wait for it")
+                                                   : fmt::format("what only this rank does at {} is done while all others wait "
+                                                                 "for it: deal it out, or let one rank do it while the others go on", place),
+         "code", ""}};
+    if (name == "irregular")
+        advice.push_back({"Look for what disturbs it", "if the line is one that all ranks run alike, something outside the program "
+                                                       "(an interrupt, the hypervisor) takes its time", "system", ""});
+    return advice;
+}
+
+// Whether what ranks that are late alike have more to do is the same.
+bool belong_together(const Told& told) {
+    if (told.late.rows.size() == 1 || told.trait.is_place())
+        return true;
+    if (told.extra.known)
+        return told.extra.is_shared;
+    return told.trait.kind != CommonTrait::Kind::none || told.late.rows.size() >= kCrowd;
+}
+
+Told told_of(const DiagnosisInput& input, const model::MpiJob& job, LateRanks late) {
+    CommonTrait trait = common_trait(input.run, job, late.rows);
+    ExtraLines extra = extra_lines(input.paths, job, late.rows);
+    return {std::move(late), std::move(trait), std::move(extra), {}};
+}
+
+// Those that are late alike by chance are told one by one.
+std::vector<Told> parts_of(const DiagnosisInput& input, const model::MpiJob& job, const LateRanks& late) {
+    Told whole = told_of(input, job, late);
+    std::vector<Told> parts;
+    if (belong_together(whole) || whole.extra.parts.size() < 2) {
+        parts.push_back(std::move(whole));
+        return parts;
+    }
+    for (const std::vector<size_t>& members : whole.extra.parts) {
+        LateRanks part = late;
+        part.rows.clear();
+        for (const size_t member : members)
+            part.rows.push_back(late.rows[member]);
+        Told& told = parts.emplace_back(told_of(input, job, std::move(part)));
+        for (const model::MpiRankRow* row : late.rows)
+            if (!told.late.has(*row))
+                told.with.push_back(row->rank);
+    }
+    return parts;
+}
+
+class MpiLateRank : public Diagnosis {
+  public:
+    const char* id() const override { return "mpi-late-rank"; }
+
+    std::vector<Finding> diagnose(const DiagnosisInput& input) const override {
+        std::vector<Finding> findings;
+        for (const model::MpiJob& job : input.run.mpi_jobs) {
+            size_t made = 0;
+            for (const LateRanks& late : late_ranks(input.run, job)) {
+                if (made >= kMostFindings)
+                    break;
+                for (const Told& told : parts_of(input, job, late)) {
+                    std::optional<Finding> finding = finding_of(input, job, told);
+                    if (finding && made++ < kMostFindings)
+                        findings.push_back(std::move(*finding));
+                }
+            }
+        }
+        return findings;
+    }
+
+  private:
+    // Nothing where the reason is not known.
+    std::optional<Finding> finding_of(const DiagnosisInput& input, const model::MpiJob& job, const Told& told) const {
+        const LateRanks& late = told.late;
+        const model::MpiLateness lateness = late.behind.empty() ? lateness_of(late) : lateness_behind(job, late);
+        const std::optional<Reason> known = late.by_messages ? reason_by_messages(job) : main_reason(lateness);
+        if (!known)
+            return {};
+        const Reason& reason = *known;
+        Finding finding;
+        finding.id = id();
+        finding.cost.seconds = late.cost_s;
+        finding.cost.fraction = fraction_of_run(input.run, late.cost_s);
+        finding.confidence = late.by_messages ? 0.7 : told.with.empty() ? 0.9 : 0.6;
+        // Time that took no CPU is on no line of the samples: the call that it came late to is all that is known.
+        const double work_s = late.by_messages ? late.cost_s : lateness.computing_s + lateness.irregular_s;
+        const bool by_lines = reason.name != std::string("blocked") && told.extra.cpu_s >= kLeastOfWork * work_s;
+        finding.where = by_lines ? told.extra.lines.heaviest(5) : late.by_messages ? message_calls(input, late) : late_calls(input, late);
+        const std::string place = finding.where.empty() ? std::string() : place_name(finding.where[0]);
+        finding.title = fmt::format("{}{} for {}: {}", late.behind.empty() ? "" : fmt::format("Behind {}, ", ranks_words(late.behind)),
+                                    waiting_words(input, job, late), told.name(), reason.words(late));
+        const std::string name = reason.name;
+        if (!place.empty() && (name == "computing" || name == "irregular" || name == "blocked"))
+            finding.title += by_lines           ? ", at " + place
+                             : late.by_messages ? ", before " + place
+                                                : fmt::format(", before {} at {}", late.rows[0]->late_call, place);
+        finding.gain = {finding.cost.fraction, gain_words(told)};
+        describe_subject(input, told, finding);
+        finding.subject.details["reason"] = name;
+        add_evidence(job, told, lateness, finding);
+        finding.advice = advice_for(reason, told, by_lines ? place : std::string());
+        if (by_lines)
+            tell_unplaced(told.extra.lines, input.run, finding);
+        // Ranks that alone lack CPUs are just what is to be found; whether those that wait have CPUs to wait on does not matter.
+        const bool lacks_cpu = name == "starved" || name == "interrupted";
+        allow_for_starved_ranks(lacks_cpu ? starved_share(job, &late) : starved_share(late.rows), finding);
+        return finding;
+    }
+
+    // "8 ranks wait", "The other rank waits"; with the job's name when the run has several.
+    static std::string waiting_words(const DiagnosisInput& input, const model::MpiJob& job, const LateRanks& late) {
+        const auto waiting = static_cast<size_t>(job.size) - std::min<size_t>(static_cast<size_t>(job.size), late.rows.size() + late.behind.size());
+        const std::string of_job = input.run.mpi_jobs.size() < 2 || job.name.empty() ? "" : fmt::format(" of the job {}", job.name);
+        if (waiting == 1)
+            return fmt::format("{} other rank{} waits", late.behind.empty() ? "The" : "the", of_job);
+        return fmt::format("{} ranks{} wait", waiting, of_job);
+    }
+
+    static Reason reason_by_messages(const model::MpiJob& job) {
+        if (job.late_receiver_s > job.late_sender_s)
+            return {"computing", 0, "it comes late to receive messages", "they come late to receive messages"};
+        return {"computing", 0, "its messages come late", "their messages come late"};
+    }
+
+    // Where they send and receive.
+    static std::vector<Location> message_calls(const DiagnosisInput& input, const LateRanks& late) {
+        LineShares lines;
+        for (const model::MpiRankRow* row : late.rows)
+            for (const model::MpiSite& site : input.run.processes[row->process].mpi->sites)
+                if (site.kind & (trace::kMpiSend | trace::kMpiReceive))
+                    lines.add(input.paths.user_frame(row->process, site.path), static_cast<double>(site.calls));
+        return lines.heaviest(5);
+    }
+
+    // The collectives to which they came late.
+    static std::vector<Location> late_calls(const DiagnosisInput& input, const LateRanks& late) {
+        LineShares lines;
+        for (const model::MpiRankRow* row : late.rows)
+            if (row->late_path)
+                lines.add(input.paths.user_frame(row->process, row->late_path), std::max(row->lateness_s, 1e-9));
+        return lines.heaviest(5);
+    }
+
+    static std::string gain_words(const Told& told) {
+        const LateRanks& late = told.late;
+        if (late.by_messages)
+            return "the mean time that the other ranks waited for it to send or to receive, without what it waited for them";
+        std::string words = late.rows.size() == 1
+            ? "every collective replayed without what this rank usually does more than the median of the others, and without what it "
+              "alone does now and then"
+            : "every collective replayed without what these ranks usually do more than the median of the others, and without what they "
+              "alone do now and then: one of them alone gains nothing";
+        if (!told.with.empty())
+            words += fmt::format("; together with the cure of {}: either alone hides the other", ranks_words(told.with));
+        if (!late.behind.empty())
+            words += fmt::format("; beyond the cure of {}, which has to come first", ranks_words(late.behind));
+        return words;
+    }
+
+    static void describe_subject(const DiagnosisInput& input, const Told& told, Finding& finding) {
+        const std::vector<int> ranks = numbers_of(told.late);
+        const model::MpiRankRow& first = *told.late.rows[0];
+        finding.subject.kind = ranks.size() == 1 ? "rank" : "ranks";
+        finding.subject.name = ranks.size() == 1 ? std::to_string(ranks[0]) : ranks_in_words(ranks);
+        if (std::ranges::all_of(told.late.rows, [&](const auto* row) { return row->host == first.host; }))
+            finding.subject.details["host"] = first.host < input.run.hosts.size() ? input.run.hosts[first.host].name : std::string();
+        if (ranks.size() == 1 && first.delayed_by >= 0)
+            finding.subject.details["delayed_by_rank"] = static_cast<int64_t>(first.delayed_by);
+        if (!told.trait.words.empty())
+            finding.subject.details["common"] = told.trait.words;
+    }
+
+    static std::vector<int64_t> first_of(const std::vector<int>& ranks) {
+        return {ranks.begin(), ranks.begin() + static_cast<ptrdiff_t>(std::min(ranks.size(), kMostRanksTold))};
+    }
+
+    static void add_evidence(const model::MpiJob& job, const Told& told, const model::MpiLateness& lateness, Finding& finding) {
+        const auto sum = [&](const auto& of_row) {
+            decltype(of_row(*told.late.rows[0])) all = 0;
+            for (const model::MpiRankRow* row : told.late.rows)
+                all += of_row(*row);
+            return all;
+        };
+        const auto count = static_cast<double>(told.late.rows.size());
+        using Row = model::MpiRankRow;
+        if (told.late.rows.size() > 1) {
+            finding.evidence["late_rank_count"] = static_cast<int64_t>(told.late.rows.size());
+            finding.evidence["late_ranks"] = first_of(numbers_of(told.late));
+        }
+        if (!told.with.empty())
+            finding.evidence["late_alike_ranks"] = first_of(told.with);
+        if (!told.late.behind.empty())
+            finding.evidence["hidden_behind_ranks"] = first_of(told.late.behind);
+        finding.evidence["times_last_count"] = static_cast<int64_t>(sum([](const Row& row) { return row.times_last; }));
+        finding.evidence["times_responsible_count"] = static_cast<int64_t>(sum([](const Row& row) { return row.times_responsible; }));
+        finding.evidence["collective_count"] = static_cast<int64_t>(told.late.rows[0]->collectives);
+        finding.evidence["caused_wait_rank_seconds"] = sum([](const Row& row) { return row.caused_wait_s; });
+        finding.evidence["caused_message_wait_rank_seconds"] = sum([](const Row& row) { return row.caused_message_wait_s; });
+        const double late_s = sum([](const Row& row) { return row.lateness_s; });
+        finding.evidence["late_seconds"] = late_s;
+        const std::pair<const char*, double> reasons[] = {
+            {"late_computing_seconds", lateness.computing_s}, {"late_irregular_seconds", lateness.irregular_s},
+            {"late_starved_seconds", lateness.starved_s},     {"late_interrupted_seconds", lateness.interrupted_s},
+            {"late_blocked_seconds", lateness.blocked_s},     {"late_waiting_seconds", lateness.waiting_s},     {"late_other_seconds", lateness.other_s}};
+        if (told.late.behind.empty())
+            for (const auto& [key, value] : reasons)
+                if (value > 0.01 * late_s)
+                    finding.evidence[key] = value;
+        finding.evidence["compute_seconds"] = sum([](const Row& row) { return row.compute_s; }) / count; // of one rank
+        finding.evidence["run_delay_seconds"] = sum([](const Row& row) { return row.run_delay_s; }) / count;
+        finding.evidence["involuntary_switch_count"] = static_cast<int64_t>(sum([](const Row& row) { return row.involuntary_switches; }));
+        double all_s = 0;
+        for (const Row& row : job.ranks)
+            all_s += row.compute_s;
+        finding.evidence["mean_compute_seconds"] = all_s / static_cast<double>(job.ranks.size());
+        tell_thinning(job, finding);
+    }
+};
+
+} // namespace
+
+std::unique_ptr<Diagnosis> make_mpi_late_rank() { return std::make_unique<MpiLateRank>(); }
+
+} // namespace plumb

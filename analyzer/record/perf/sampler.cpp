@@ -1,0 +1,250 @@
+#include "record/perf/sampler.h"
+
+#include "platform/cpu_list.h"
+#include "platform/read_file.h"
+#include "record/perf/ring_plan.h"
+#include "record/run/trace_file.h"
+#include "unwind/stack_unwinder.h"
+
+#include <algorithm>
+#include <bit>
+#include <cerrno>
+#include <cstring>
+#include <ctime>
+#include <sched.h>
+#include <unistd.h>
+
+namespace plumb::record {
+
+namespace {
+
+constexpr uint64_t kSecond = 1'000'000'000;
+const size_t kPageBytes = static_cast<size_t>(sysconf(_SC_PAGESIZE));
+constexpr size_t kRingPages = 32, kRingPagesWithStacks = 128;
+// Copied with each sample, a multiple of 8: the innermost dozens of frames; what is above them is marked as unknown.
+// On a virtual machine copying costs about 2 ns a byte, so that 8 KiB would double the cost of a sample.
+constexpr uint32_t kStackBytes = 4096;
+
+constexpr size_t kFetchAhead = 2, kFetchedBytes = 768; // records; of each: registers and innermost frames
+
+} // namespace
+
+std::vector<int> cpus_to_watch() {
+    constexpr size_t kManyCpus = 64;
+    const auto text = platform::read_file("/sys/devices/system/cpu/online");
+    std::vector<int> online = text ? platform::parse_cpu_list(*text).value_or(std::vector<int>{}) : std::vector<int>{};
+    if (!online.empty() && online.size() <= kManyCpus)
+        return online;
+    std::vector<int> allowed;
+    const int most = 1 + (online.empty() ? 1023 : online.back());
+    cpu_set_t* set = CPU_ALLOC(most);
+    const size_t bytes = CPU_ALLOC_SIZE(most);
+    CPU_ZERO_S(bytes, set);
+    if (sched_getaffinity(0, bytes, set) == 0)
+        for (int cpu = 0; cpu < most; ++cpu)
+            if (CPU_ISSET_S(cpu, bytes, set))
+                allowed.push_back(cpu);
+    CPU_FREE(set);
+    return allowed;
+}
+
+Sampler::Sampler(int pid, const Options& options, size_t recorders) {
+    period_ns_ = static_cast<uint64_t>(kSecond / options.rate_hz);
+    perf_event_attr& event = attributes_;
+    event.size = sizeof event;
+    event.type = PERF_TYPE_SOFTWARE;
+    event.config = PERF_COUNT_SW_CPU_CLOCK;
+    event.sample_period = period_ns_;
+    event.sample_type = kSampleFields;
+    event.disabled = event.enable_on_exec = event.inherit = 1;
+    event.mmap = event.mmap2 = event.build_id = 1;
+    event.comm = event.comm_exec = event.task = 1;
+    event.sample_id_all = 1;
+    event.use_clockid = 1;
+    event.clockid = CLOCK_MONOTONIC;
+    event.exclude_hv = 1;
+    event.watermark = 1;
+    event.read_format = PERF_FORMAT_LOST;
+    size_t pages = kRingPages;
+    if (options.call_graph != CallGraph::none)
+        event.sample_type |= PERF_SAMPLE_CALLCHAIN;
+#if defined(__x86_64__)
+    event.sample_type |= PERF_SAMPLE_REGS_USER;
+    event.sample_regs_user = kUserRegisters;
+    if (options.call_graph == CallGraph::dwarf && unwind::StackUnwinder::works()) {
+        event.sample_type |= PERF_SAMPLE_STACK_USER;
+        event.exclude_callchain_user = 1; // the recorder walks the copied stack instead
+        pages = kRingPagesWithStacks;
+    }
+#endif
+    register_count_ = std::popcount(event.sample_regs_user);
+    const auto online = static_cast<size_t>(std::max(1L, sysconf(_SC_NPROCESSORS_ONLN)));
+    set_ring_pages(ring_pages(pages, cpus_to_watch().size(), recorders, LockedMemory::now("", online), kPageBytes));
+
+    // A guess of what a sample costs target and recorder decides only whether pausing is prepared.
+    constexpr double kLikelySampleCost_s = 10e-6;
+    can_pause_ = options.rate_hz * kLikelySampleCost_s > options.budget_percent / 100 / 2;
+
+    int error = open_all(pid);
+    if (error == EINVAL) { // before Linux 6.0: losses are not counted
+        event.read_format = 0;
+        error = open_all(pid);
+    }
+    if (error == EINVAL || error == E2BIG) { // before Linux 5.12: no build ids
+        event.build_id = 0;
+        error = open_all(pid);
+    }
+    if (error == EACCES || error == EPERM) {
+        sees_kernel_ = false;
+        event.exclude_kernel = event.exclude_callchain_kernel = 1;
+        const int second_error = open_all(pid);
+        if (second_error == 0) {
+            const auto level = platform::read_number("/proc/sys/kernel/perf_event_paranoid");
+            why_ = "time inside the kernel is not sampled: perf_event_paranoid is " +
+                   (level ? std::to_string(*level) : "unreadable");
+            enable_ = "sysctl kernel.perf_event_paranoid=1, or CAP_PERFMON";
+        }
+        error = second_error;
+    }
+    if (error != 0)
+        explain(error);
+}
+
+// A ring must hold a few samples with their stacks, and wake the recorder when it is half full.
+void Sampler::set_ring_pages(size_t pages) {
+    pages_ = pages;
+    attributes_.wakeup_watermark = static_cast<uint32_t>(pages * kPageBytes / 2);
+    if (attributes_.sample_type & PERF_SAMPLE_STACK_USER)
+        attributes_.sample_stack_user = static_cast<uint32_t>(std::min<size_t>(kStackBytes, pages * kPageBytes / 4));
+}
+
+// All rings are as large as the smallest that the kernel grants: the work moves between CPUs. Others may have locked
+// memory that the plan counts on, so that less is granted than was asked for.
+int Sampler::open_all(int pid) {
+    while (true) {
+        const int error = open_rings(pid);
+        size_t granted = pages_;
+        for (const PerfRing& ring : rings_)
+            granted = std::min(granted, ring.pages());
+        if (error == 0 && granted == pages_)
+            return 0;
+        if (error != 0 && (error != ENOMEM || pages_ == 1))
+            return error;
+        set_ring_pages(error == 0 ? granted : pages_ / 2);
+    }
+}
+
+int Sampler::open_rings(int pid) {
+    rings_.clear();
+    clocks_.clear();
+    perf_event_attr first = attributes_, clock = attributes_;
+    if (can_pause_) {
+        first.config = PERF_COUNT_SW_DUMMY;
+        clock.mmap = clock.mmap2 = clock.build_id = clock.comm = clock.comm_exec = clock.task = 0;
+    }
+    int error = ENODEV;
+    for (const int cpu : cpus_to_watch()) {
+        PerfRing ring;
+        error = ring.open(first, pid, cpu, pages_);
+        if (error == ENODEV || error == EINVAL)
+            if (!rings_.empty())
+                continue; // that CPU went offline
+        if (error != 0) {
+            rings_.clear();
+            return error;
+        }
+        rings_.push_back(std::move(ring));
+        if (!can_pause_)
+            continue;
+        PerfRing sampling;
+        if ((error = sampling.open_into(clock, pid, rings_.back())) != 0) {
+            rings_.clear();
+            return error;
+        }
+        clocks_.push_back(std::move(sampling));
+    }
+    return rings_.empty() ? error : 0;
+}
+
+void Sampler::explain(int error) {
+    if (error == EACCES || error == EPERM) {
+        why_ = "perf_event_open is forbidden here (" + std::string(strerror(error)) + ")";
+        const auto level = platform::read_number("/proc/sys/kernel/perf_event_paranoid");
+        if (level && *level > 2) {
+            why_ += ": perf_event_paranoid is " + std::to_string(*level);
+            enable_ = "sysctl kernel.perf_event_paranoid=2";
+        } else {
+            enable_ = "in a container: allow the system call perf_event_open in its seccomp profile";
+        }
+    } else if (error == ENOMEM) {
+        why_ = "the memory that this user may lock for perf events is used up";
+        enable_ = "ulimit -l, or sysctl kernel.perf_event_mlock_kb: larger";
+    } else if (error == ENOSYS) {
+        why_ = "this kernel (or its seccomp filter) has no perf_event_open";
+        enable_ = "a kernel with CONFIG_PERF_EVENTS; in a container: allow perf_event_open in its seccomp profile";
+    } else if (error == EMFILE || error == ENFILE) {
+        why_ = "too few file descriptors for one perf event a CPU";
+        enable_ = "ulimit -n";
+    } else {
+        why_ = "perf_event_open failed: " + std::string(strerror(error));
+    }
+}
+
+uint64_t Sampler::lost() const {
+    uint64_t lost = 0;
+    for (const PerfRing& ring : rings_)
+        lost += ring.lost();
+    for (const PerfRing& clock : clocks_)
+        lost += clock.lost();
+    return lost;
+}
+
+bool Sampler::enable(bool on) {
+    for (PerfRing& clock : clocks_)
+        clock.enable(on);
+    return !clocks_.empty();
+}
+
+uint64_t Sampler::drain(const std::function<void(const PerfRecord&)>& take, bool final) {
+    // A record that is being written while the rings are read may be older than one already read from another CPU.
+    constexpr uint64_t kWriteTime = 2'000'000;
+    const uint64_t horizon = final ? UINT64_MAX : monotonic_ns() - kWriteTime;
+    uint64_t lost = 0;
+    pending_.clear();
+    std::vector<uint64_t> ends;
+    for (PerfRing& ring : rings_) {
+        uint64_t latest_ns = 0; // what is freed must lie before what is not
+        ends.push_back(ring.read([&](const perf_event_header& header, uint64_t end) {
+            uint64_t time_ns = 0;
+            const size_t place = header.type == PERF_RECORD_SAMPLE ? sizeof header + 16 : header.size - 16;
+            if (place + 8 <= header.size)
+                std::memcpy(&time_ns, reinterpret_cast<const char*>(&header) + place, 8);
+            latest_ns = std::max(latest_ns, time_ns);
+            pending_.push_back({latest_ns, &ring, &header, end});
+        }));
+    }
+    std::stable_sort(pending_.begin(), pending_.end(),
+                     [](const Pending& a, const Pending& b) { return a.time_ns < b.time_ns; });
+    size_t done = 0;
+    for (; done < pending_.size() && pending_[done].time_ns <= horizon; ++done) {
+        const Pending& next = pending_[done];
+        if (done + kFetchAhead < pending_.size()) // another CPU wrote it: it comes from that one's cache
+            for (size_t line = 0; line < kFetchedBytes; line += 64)
+                __builtin_prefetch(reinterpret_cast<const char*>(pending_[done + kFetchAhead].record) + line);
+        if (const std::optional<PerfRecord> record = decode(*next.record, attributes_.sample_type, register_count_)) {
+            if (record->kind == PerfKind::lost)
+                lost += record->lost;
+            else if (record->kind == PerfKind::throttled)
+                ++throttled_;
+            else
+                take(*record);
+        }
+        next.ring->free_until(next.end);
+    }
+    if (done == pending_.size())
+        for (size_t i = 0; i < rings_.size(); ++i)
+            rings_[i].free_until(ends[i]);
+    return lost;
+}
+
+} // namespace plumb::record

@@ -1,0 +1,74 @@
+// Samples a process tree from outside with perf events: one cpu-clock event a CPU, inherited by every thread and
+// process that the first one starts. Nothing happens inside the target: no signal, no changed system call.
+#pragma once
+
+#include "record/perf/perf_record.h"
+#include "record/perf/perf_ring.h"
+#include "record/run/options.h"
+
+#include <functional>
+#include <string>
+#include <vector>
+
+namespace plumb::record {
+
+// CPUs on which the target can ever run: all that are online, unless there are so many that an event on each would
+// make thread creation slow; then those that it is allowed when it begins.
+std::vector<int> cpus_to_watch();
+
+class Sampler {
+  public:
+    // Opens the events for `pid`, which has not yet exec'd its program; sampling begins with that exec.
+    // `recorders`: of this user on this node, which share the memory that rings may take (see ring_plan.h).
+    // On failure works() is false and the reason is in words.
+    Sampler(int pid, const Options& options, size_t recorders);
+
+    bool can_pause() const { return !clocks_.empty(); }
+    bool works() const { return !rings_.empty(); }
+    bool sees_kernel() const { return sees_kernel_; }
+    uint64_t period_ns() const { return period_ns_; }
+    const std::string& why() const { return why_; }       // limited or missing: why; empty: ok
+    const std::string& enable() const { return enable_; } // and what would enable it
+    uint64_t throttle_count() const { return throttled_; }
+
+    // Records that found no room in the rings since they were opened, as far as the kernel counts them (Linux 6.0).
+    uint64_t lost() const;
+
+    const std::vector<PerfRing>& rings() const { return rings_; } // for poll: readable from half full on
+
+    // Hands out what the rings hold, ordered by time over all CPUs. Records younger than the moment of the call are
+    // left for the next one, because an older one of another CPU might still come; `final` hands out all.
+    // Returns the number of samples lost since the last call.
+    uint64_t drain(const std::function<void(const PerfRecord&)>& take, bool final);
+
+    // Pauses sampling and goes on with it; what processes do is reported all the same. Only where the rate and the
+    // budget asked for make it likely to be needed (it takes a second event a CPU); else no effect and false.
+    bool enable(bool on);
+
+    const perf_event_attr& attributes() const { return attributes_; } // of the samples, for who asks what they cost
+
+  private:
+    struct Pending { // in its ring
+        uint64_t time_ns; // not before any that lies there before it
+        PerfRing* ring;
+        const perf_event_header* record;
+        uint64_t end;
+    };
+    int open_all(int pid);
+    int open_rings(int pid);
+    void set_ring_pages(size_t pages);
+    void explain(int error);
+
+    perf_event_attr attributes_{};
+    std::vector<PerfRing> rings_;  // of the clock, or, if that can be paused, of an event that only carries records
+    std::vector<PerfRing> clocks_; // write into rings_; empty: rings_ are the clocks
+    bool can_pause_ = false;
+    std::vector<Pending> pending_; // of one drain(); kept for its room
+    unsigned register_count_ = 0;
+    size_t pages_ = 0; // of a ring
+    bool sees_kernel_ = true;
+    uint64_t period_ns_ = 0, throttled_ = 0;
+    std::string why_, enable_;
+};
+
+} // namespace plumb::record

@@ -1,0 +1,26 @@
+// Reads call-frame information (.eh_frame) of x86-64, as the loader mapped it or from a copy that keeps distances.
+// Signal-safe, allocates nothing, takes no lock. The recorder uses it too, on other processes' files. Format: Linux Standard Base 5.0 ("Exception Frames"), DWARF 5
+// section 6.4, System V ABI for x86-64.
+#pragma once
+
+#include "platform/unwind/unwind_rule.h"
+
+namespace plumb::shim {
+
+// Memory that may be read. By default all of it: what the loader mapped is trusted as far as the loader trusts it.
+struct ReadableBytes {
+    const uint8_t* begin = nullptr;
+    const uint8_t* end = reinterpret_cast<const uint8_t*>(~uintptr_t{0});
+    bool contain(const uint8_t* at, uint64_t bytes) const {
+        // As numbers: between far pointers that are not of one object the compiler assumes what does not hold.
+        const uintptr_t from = reinterpret_cast<uintptr_t>(at), limit = reinterpret_cast<uintptr_t>(end);
+        return from >= reinterpret_cast<uintptr_t>(begin) && from <= limit && bytes <= limit - from;
+    }
+};
+
+// The rule that holds at `pc` in the module whose .eh_frame_hdr is mapped at `header`.
+// For a return address pass the address minus one: the call, not what follows it.
+// CfaKind::no_table when no entry of the table covers `pc`. Any content is safe that lies in `readable`.
+UnwindRule read_unwind_rule(const void* header, uint64_t pc, ReadableBytes readable = {});
+
+} // namespace plumb::shim

@@ -1,0 +1,19 @@
+// Code that is known to leave the processor's flags alone, shared by the processes of a run. Looking through a compiler
+// takes ten milliseconds, and a build starts it a thousand times.
+//
+// Kept in a file of the run directory, by build id: entries are appended as a whole and never changed, so processes need
+// no lock. An entry that was damaged matches nothing. Where the directory cannot be read or written, nothing is known.
+// To be called by one thread at a time (under the renewal of code_ranges.h); not signal-safe.
+#pragma once
+
+#include "platform/elf/elf_notes.h"
+
+#include <stdint.h>
+
+namespace plumb::shim {
+
+// `segment`: the address of the executable segment in the file that the build id belongs to.
+bool is_known_plain(const BuildId& image, uint64_t segment);
+void remember_plain(const BuildId& image, uint64_t segment);
+
+} // namespace plumb::shim

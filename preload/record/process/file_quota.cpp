@@ -1,0 +1,41 @@
+#include "record/process/file_quota.h"
+
+#include "record/process/process.h"
+
+namespace plumb::shim {
+namespace {
+
+struct Share {
+    const char* source; // of the evidence
+    uint32_t divisor;   // the share is the file's limit divided by it
+    const char* why;
+};
+constexpr Share kShares[] = {
+    {"threads", 4, "so many threads were created that only the first ones are recorded one by one"},
+    {"thread-names", 16, "threads were renamed so often that later names are not recorded"},
+    {"modules", 8, "libraries were loaded and unloaded so often that later ones are not recorded"},
+    {"alignment-counts", 2, "so many threads met so many unaligned instructions that later ones are only counted as lost"},
+};
+static_assert(sizeof kShares / sizeof kShares[0] == static_cast<uint32_t>(Budget::count));
+
+std::atomic<uint64_t> spent[static_cast<uint32_t>(Budget::count)];
+
+} // namespace
+
+bool spend(const Guard& guard, Budget budget, uint32_t bytes) {
+    const auto index = static_cast<uint32_t>(budget);
+    const Share& share = kShares[index];
+    if (spent[index].load(std::memory_order_relaxed) + bytes <= trace_file().limit_bytes() / share.divisor) {
+        spent[index].fetch_add(bytes, std::memory_order_relaxed);
+        return true;
+    }
+    write_evidence(guard, share.source, trace::EvidenceState::limited, share.why, "a larger PLUMB_FILE_LIMIT");
+    return false;
+}
+
+void reset_budgets() {
+    for (std::atomic<uint64_t>& bytes : spent)
+        bytes.store(0, std::memory_order_relaxed);
+}
+
+} // namespace plumb::shim

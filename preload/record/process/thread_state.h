@@ -1,0 +1,78 @@
+// What the shim knows of one thread. States lie in slabs of the shim's own, are handed out without locks and used
+// again by later threads; a forked child finds all of them zeroed (see allocate_pages), so `live` is false in it
+// until it has been set up.
+#pragma once
+
+#include "platform/os/hidden.h"
+#include "platform/os/stack_memory.h"
+
+#include <atomic>
+#include <plumb/trace_format.h>
+#include <pthread.h>
+#include <stdint.h>
+
+namespace plumb::shim {
+
+// Each collector may hang its own data on a thread. They survive the thread: the next thread that gets the state
+// inherits them, and the collector decides at thread_start what becomes of them.
+enum class ThreadSlot : uint32_t {
+    heap_counting, // what the allocation hooks count into without further ado; null: they must look closer
+    heap,
+    call_path,
+    sampling,
+    pin,
+    mpi,
+    align,
+    count
+};
+
+// Threads do not share lines; what every allocation looks at, `inside` and the first slot, stands in one of them.
+struct alignas(64) ThreadState {
+    std::atomic<uint32_t> live;   // 1 from the thread's first record to its last; 0: nothing may be recorded
+    std::atomic<uint32_t> inside; // 1 while the thread is in the shim
+    uint32_t tid;
+    uint32_t chunks;              // taken so far: later ones are larger
+    trace::ChunkHeader* chunk;    // the one it writes; kept for the state's next thread
+    uint64_t pending_bytes;       // of the record reserved and not yet committed
+    std::atomic<pthread_t> handle; // pthread_self(), 0: not known
+    StackBounds stack;            // the thread's own; 0, 0: not asked for yet
+    void* collector_data[static_cast<uint32_t>(ThreadSlot::count)];
+
+    // Handed over from the creating thread to the new one, see hooks/threads.cpp.
+    void* start_routine;
+    void* start_argument;
+    uint32_t creator_tid;
+    trace::NodeId creation_path;
+    uint32_t pin_ticket; // the position its creator claimed for it (record/pin/pin.h)
+    uint64_t held_back;  // signals that its creator blocks and the kernel does not know of (record/signals/program_signals.h)
+    uint32_t end_rounds; // key destructor rounds seen
+    bool start_written;  // the thread has a ThreadStart and is to have a ThreadEnd
+
+    std::atomic<uint32_t> next_free; // index + 1 in the list of free states, 0: the last
+    uint32_t index;
+
+    template <class Data> Data*& data(ThreadSlot slot) {
+        return reinterpret_cast<Data*&>(collector_data[static_cast<uint32_t>(slot)]);
+    }
+};
+
+// initial-exec, because the general model may call __tls_get_addr, which allocates on a thread's first access: in
+// the middle of malloc, or in a signal handler. The shim is always preloaded, so there is static room for it.
+extern __thread ThreadState* this_thread __attribute__((tls_model("initial-exec"))) PLUMB_HIDDEN;
+
+// Stands in this_thread when the thread's last record is written: never live, so nothing brings it back to life.
+extern ThreadState ended_thread;
+
+// A zeroed state (but for what the previous thread left in chunk, chunks and collector_data); null: too many threads. Lock-free,
+// signal-safe.
+ThreadState* allocate_thread_state();
+void release_thread_state(ThreadState*);
+
+// All states ever handed out, also free ones; for walks over threads. Threads may come and go meanwhile.
+uint32_t thread_state_count();
+ThreadState* thread_state_at(uint32_t index); // null: not there (yet)
+
+// In a forked child, whose only thread is the calling one: forget everything.
+void reset_thread_states();
+
+} // namespace plumb::shim
