@@ -68,6 +68,8 @@ CommandAction declare_report(CLI::App& subcommand) {
                           "directory with the recorded machine's programs and libraries");
     subcommand.add_flag("--no-debuginfod{false}", arguments->report.debuginfod,
                         "ask no server of DEBUGINFOD_URLS for missing debug info");
+    subcommand.add_flag("--redact", arguments->report.redact,
+                        "leave out arguments, host and user names, folders of files and source lines, to show it to others");
     subcommand.footer(diagnosis_list());
     return [arguments] {
         for (const std::string& text : arguments->source_maps)

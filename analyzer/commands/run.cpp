@@ -32,12 +32,14 @@ void show(const record::Outcome& outcome, const record::Options& options, const 
     if (!options.swept.empty())
         complain("before the program started, " + options.swept);
     if (options.report && outcome.first_failure) // nobody is left to print the report where the launcher kills the rest
-        fmt::print(stderr, "plumb: a rank ended with exit status {} before the others: should no report follow, print it by: "
-                           "plumb report {}\n", outcome.exit_status, shell_line({outcome.run_directory}));
+        complain(fmt::format("a rank ended with exit status {} before the others; if no report appears, run: plumb report {}",
+                             outcome.exit_status, shell_line({outcome.run_directory})));
     if (!options.report || !outcome.last)
         return;
     try {
-        print_report(outcome.run_directory, report, stderr);
+        ReportOptions with_paths = report;
+        with_paths.known_paths = outcome.private_paths;
+        print_report(outcome.run_directory, with_paths, stderr);
     } catch (const std::exception& error) {
         complain(fmt::format("recorded into {}, but the report failed: {}", outcome.run_directory, error.what()));
     }
@@ -123,6 +125,8 @@ CommandAction declare_run(CLI::App& subcommand) {
                         "Make room on the memory nodes first: drive cached files out, for at most 30 seconds");
     auto pinning = std::make_shared<placement::PinOptions>();
     placement::declare_run_pin_options(subcommand, *pinning);
+    subcommand.add_flag("--redact", options->redact,
+                        "Record no arguments, host names and folders of files; report without them");
     auto report = std::make_shared<ReportOptions>();
     subcommand.add_flag("--no-debuginfod{false}", report->debuginfod,
                         "Ask no server of DEBUGINFOD_URLS for missing debug info");

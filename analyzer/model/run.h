@@ -197,6 +197,7 @@ struct Evidence {
 
 struct Run {
     std::string directory;
+    bool redacted = false; // recorded without arguments, host names and folders
     std::vector<std::string> command;
     std::string plumb_version;
     uint64_t start_unix_ns = 0;

@@ -2,6 +2,7 @@
 
 #include "platform/cpu_list.h"
 #include "platform/memory_counters.h"
+#include "platform/redaction.h"
 #include "platform/split_lock_setting.h"
 #include "platform/task_stat.h"
 #include "platform/topology.h"
@@ -116,7 +117,7 @@ void Recorder::prepare() {
     const TargetEnvironment without_perf = target_environment(options_, executable, directory_.path(), false);
     write_align_ranges(options_, directory_.path());
     signals_.emplace(); // from here on a limit of the file size is an error, not a deadly signal
-    file_.emplace(directory_.new_trace_path(), kMostBytesEach, kReservedBytes);
+    file_.emplace(directory_.new_trace_path(), kMostBytesEach, kReservedBytes, options_.redact);
     if (!options_.swept.empty())
         file_->evidence("sweep", trace::EvidenceState::ok, options_.swept, "");
     processes_.emplace(*file_, kMostBytesEach);
@@ -180,7 +181,9 @@ void Recorder::watch_node() {
     topology.allowed_cpus = file_->string(allowed);
     topology.cpu_count = static_cast<uint32_t>(sysconf(_SC_NPROCESSORS_ONLN));
     const bool watches = directory_.claim_node();
-    const std::string xml = watches ? platform::live_topology_xml() : "";
+    std::string xml = watches ? platform::live_topology_xml() : "";
+    if (options_.redact)
+        xml = platform::without_infos(std::move(xml));
     constexpr size_t kPart = 64000; // below the longest string of the format
     for (size_t at = 0; at < xml.size(); at += kPart, ++topology.xml_parts) {
         const trace::StringId part = file_->new_string(std::string_view(xml).substr(at, kPart));
@@ -492,6 +495,10 @@ Outcome Recorder::run() {
     outcome.exit_status = WIFSIGNALED(wait_status_) ? 128 + WTERMSIG(wait_status_) : WEXITSTATUS(wait_status_);
     if (watched)
         attempt([&] { finish(); });
+    if (options_.redact)
+        remove_align_ranges(directory_.path());
+    if (file_)
+        outcome.private_paths = file_->private_paths();
     attempt([&] {
         outcome.run_directory = directory_.path();
         const RunDirectory::Ended ended = directory_.end(monotonic_ns(), outcome.exit_status);

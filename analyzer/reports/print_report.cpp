@@ -3,6 +3,7 @@
 #include "reports/build_report.h"
 #include "reports/html_report.h"
 #include "reports/json_report.h"
+#include "reports/redact_report.h"
 #include "replay/replay.h"
 #include "reports/text_report.h"
 #include "reports/trace_events.h"
@@ -70,6 +71,7 @@ symbols::Options symbol_options(const model::Run& run, const ReportOptions& opti
         symbol_options.sysroot = options.sysroot;
     symbol_options.debuginfod = options.debuginfod;
     symbol_options.source_maps = options.source_maps;
+    symbol_options.known_paths = options.known_paths;
     return symbol_options;
 }
 
@@ -148,7 +150,12 @@ void print_report(const std::string& run_directory, const ReportOptions& options
         return help_with_report(run_directory, options);
     // Lives on until the report is out: its end may take a moment.
     const auto team = is_timeline ? nullptr : team_of(run_directory, options);
-    const model::Run run = is_timeline ? trace::build_run(run_directory) : read_run(run_directory, options, team.get());
+    model::Run run = is_timeline ? trace::build_run(run_directory) : read_run(run_directory, options, team.get());
+    const bool redact = options.redact || run.redacted;
+    if (is_timeline && redact)
+        throw Error("a timeline cannot be redacted: it names each call's line by its path; --format json, html and text can");
+    if (redact)
+        forget_arguments(run);
     const std::unique_ptr<model::SourceResolver> resolver =
         symbols::make_resolver(symbol_options(run, options));
     model::CallPaths paths(run, *resolver);
@@ -158,9 +165,12 @@ void print_report(const std::string& run_directory, const ReportOptions& options
     } else {
         auto report = std::make_shared<Report>(build_report(paths, diagnosis_registry(), options.only));
         add_symbol_evidence(*report, resolver->notes());
-        report->may_show_source = [&](const std::string& file) { return resolver->may_show(file); };
         if (!options.only_file.empty())
             keep_only_file(*report, options.only_file);
+        if (redact)
+            redact_report(*report, run, {run_directory, options.sysroot}); // quotes no source lines, either
+        else
+            report->may_show_source = [&](const std::string& file) { return resolver->may_show(file); };
         write = [report, &options](std::FILE* file, const std::string& name) {
             write_all(rendered(*report, options, file), file, name);
         };

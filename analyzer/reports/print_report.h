@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdio>
+#include <set>
 #include <string>
 #include <utility>
 #include <vector>
@@ -18,6 +19,8 @@ struct ReportOptions {
     std::vector<std::pair<std::string, std::string>>
         source_maps;     // path prefix in the debug info -> on this machine
     bool debuginfod = true; // ask the servers of $DEBUGINFOD_URLS for missing debug info
+    bool redact = false;    // without arguments, host and user names, folders; so is every report of a run recorded so
+    std::set<std::string> known_paths; // of files whose folders the run does not tell
     std::string sysroot; // where the files of the recorded machine are
     unsigned threads = 0;  // that analyse; 0: as many as the machine runs at once
     // The launcher's job that this process is one of several of, all with the same options (mpirun -n N plumb report RUN):

@@ -1,4 +1,5 @@
 #include "platform/machine_cache.h"
+#include "platform/redaction.h"
 #include "symbols/resolver.h"
 
 #include <algorithm>
@@ -20,9 +21,11 @@ int64_t clock_ns(clockid_t clock) {
 }
 
 bool was_here(const model::Run& run) {
-    char name[256] = {};
-    return gethostname(name, sizeof name - 1) == 0 &&
-           std::any_of(run.hosts.begin(), run.hosts.end(), [&](const model::Host& host) { return host.name == name; });
+    char host[256] = {};
+    const std::string name = run.redacted                                  ? platform::host_alias()
+                             : gethostname(host, sizeof host - 1) == 0 ? host
+                                                                           : "";
+    return std::ranges::find(run.hosts, name, &model::Host::name) != run.hosts.end();
 }
 
 bool is_own(const std::string& directory) {
@@ -59,7 +62,8 @@ std::string cache_file_for(const std::string& directory) {
 Options options_for(const model::Run& run) {
     Options options;
     options.run_directory = run.directory;
-    options.cache_file = cache_file_for(run.directory);
+    if (!run.redacted) // the names of source files would be in it
+        options.cache_file = cache_file_for(run.directory);
     options.begin_unix_ns = run.start_unix_ns;
     options.own_run = was_here(run) && is_own(run.directory);
     options.same_boot = is_same_boot(run);

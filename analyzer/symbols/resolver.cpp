@@ -82,6 +82,7 @@ class ElfResolver final : public model::SourceResolver {
     File& file_of(const Module& module);
     void open_file(const Module& module, File& file);
     std::unique_ptr<ElfImage> open_image(const Module& module, const std::string& path);
+    std::unique_ptr<ElfImage> open_by_name(const Module& module);
     static std::optional<uint64_t> address_in_file(const File& file, const Module& module, uint64_t address);
     void finish(std::vector<SourceFrame>& frames, const File& file);
     void finish(std::optional<DataName>& name) const;
@@ -180,17 +181,38 @@ std::unique_ptr<ElfImage> ElfResolver::open_image(const Module& module, const st
     return image;
 }
 
+// A name without a folder says only what the file is called: it is the file if it has the build id.
+std::unique_ptr<ElfImage> ElfResolver::open_by_name(const Module& module) {
+    std::vector<std::string> candidates;
+    if (!options_.sysroot.empty())
+        candidates.push_back(options_.sysroot + "/" + file_name(module.path));
+    for (const std::string& path : options_.known_paths)
+        if (file_name(path) == module.path)
+            candidates.push_back(path);
+    if (!module.build_id.empty())
+        for (const std::string& path : candidates)
+            if (auto image = ElfImage::open(path); image && same_build_id(module.build_id, image->build_id()))
+                return image;
+    notes_.push_back(module.path + " was recorded without its folder and " +
+                     (module.build_id.empty() ? std::string("has no build id")
+                                              : "no such file of build id " + module.build_id + " is known here") +
+                     ": its functions are shown as addresses; --sysroot FOLDER looks for it in that folder");
+    return nullptr;
+}
+
 void ElfResolver::open_file(const Module& module, File& file) {
     if (module.kind == Module::Kind::vdso) {
         file.shown = "[vdso]";
         file.image = open_own_vdso(module.build_id);
         return;
     }
-    const std::string path = options_.sysroot + module.path;
     file.shown = module.path.empty() ? "[unknown]" : file_name(module.path);
     if (module.path.empty())
         return;
-    file.image = open_image(module, path);
+    if (module.path.starts_with('/'))
+        file.image = open_image(module, options_.sysroot + module.path);
+    else
+        file.image = open_by_name(module);
     file.is_own = file.image && options_.own_run && !module.build_id.empty() &&
                   is_own_program(module.path, options_.run_directory);
     const std::string& build_id = file.image ? file.image->build_id() : module.build_id;

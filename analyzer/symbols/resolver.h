@@ -7,6 +7,7 @@
 
 #include <cstdint>
 #include <memory>
+#include <set>
 #include <string>
 #include <utility>
 #include <vector>
@@ -18,6 +19,9 @@ using SourceMap = std::pair<std::string, std::string>; // a path that begins wit
 struct Options {
     std::string sysroot;                 // files of the run are looked for below it, and nowhere else
     std::vector<SourceMap> source_maps;  // the first that matches is applied
+    // Where files lie whose folders the run does not tell (plumb run --redact). Else `sysroot` itself is looked into, and
+    // the build id must be the recorded one.
+    std::set<std::string> known_paths;
     std::vector<std::string> debug_directories{"/usr/lib/debug"};
     bool debuginfod = true;     // ask the servers of $DEBUGINFOD_URLS; nothing is asked where that is not set
     std::string cache_file;     // resolved frames are kept here between reports; "": nowhere

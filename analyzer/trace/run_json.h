@@ -10,6 +10,7 @@ namespace plumb::trace {
 
 struct RunFacts {
     bool finished = false; // false: plumb still records, or was killed
+    bool redacted = false; // arguments, host names and folders were not recorded
     std::vector<std::string> command;
     std::string host;
     std::string plumb_version;

@@ -23,6 +23,7 @@
     X(kAlignSkip, "PLUMB_ALIGN_SKIP", "colon-separated globs of libraries whose accesses do not count")      \
     X(kAlignFatal, "PLUMB_ALIGN_FATAL", "1: let the first unaligned access end the program (SIGBUS)")        \
     X(kAlignRanges, "PLUMB_ALIGN_RANGES", "file of the code that PLUMB_ALIGN_FATAL is limited to: lines of path, tab, first-last: hexadecimal addresses inside the file, the last one included") \
+    X(kRedact, "PLUMB_REDACT", "1: write no arguments, host names and folders (plumb run --redact)")         \
     X(kVerbose, "PLUMB_VERBOSE", "1: print these settings and what the shim does to stderr at start")
 
 namespace plumb::environment {

@@ -244,7 +244,7 @@ void ProcessTable::write_seen(Process& process) {
     record.executable = file_.string(process.executable);
     record.name = file_.string(process.name);
     record.flags = process.flags;
-    if (process.flags & trace::kSeenExec)
+    if ((process.flags & trace::kSeenExec) && !file_.redacts())
         record.command_line = file_.string(process.pid == first_pid_ && !first_command_line_.empty()
                                                ? first_command_line_
                                                : platform::read_command_line("/proc", process.pid));

@@ -20,6 +20,7 @@ struct Options {
     bool force = false;        // replace an earlier run in run_directory
     bool report = true;
     bool quiet = false;
+    bool redact = false; // no arguments, host names and folders of files are recorded
     double rate_hz = 241; // prime, and far from common timer rates: no lockstep with what it looks at
     CallGraph call_graph = CallGraph::dwarf; // frame_pointers where it does not work
     double budget_percent = 2;

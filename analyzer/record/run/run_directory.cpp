@@ -1,6 +1,7 @@
 #include "record/run/run_directory.h"
 
 #include "platform/read_file.h"
+#include "platform/redaction.h"
 #include "record/build_config.h"
 #include "record/run/trace_file.h"
 #include "support/error.h"
@@ -175,7 +176,7 @@ void RunDirectory::write_run_json(const json& content) const {
 
 std::string RunDirectory::new_trace_path() const {
     // Blocks are shared by all ranks of a host through its name, so it must be one path component.
-    return path_ + "/node-" + host_name() + "-" + std::to_string(getpid()) + "-" + random_tag() + ".plumb";
+    return path_ + "/node-" + host_ + "-" + std::to_string(getpid()) + "-" + random_tag() + ".plumb";
 }
 
 RunDirectory::~RunDirectory() {
@@ -211,11 +212,14 @@ bool RunDirectory::open_own(bool must_be) {
     return is_own && (is_closed_ || must_be);
 }
 
-RunDirectory::RunDirectory(const Options& options, const JobIdentity& job) : job_(job) {
+RunDirectory::RunDirectory(const Options& options, const JobIdentity& job)
+    : job_(job), host_(options.redact ? platform::host_alias() : host_name()) {
+    if (options.redact && !job_.id.empty())
+        job_.id = platform::job_alias(job_.id);
     std::error_code ignored;
     const std::string folder = std::filesystem::current_path(ignored).string();
     const bool named = !options.run_directory.empty();
-    std::string name = named ? options.run_directory : default_name(options.command.at(0), job);
+    std::string name = named ? options.run_directory : default_name(options.command.at(0), job_);
     while (name.size() > 1 && name.back() == '/')
         name.pop_back();
     path_ = name[0] == '/' ? name : folder + "/" + name;
@@ -276,8 +280,9 @@ void RunDirectory::begin(const Options& options, uint64_t begin_ns, uint64_t sta
     if (!run.is_object()) {
         run = {{"schema", "plumb-run/1"},
                {"state", "running"},
-               {"command", options.command},
-               {"host", host_name()},
+               {"command", options.redact ? platform::without_arguments(options.command) : options.command},
+               {"redacted", options.redact},
+               {"host", host_},
                {"start_unix_ns", start_unix_ns},
                {"begin_ns", begin_ns},
                {"plumb_version", kVersion},
@@ -291,8 +296,8 @@ void RunDirectory::begin(const Options& options, uint64_t begin_ns, uint64_t sta
                                                                         : "fp"},
                  {"with", options.with},
                  {"without", options.without},
-                 {"include", options.include},
-                 {"exclude", options.exclude}}},
+                 {"include", options.redact ? std::vector<std::string>() : options.include},
+                 {"exclude", options.redact ? std::vector<std::string>() : options.exclude}}},
                {"job", job_.id},
                {"recorders", {{"expected", std::max(job_.rank_count, 1)}, {"started", 0}, {"finished", 0}}}};
     }
@@ -308,7 +313,7 @@ RunDirectory::Ended RunDirectory::end(uint64_t end_ns, int exit_status) {
     const int finished = run["recorders"].value("finished", 0) + 1;
     run["recorders"]["finished"] = finished;
     // Clocks of different hosts have nothing in common.
-    if (run.value("host", "") == host_name())
+    if (run.value("host", "") == host_)
         run["end_ns"] = std::max(end_ns, run.value("end_ns", uint64_t{0}));
     const bool fails_first = exit_status != 0 && run.value("exit_status", 0) == 0;
     if (run.value("exit_status", 0) == 0)
@@ -342,7 +347,7 @@ bool RunDirectory::claim_node() {
 
 std::set<uint32_t> RunDirectory::recorders() const {
     std::set<uint32_t> pids;
-    const std::string prefix = "node-" + host_name() + "-";
+    const std::string prefix = "node-" + host_ + "-";
     std::error_code error;
     for (const auto& entry : std::filesystem::directory_iterator(path_, error)) {
         const std::string file = entry.path().filename();

@@ -67,6 +67,7 @@ class RunDirectory {
 
     std::string path_;
     JobIdentity job_;
+    std::string host_; // as it is recorded
     bool created_ = false;
     bool is_closed_ = false; // to everybody else
     int directory_ = -1; // what was found to be this user's own: all names are looked up in it

@@ -56,6 +56,8 @@ void write_align_ranges(const Options& options, const std::string& run_directory
         throw Error("cannot write " + path + ", which --only-file needs: " + strerror(reason));
 }
 
+void remove_align_ranges(const std::string& run_directory) { unlink(align_ranges_path(run_directory).c_str()); }
+
 std::string find_strings_library(const std::string& shim) {
     const size_t slash = shim.rfind('/');
     if (slash == std::string::npos)
@@ -105,6 +107,8 @@ TargetEnvironment target_environment(const Options& options, const Executable& e
             collectors.push_back(collector);
     variables[names::kCollectors] = joined(collectors, ',');
     variables[names::kHeapMode] = options.heap;
+    if (options.redact)
+        variables[names::kRedact] = "1";
     if (!options.include.empty())
         variables[names::kInclude] = joined(options.include, ':');
     if (!options.exclude.empty())

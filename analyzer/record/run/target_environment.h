@@ -21,6 +21,8 @@ TargetEnvironment target_environment(const Options& options, const Executable& e
 // Puts Options::align_ranges, if there are any, where the shim is told to look. Throws Error.
 void write_align_ranges(const Options& options, const std::string& run_directory);
 
+void remove_align_ranges(const std::string& run_directory); // once the program has ended
+
 // libplumb-strings.so, which exact alignment trapping preloads too, beside the shim. Empty: not found.
 std::string find_strings_library(const std::string& shim);
 

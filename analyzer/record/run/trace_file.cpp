@@ -1,5 +1,6 @@
 #include "record/run/trace_file.h"
 
+#include "platform/redaction.h"
 #include "platform/task_stat.h"
 #include "support/error.h"
 
@@ -18,6 +19,7 @@ namespace {
 constexpr uint32_t kChunkBytes = 64u << 10;
 constexpr uint64_t kAllocationStep = 256u << 10;
 constexpr size_t kLongestString = 65000;
+constexpr size_t kMostPrivatePaths = 4096;
 
 uint64_t clock_ns(clockid_t clock) {
     timespec now{};
@@ -32,8 +34,8 @@ uint64_t realtime_ns() { return clock_ns(CLOCK_REALTIME); }
 uint64_t own_cpu_ns() { return clock_ns(CLOCK_PROCESS_CPUTIME_ID); }
 uint64_t thread_cpu_ns() { return clock_ns(CLOCK_THREAD_CPUTIME_ID); }
 
-TraceFile::TraceFile(const std::string& path, uint64_t most_bytes, uint64_t reserve_bytes)
-    : reserve_(std::max(most_bytes, reserve_bytes)), limit_(most_bytes) {
+TraceFile::TraceFile(const std::string& path, uint64_t most_bytes, uint64_t reserve_bytes, bool redact)
+    : reserve_(std::max(most_bytes, reserve_bytes)), limit_(most_bytes), redact_(redact) {
     fd_ = open(path.c_str(), O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
     if (fd_ < 0)
         throw Error("cannot create " + path + ": " + strerror(errno));
@@ -68,7 +70,10 @@ TraceFile::TraceFile(const std::string& path, uint64_t most_bytes, uint64_t rese
         begin.pid_start_ticks = stat->start_ticks;
     begin.opened_ns = monotonic_ns();
     begin.opened_unix_ns = realtime_ns();
-    gethostname(begin.host, sizeof begin.host - 1);
+    if (redact_)
+        platform::host_alias().copy(begin.host, sizeof begin.host - 1);
+    else
+        gethostname(begin.host, sizeof begin.host - 1);
     std::memcpy(base_, &begin, sizeof begin);
     used_ = sizeof begin;
 }
@@ -128,6 +133,13 @@ void* TraceFile::append_bytes(const void* record, uint32_t bytes) {
 void TraceFile::count_dropped() { __atomic_fetch_add(&header().dropped_records, 1, __ATOMIC_RELAXED); }
 
 trace::StringId TraceFile::new_string(std::string_view text) {
+    std::string shortened;
+    if (redact_) {
+        shortened = platform::without_folders(std::string(text));
+        if (text.starts_with('/') && shortened.size() < text.size() && private_paths_.size() < kMostPrivatePaths)
+            private_paths_.emplace(text);
+        text = shortened;
+    }
     text = text.substr(0, kLongestString);
     const uint32_t bytes = sizeof(trace::String) + ((text.size() + 7) & ~size_t{7});
     std::string record(bytes, '\0');

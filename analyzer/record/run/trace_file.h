@@ -7,6 +7,7 @@
 #include <plumb/trace_format.h>
 
 #include <cstdint>
+#include <set>
 #include <string>
 #include <string_view>
 #include <unordered_map>
@@ -17,7 +18,8 @@ class TraceFile {
   public:
     // Creates `path`. `most_bytes` bounds the file; raise_limit() can raise it later up to `reserve_bytes`, for
     // which address space (only) is set aside. Throws Error.
-    TraceFile(const std::string& path, uint64_t most_bytes, uint64_t reserve_bytes);
+    // With `redact`, paths lose their folders and the host has an alias (plumb/redaction.h).
+    TraceFile(const std::string& path, uint64_t most_bytes, uint64_t reserve_bytes, bool redact = false);
     ~TraceFile();
     TraceFile(const TraceFile&) = delete;
     TraceFile& operator=(const TraceFile&) = delete;
@@ -41,6 +43,10 @@ class TraceFile {
     void raise_limit(uint64_t by_bytes);
     void count_dropped(); // something found no room elsewhere, such as in the share of its process
     uint64_t used_bytes() const { return used_; }
+    bool redacts() const { return redact_; }
+
+    // The paths whose folders were left out, for who may know them: at most some thousands.
+    const std::set<std::string>& private_paths() const { return private_paths_; }
 
     // Marks the file as ended by its writer and gives unused blocks back.
     void close();
@@ -59,6 +65,8 @@ class TraceFile {
     trace::ChunkHeader* chunk_ = nullptr;
     trace::StringId strings_ = 0;
     std::unordered_map<std::string, trace::StringId> string_ids_;
+    bool redact_ = false;
+    std::set<std::string> private_paths_;
 };
 
 // Adds to (or sets) one field of a record that is already in the file; readers may look at any time.

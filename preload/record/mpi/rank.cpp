@@ -7,6 +7,7 @@
 #include "record/process/settings.h"
 
 #include <errno.h>
+#include <plumb/redaction.h>
 #include <string.h>
 
 namespace plumb::shim::mpi {
@@ -17,6 +18,18 @@ constexpr uint32_t kCollectivesMax = 32768, kMessagesMax = 16384;
 uint32_t places(uint64_t file_bytes, uint32_t thirty_seconds, uint32_t bytes_each, uint32_t most) {
     const uint64_t fitting = file_bytes / 32 * thirty_seconds / bytes_each;
     return fitting < most ? static_cast<uint32_t>(fitting) : most;
+}
+
+trace::StringId write_job(const Guard& guard) {
+    const char* name = launched_job.name;
+    if (!name[0])
+        return 0;
+    char alias[redaction::kAliasBytes];
+    if (settings.text(Setting::kRedact)) {
+        redaction::alias_of_job(name, strlen(name), alias);
+        name = alias;
+    }
+    return write_string(guard, name, strlen(name));
 }
 
 } // namespace
@@ -40,8 +53,7 @@ void Rank::begin(const Guard& guard) {
     rank.library = static_cast<uint32_t>(library->kind);
     rank.rank = -1;
     rank.size = launched_job.rank_count;
-    if (launched_job.name[0])
-        rank.job = write_string(guard, launched_job.name, strlen(launched_job.name));
+    rank.job = write_job(guard);
     rank.first_ticks = rank.last_ticks = ticks();
     rank.first_ns = rank.last_ns = now_ns();
     rank.collective_stride = rank.message_stride = 1;

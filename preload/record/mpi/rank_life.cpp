@@ -5,6 +5,7 @@
 #include "record/mpi/mpi_collector.h"
 #include "record/mpi/rank.h"
 #include "record/mpi/thread_calls.h"
+#include "record/process/settings.h"
 
 #include <string.h>
 
@@ -189,6 +190,12 @@ void comm_named(Handle key, const char* name, size_t length) {
     const Guard guard;
     if (!own_record(guard) || !name || length == 0 || names.fetch_add(1, std::memory_order_relaxed) >= kNamesMax)
         return;
+    const void* slash = settings.text(Setting::kRedact) ? memrchr(name, '/', length) : nullptr;
+    if (slash) { // a file is named by its path
+        const char* const behind = static_cast<const char*>(slash) + 1;
+        length -= static_cast<size_t>(behind - name);
+        name = behind;
+    }
     const trace::StringId text = write_string(guard, name, length < 256 ? length : 256);
     const Locked locked(rank_of_process->lock);
     const Comm* const named = locked ? rank_of_process->comms.find(key) : nullptr;

@@ -6,6 +6,7 @@
 #include "platform/os/system_call.h"
 #include "platform/os/text.h"
 #include "record/process/file_quota.h"
+#include "record/process/settings.h"
 #include "record/process/threads.h"
 #include "record/process/trace_writer.h"
 
@@ -64,8 +65,10 @@ void write_process_start(const Guard& guard, const LaunchFacts& facts, bool fork
     start.time_ns = time_ns;
     if (read_link("/proc/self/exe", path, sizeof path) > 0)
         start.executable = write_text(guard, path);
-    start.command_line = write_command_line(guard);
-    if (system_call(SYS_getcwd, word(path), sizeof path) > 0)
+    const bool redacted = settings.text(Setting::kRedact) != nullptr;
+    if (!redacted)
+        start.command_line = write_command_line(guard);
+    if (!redacted && system_call(SYS_getcwd, word(path), sizeof path) > 0)
         start.working_directory = write_text(guard, path);
     start.rank = facts.rank;
     start.rank_count = facts.rank_count;

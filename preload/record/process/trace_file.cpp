@@ -6,9 +6,11 @@
 #include "platform/os/memory.h"
 #include "platform/os/system_call.h"
 #include "platform/os/text.h"
+#include "record/process/settings.h"
 #include "record/process/trace_writer.h"
 
 #include <errno.h>
+#include <plumb/redaction.h>
 #include <signal.h>
 #include <sys/mman.h>
 #include <sys/utsname.h>
@@ -60,6 +62,20 @@ class SignalsBlocked {
     AlignmentTrapOff trap_off_;
     uint64_t former_ = 0;
 };
+
+void name_host(trace::FileHeader& file) {
+    if (settings.text(Setting::kRedact)) {
+        char boot_id[64];
+        const long length = read_whole_file("/proc/sys/kernel/random/boot_id", boot_id, sizeof boot_id);
+        char alias[redaction::kAliasBytes];
+        redaction::alias_of_host(boot_id, length > 0 ? static_cast<size_t>(length) : 0, alias);
+        memcpy(file.host, alias, strlen(alias));
+        return;
+    }
+    utsname system = {};
+    system_call(SYS_uname, word(&system));
+    memcpy(file.host, system.nodename, strnlen(system.nodename, sizeof file.host - 1));
+}
 
 class Counted {
   public:
@@ -119,10 +135,7 @@ int TraceFile::create(const char* directory, uint32_t pid, uint64_t start_ticks,
     file->pid_start_ticks = start_ticks;
     file->opened_ns = now_ns();
     file->opened_unix_ns = wall_clock_ns();
-    utsname system = {};
-    system_call(SYS_uname, word(&system));
-    const size_t name = strnlen(system.nodename, sizeof file->host - 1);
-    memcpy(file->host, system.nodename, name);
+    name_host(*file);
     std::atomic_thread_fence(std::memory_order_release);
     memcpy(file->magic, trace::kMagic, sizeof file->magic); // last: from here on it is a trace file
     return 0;

@@ -2,8 +2,10 @@
 
 #include "platform/os/text.h"
 #include "record/process/process.h"
+#include "record/process/settings.h"
 #include "record/process/threads.h"
 
+#include <plumb/redaction.h>
 #include <time.h>
 
 namespace plumb::shim {
@@ -136,8 +138,13 @@ trace::StringId write_string(const Guard& guard, const char* text, size_t length
     string->header.size = static_cast<uint16_t>(bytes);
     string->header.tid = guard.thread().tid;
     string->id = next_string_id();
+    char* const copy = static_cast<char*>(memcpy(string + 1, text, length));
+    if (settings.text(Setting::kRedact)) {
+        const size_t kept = redaction::shorten_paths(copy, length);
+        memset(copy + kept, 0, length - kept);
+        length = kept;
+    }
     string->length = static_cast<uint32_t>(length);
-    memcpy(string + 1, text, length);
     const trace::StringId id = string->id;
     commit_record(guard, bytes);
     return id;
