@@ -2,11 +2,27 @@
 #include "commands/command.h"
 #include "commands/target_command.h"
 #include "reports/complain.h"
+#include "reports/utf8.h"
 #include "support/error.h"
 
 #include <CLI/CLI.hpp>
+#include <iostream>
 #include <map>
+#include <sstream>
 #include <string>
+
+namespace {
+
+// Help and version on the standard output; errors, which repeat words of the command line, pass the gate of all messages.
+int say(const CLI::App& app, const CLI::ParseError& error) {
+    std::ostringstream asked, wrong;
+    const int status = app.exit(error, asked, wrong);
+    std::cout << asked.str() << std::flush;
+    std::cerr << plumb::sanitised_lines(wrong.str()) << std::flush;
+    return status;
+}
+
+} // namespace
 
 int main(int argc, char** argv) {
     CLI::App app{"plumb: what is out of plumb in a run, on which source line, what it costs, what to do", "plumb"};
@@ -21,7 +37,7 @@ int main(int argc, char** argv) {
         app.parse(plumb::set_aside_target(argc, argv), argv);
         return actions.at(app.get_subcommands().front())();
     } catch (const CLI::ParseError& error) {
-        return app.exit(error) == 0 ? 0 : 125;
+        return say(app, error) == 0 ? 0 : 125;
     } catch (const plumb::Error& error) {
         plumb::complain(error.what());
         return error.exit_status();

@@ -2,6 +2,7 @@
 #include "commands/command.h"
 #include "platform/probes/probe.h"
 #include "reports/terminal.h"
+#include "reports/utf8.h"
 
 #include <CLI/CLI.hpp>
 #include <cstdlib>
@@ -52,9 +53,9 @@ void print_table(const std::vector<Answer>& answers) {
                                                                                  : "\033[31m";
         fmt::print("{:<17} {}{:<8}{} {}\n", answer.probe->source, colour ? paint : "", state, colour ? "\033[0m" : "",
                    answer.probe->serves);
-        fmt::print("{:26} {}\n", "", answer.result.why);
+        fmt::print("{:26} {}\n", "", sanitised(answer.result.why));
         if (!answer.result.enable.empty())
-            fmt::print("{:26} to enable: {}\n", "", answer.result.enable);
+            fmt::print("{:26} to enable: {}\n", "", sanitised(answer.result.enable));
     }
 }
 
@@ -66,7 +67,7 @@ void print_json(const std::vector<Answer>& answers) {
                                         {"state", to_string(answer.result.state)},
                                         {"why", answer.result.why},
                                         {"enable", answer.result.enable}});
-    fmt::print("{}\n", document.dump(2, ' ', false, nlohmann::json::error_handler_t::replace));
+    fmt::print("{}\n", document.dump(2, ' ', true, nlohmann::json::error_handler_t::replace));
 }
 
 } // namespace

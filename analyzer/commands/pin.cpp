@@ -6,6 +6,8 @@
 #include "record/run/executable.h"
 #include "record/run/signals.h"
 #include "record/run/target_environment.h"
+#include "reports/complain.h"
+#include "reports/utf8.h"
 #include "support/error.h"
 
 #include <CLI/CLI.hpp>
@@ -61,18 +63,18 @@ int run_pinned(const placement::PinOptions& options, const std::vector<std::stri
     const std::string why_no_shim = preload(program, environment);
     const bool first = session.local_rank() <= 0; // one table for all ranks of a node
     if (!quiet && first)
-        fmt::print(stderr, "{}", session.planned_table());
+        fmt::print(stderr, "{}", sanitised_lines(session.planned_table()));
 
     record::SignalForwarder signals;
     record::Child child(command, environment, environment, inheritance);
     if (!why_no_shim.empty()) {
         const int error = session.confine(child.pid());
         if (!quiet && error == 0)
-            fmt::print(stderr, "plumb: threads cannot be pinned one by one: {}; the whole process is confined to "
-                               "its positions' CPUs instead\n", why_no_shim);
+            complain(fmt::format("threads cannot be pinned one by one: {}; the whole process is confined to "
+                                 "its positions' CPUs instead", why_no_shim));
         else if (error != 0)
-            fmt::print(stderr, "plumb: the program is not pinned: {}, and sched_setaffinity failed: {}\n",
-                       why_no_shim, std::strerror(error));
+            complain(fmt::format("the program is not pinned: {}, and sched_setaffinity failed: {}",
+                                 why_no_shim, std::strerror(error)));
     }
     if (const int error = child.release(record::Child::Choice::usual); error != 0) {
         const record::ExecFailure failure = record::explain_exec_failure(command.front(), error);
@@ -80,7 +82,7 @@ int run_pinned(const placement::PinOptions& options, const std::vector<std::stri
     }
     const int status = wait_for(signals, child.pid());
     if (!quiet && (first || session.group().table().failed > 0))
-        fmt::print(stderr, "{}", session.applied_table());
+        fmt::print(stderr, "{}", sanitised_lines(session.applied_table()));
     return WIFSIGNALED(status) ? 128 + WTERMSIG(status) : WEXITSTATUS(status);
 }
 

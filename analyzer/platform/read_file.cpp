@@ -1,8 +1,10 @@
 #include "platform/read_file.h"
 
 #include <algorithm>
+#include <cerrno>
 #include <charconv>
 #include <fcntl.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 namespace plumb::platform {
@@ -20,6 +22,45 @@ std::optional<std::string> read_file(const std::string& path, size_t limit) {
     if (got < 0)
         return std::nullopt;
     return text;
+}
+
+namespace {
+
+// Compression stores a file in a fraction of its size; a small file of holes costs nobody much.
+bool is_mostly_hole(int fd, const struct stat& status) {
+    constexpr uint64_t kBlockBytes = 512; // the unit of st_blocks
+    constexpr uint64_t kSmall = 4 << 20, kMostCompressed = 16;
+    const auto size = static_cast<uint64_t>(status.st_size);
+    if (size <= kSmall + kMostCompressed * kBlockBytes * static_cast<uint64_t>(status.st_blocks))
+        return false;
+    // Some network file systems count no blocks at all, and know no holes.
+    return status.st_blocks != 0 || (lseek(fd, 0, SEEK_DATA) < 0 && errno == ENXIO);
+}
+
+} // namespace
+
+int open_foreign_file(const std::string& path, bool follow) {
+    struct stat status{};
+    if ((follow ? stat(path.c_str(), &status) : lstat(path.c_str(), &status)) != 0)
+        return -1;
+    errno = S_ISLNK(status.st_mode) ? ELOOP : EINVAL;
+    if (!S_ISREG(status.st_mode)) // opening a device may do something to it
+        return -1;
+    const int fd = open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY | (follow ? 0 : O_NOFOLLOW));
+    if (fd < 0)
+        return -1;
+    int reason = 0;
+    if (fstat(fd, &status) != 0)
+        reason = errno;
+    else if (!S_ISREG(status.st_mode)) // another one by now
+        reason = EINVAL;
+    else if (is_mostly_hole(fd, status))
+        reason = EFBIG;
+    if (reason == 0 && lseek(fd, 0, SEEK_SET) == 0)
+        return fd;
+    close(fd);
+    errno = reason;
+    return -1;
 }
 
 std::optional<int64_t> read_number(const std::string& path) {

@@ -67,6 +67,19 @@ std::string sanitised(std::string_view text) {
     return result;
 }
 
+std::string sanitised_lines(std::string_view text) {
+    std::string result;
+    while (!text.empty()) {
+        const size_t end = text.find('\n');
+        result += sanitised(text.substr(0, end));
+        if (end == text.npos)
+            break;
+        result += '\n';
+        text.remove_prefix(end + 1);
+    }
+    return result;
+}
+
 std::string ascii_only(std::string_view text) {
     std::string result;
     for (size_t at = 0; at < text.size();) {

@@ -11,6 +11,9 @@ namespace plumb {
 // text read as something else) become a space. Valid text comes back as it was.
 std::string sanitised(std::string_view text);
 
+// The same line by line: the ends of lines stay.
+std::string sanitised_lines(std::string_view text);
+
 // The same for a pure ASCII reader: everything above 0x7e becomes '?'.
 std::string ascii_only(std::string_view text);
 

@@ -1,9 +1,12 @@
 #include "symbols/address_names.h"
 
+#include "platform/read_file.h"
+
 #include <algorithm>
 #include <charconv>
 #include <cstdio>
 #include <cstring>
+#include <fcntl.h>
 #include <memory>
 
 namespace plumb::symbols {
@@ -25,10 +28,10 @@ std::optional<uint64_t> take_hex(std::string_view& line) {
     return value;
 }
 
-// Calls `take` for each line, without its end, until it returns false. Nothing for a file that cannot be read. Read in
+// Calls `take` for each line, without its end, until it returns false. Nothing for a negative descriptor; it is closed. Read in
 // large pieces: the kernel makes the text of /proc/kallsyms anew at every read.
-template <class Take> void for_each_line(const std::string& path, Take take) {
-    std::unique_ptr<std::FILE, int (*)(std::FILE*)> file(std::fopen(path.c_str(), "re"), std::fclose);
+template <class Take> void for_each_line(int descriptor, Take take) {
+    std::unique_ptr<std::FILE, int (*)(std::FILE*)> file(descriptor < 0 ? nullptr : fdopen(descriptor, "r"), std::fclose);
     if (!file)
         return;
     std::vector<char> buffer(kMaxLine);
@@ -60,7 +63,7 @@ void AddressNames::sort() {
 
 AddressNames AddressNames::from_kallsyms(const std::string& path) {
     AddressNames names;
-    for_each_line(path, [&](std::string_view line) {
+    for_each_line(open(path.c_str(), O_RDONLY | O_CLOEXEC), [&](std::string_view line) {
         const std::optional<uint64_t> address = take_hex(line);
         if (address && *address != 0 && line.size() >= 3 && line[1] == ' ' &&
             (line[0] == 't' || line[0] == 'T' || line[0] == 'w' || line[0] == 'W')) {
@@ -76,8 +79,12 @@ AddressNames AddressNames::from_kallsyms(const std::string& path) {
 }
 
 AddressNames AddressNames::from_perf_map(const std::string& path) {
+    return from_perf_map(platform::open_foreign_file(path, false));
+}
+
+AddressNames AddressNames::from_perf_map(int descriptor) {
     AddressNames names;
-    for_each_line(path, [&](std::string_view line) {
+    for_each_line(descriptor, [&](std::string_view line) {
         const std::optional<uint64_t> begin = take_hex(line);
         const std::optional<uint64_t> size = begin ? take_hex(line) : std::nullopt;
         if (size && *size != 0 && *begin + *size > *begin && !line.empty())

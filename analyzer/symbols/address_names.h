@@ -15,7 +15,9 @@ class AddressNames {
     // /proc/kallsyms. Empty where the kernel shows zeros instead of addresses (kptr_restrict).
     static AddressNames from_kallsyms(const std::string& path);
     // perf-PID.map: "START SIZE name" in hexadecimal. Later entries replace earlier ones that they overlap.
+    // Nothing from a link, a pipe, a device or a file of holes: whoever may write there is not trusted.
     static AddressNames from_perf_map(const std::string& path);
+    static AddressNames from_perf_map(int descriptor); // of such a file, which is closed; negative: none
 
     bool empty() const { return ranges_.empty(); }
     // Name and offset into it.

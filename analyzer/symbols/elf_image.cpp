@@ -1,9 +1,12 @@
 #include "symbols/elf_image.h"
 
+#include "platform/read_file.h"
+
 #include <algorithm>
 #include <cerrno>
 #include <cstring>
 #include <elfutils/libdwelf.h>
+#include <climits>
 #include <fcntl.h>
 #include <gelf.h>
 #include <sys/stat.h>
@@ -14,6 +17,7 @@ namespace plumb::symbols {
 namespace {
 
 constexpr size_t kRecordedIdDigits = 40;
+constexpr size_t kLongestBuildId = 64; // bytes: SHA-512
 
 std::string hex(const void* bytes, size_t size) {
     static const char kDigits[] = "0123456789abcdef";
@@ -40,17 +44,11 @@ std::unique_ptr<ElfImage> ElfImage::open(const std::string& path, std::string* w
     elf_version(EV_CURRENT);
     std::unique_ptr<ElfImage> image(new ElfImage);
     image->path_ = path;
-    // Not blocking: a path of an untrusted run may name a pipe.
-    image->fd_ = ::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
+    image->fd_ = platform::open_foreign_file(path);
     struct stat status{};
     if (image->fd_ < 0 || fstat(image->fd_, &status) != 0) {
         if (why)
-            *why = std::strerror(errno);
-        return nullptr;
-    }
-    if (!S_ISREG(status.st_mode)) {
-        if (why)
-            *why = "not a regular file";
+            *why = errno == EINVAL ? "not a regular file" : errno == EFBIG ? "mostly a hole" : std::strerror(errno);
         return nullptr;
     }
     image->file_bytes_ = static_cast<uint64_t>(status.st_size);
@@ -107,16 +105,17 @@ void ElfImage::read_headers() {
             const Elf_Data* data = elf_rawdata(scn, nullptr);
             const char* text = data ? static_cast<const char*>(data->d_buf) : nullptr;
             const char* end = text ? static_cast<const char*>(std::memchr(text, 0, data->d_size)) : nullptr;
-            if (end) {
+            const size_t id_bytes = end ? data->d_size - static_cast<size_t>(end + 1 - text) : 0;
+            if (end && end - text < PATH_MAX && id_bytes <= kLongestBuildId) {
                 alternate_link_ = text;
-                alternate_build_id_ = hex(end + 1, data->d_size - static_cast<size_t>(end + 1 - text));
+                alternate_build_id_ = hex(end + 1, id_bytes);
             }
         }
     }
 
     const void* id = nullptr;
     const ssize_t id_bytes = dwelf_elf_gnu_build_id(elf_, &id);
-    if (id_bytes > 0)
+    if (id_bytes > 0 && static_cast<size_t>(id_bytes) <= kLongestBuildId)
         build_id_ = hex(id, static_cast<size_t>(id_bytes));
     GElf_Word crc = 0;
     if (const char* link = dwelf_elf_gnu_debuglink(elf_, &crc)) {
@@ -130,8 +129,11 @@ std::vector<uint8_t> ElfImage::code_at(uint64_t address, uint64_t bytes) const {
         if (!segment.executable || address < segment.address || address - segment.address >= segment.file_bytes)
             continue;
         const uint64_t inside = address - segment.address;
-        std::vector<uint8_t> code(std::min(bytes, segment.file_bytes - inside));
-        const ssize_t got = pread(fd_, code.data(), code.size(), static_cast<off_t>(segment.file_offset + inside));
+        const uint64_t offset = segment.file_offset + inside; // the header says what it likes
+        if (offset < inside || offset >= file_bytes_)
+            return {};
+        std::vector<uint8_t> code(std::min({bytes, segment.file_bytes - inside, file_bytes_ - offset}));
+        const ssize_t got = pread(fd_, code.data(), code.size(), static_cast<off_t>(offset));
         code.resize(got > 0 ? static_cast<size_t>(got) : 0);
         return code;
     }

@@ -115,12 +115,12 @@ std::string read_file(const std::string& path) {
 } // namespace
 
 FrameCache::FrameCache(std::string path) : path_(std::move(path)) {
-    if (!path_.empty() && !load())
-        modules_.clear();
+    if (!path_.empty())
+        load(read_file(path_));
 }
 
-bool FrameCache::load() {
-    Reader reader(read_file(path_));
+bool FrameCache::load(std::string bytes) {
+    Reader reader(std::move(bytes));
     while (reader.is_good() && !reader.at_end()) {
         ModuleFrames& module = modules_[reader.text()];
         module.identity = reader.text();
@@ -139,6 +139,8 @@ bool FrameCache::load() {
             }
         }
     }
+    if (!reader.is_good())
+        modules_.clear();
     return reader.is_good();
 }
 

@@ -19,6 +19,9 @@ class FrameCache {
     // or of another owner counts as empty.
     explicit FrameCache(std::string path);
 
+    // Takes over the content of such a file instead. False, and nothing is known: it is damaged or of another version.
+    bool load(std::string bytes);
+
     // The frames of the module `key` (build id or path) as read from `identity` (paths, sizes, times of the files);
     // empty when those kept were read from something else. The reference stays valid; `module` in the frames is
     // empty. Report additions by changed().
@@ -34,7 +37,6 @@ class FrameCache {
         std::string identity;
         Frames frames;
     };
-    bool load();
 
     std::string path_;
     std::unordered_map<std::string, ModuleFrames> modules_;

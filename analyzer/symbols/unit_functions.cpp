@@ -93,8 +93,8 @@ void UnitFunctions::index(Dwarf_Die* parent, bool deep, int depth) {
             bool has_code = false;
             for (ptrdiff_t next = 0; (next = dwarf_ranges(&child, next, &base, &begin, &end)) > 0;)
                 if (begin < end) {
-                    ranges_.push_back({begin, end, child});
-                    longest_ = std::max(longest_, end - begin);
+                    ranges_.push_back({begin, end});
+                    functions_.push_back(child);
                     has_code = true;
                 }
             if (deep || has_code) // nested procedures of Fortran and Ada
@@ -114,24 +114,16 @@ void UnitFunctions::index(Dwarf_Die* parent, bool deep, int depth) {
 
 void UnitFunctions::index_all(bool deep) {
     ranges_.clear();
-    longest_ = 0;
+    functions_.clear();
     indexed_deep_ = deep;
     index(&content_, deep, 0);
-    std::sort(ranges_.begin(), ranges_.end(), [](const Range& a, const Range& b) { return a.begin < b.begin; });
+    nested_ = NestedRanges(ranges_);
 }
 
 const Dwarf_Die* UnitFunctions::function_at(uint64_t address) {
     for (;;) {
-        const Range* best = nullptr;
-        auto range = std::upper_bound(ranges_.begin(), ranges_.end(), address,
-                                      [](uint64_t a, const Range& r) { return a < r.begin; });
-        while (range != ranges_.begin() && address - std::prev(range)->begin < longest_) {
-            --range;
-            if (address < range->end && (!best || range->end - range->begin < best->end - best->begin))
-                best = &*range;
-        }
-        if (best)
-            return &best->function;
+        if (const std::optional<size_t> found = nested_.at(address))
+            return &functions_[*found];
         if (indexed_deep_ || lacks_split_file_)
             return nullptr;
         index_all(true);

@@ -3,6 +3,7 @@
 #pragma once
 
 #include "model/source_resolver.h"
+#include "symbols/nested_ranges.h"
 
 #include <cstdint>
 #include <elfutils/libdw.h>
@@ -30,10 +31,6 @@ class UnitFunctions {
     std::string split_file_name() const;
 
   private:
-    struct Range {
-        uint64_t begin, end;
-        Dwarf_Die function;
-    };
     void index(Dwarf_Die* parent, bool deep, int depth);
     void index_all(bool deep);
     const Dwarf_Die* function_at(uint64_t address);
@@ -46,8 +43,9 @@ class UnitFunctions {
     Dwarf_Die content_; // holds the functions: unit_ itself, or the unit of the .dwo file
     std::string folder_;          // the compiler's working directory
     bool lacks_split_file_ = false, indexed_deep_ = false;
-    std::vector<Range> ranges_;
-    uint64_t longest_ = 0; // of ranges_
+    std::vector<NestedRanges::Range> ranges_;
+    std::vector<Dwarf_Die> functions_; // of ranges_
+    NestedRanges nested_;
     std::unordered_map<const void*, std::string> names_; // by DIE of the definition
 };
 

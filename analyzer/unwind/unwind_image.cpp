@@ -1,5 +1,6 @@
 #include "unwind/unwind_image.h"
 
+#include "platform/read_file.h"
 #include "platform/unwind/unwind_cfi.h" // of the shim: one reader of call-frame information for both sides
 
 #include <algorithm>
@@ -17,15 +18,17 @@ namespace {
 constexpr uint64_t kMostTableBytes = uint64_t{512} << 20; // far above any program's
 constexpr size_t kMostRules = 1 << 18;                    // remembered for one image
 
-// Bytes of a file, or of an image in memory when there is no file.
+// The `bytes` of a file, or of an image in memory when there is no file.
 class Source {
   public:
     Source(int file, const unsigned char* memory, uint64_t bytes) : file_(file), memory_(memory), bytes_(bytes) {}
 
+    bool holds(uint64_t offset, uint64_t bytes) const { return offset <= bytes_ && bytes <= bytes_ - offset; }
+
     bool read(uint64_t offset, void* to, uint64_t bytes) const {
+        if (!holds(offset, bytes))
+            return false;
         if (memory_) {
-            if (offset > bytes_ || bytes > bytes_ - offset)
-                return false;
             std::memcpy(to, memory_ + offset, bytes);
             return true;
         }
@@ -59,8 +62,8 @@ uint64_t frame_address(const unsigned char (&header)[8], uint64_t header_address
 
 } // namespace
 
-std::unique_ptr<UnwindImage> UnwindImage::parse(int file, const unsigned char* memory, uint64_t memory_bytes) {
-    const Source source(file, memory, memory_bytes);
+std::unique_ptr<UnwindImage> UnwindImage::parse(int file, const unsigned char* memory, uint64_t bytes) {
+    const Source source(file, memory, bytes);
     ElfW(Ehdr) elf;
     if (!source.read(0, &elf, sizeof elf) || std::memcmp(elf.e_ident, ELFMAG, SELFMAG) != 0 ||
         elf.e_ident[EI_CLASS] != (sizeof(void*) == 8 ? ELFCLASS64 : ELFCLASS32) ||
@@ -93,21 +96,27 @@ std::unique_ptr<UnwindImage> UnwindImage::parse(int file, const unsigned char* m
     const bool same_segment = frames >= segment->address && frames - segment->address < segment->bytes;
     image->table_address_ = same_segment ? std::min(frames, image->header_address_) : image->header_address_;
     const uint64_t skipped = image->table_address_ - segment->address;
-    if (segment->bytes - skipped > kMostTableBytes)
+    const uint64_t table_bytes = segment->bytes - skipped;
+    if (table_bytes > kMostTableBytes || !source.holds(segment->offset + skipped, table_bytes)) // before room is made for it
         return nullptr;
-    image->table_.resize(segment->bytes - skipped);
+    image->table_.resize(table_bytes);
     if (!source.read(segment->offset + skipped, image->table_.data(), image->table_.size()))
         return nullptr;
     return image;
 }
 
 std::unique_ptr<UnwindImage> UnwindImage::read(const std::string& path) {
-    const int file = open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+    const int file = platform::open_foreign_file(path);
     if (file < 0)
         return nullptr;
-    auto image = parse(file, nullptr, 0);
+    const off_t bytes = lseek(file, 0, SEEK_END);
+    auto image = parse(file, nullptr, bytes > 0 ? static_cast<uint64_t>(bytes) : 0);
     close(file);
     return image;
+}
+
+std::unique_ptr<UnwindImage> UnwindImage::of_memory(std::span<const unsigned char> image) {
+    return parse(-1, image.data(), image.size());
 }
 
 std::unique_ptr<UnwindImage> UnwindImage::of_vdso() {

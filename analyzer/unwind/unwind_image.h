@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <memory>
 #include <optional>
+#include <span>
 #include <string>
 #include <unordered_map>
 #include <vector>
@@ -18,6 +19,7 @@ class UnwindImage {
   public:
     // Null: no such file, not an ELF file of this word size, or without .eh_frame_hdr. Any content is safe.
     static std::unique_ptr<UnwindImage> read(const std::string& path);
+    static std::unique_ptr<UnwindImage> of_memory(std::span<const unsigned char> image);
     // The image that the kernel maps into every process.
     static std::unique_ptr<UnwindImage> of_vdso();
 
@@ -35,7 +37,7 @@ class UnwindImage {
     struct Segment {
         uint64_t offset, address, bytes;
     };
-    static std::unique_ptr<UnwindImage> parse(int file, const unsigned char* memory, uint64_t memory_bytes);
+    static std::unique_ptr<UnwindImage> parse(int file, const unsigned char* memory, uint64_t bytes);
 
     std::vector<Segment> segments_;
     std::vector<unsigned char> table_; // from table_address_ on to the end of its segment

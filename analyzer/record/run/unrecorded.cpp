@@ -4,6 +4,7 @@
 #include "record/run/target_environment.h"
 #include "support/error.h"
 
+#include <algorithm>
 #include <cerrno>
 #include <cstdlib>
 #include <plumb/environment.h>
@@ -15,7 +16,9 @@ void run_unrecorded(const Options& options, const Inheritance& inheritance, cons
     const Executable executable = find_executable(options.command[0]);
     if (!executable.path.empty()) {
         // In one write, and not through stdio, which throws or raises a signal where stderr is full or closed.
-        const std::string line = "plumb: the program runs unrecorded: " + why + "\n";
+        std::string line = "plumb: the program runs unrecorded: " + why;
+        std::ranges::replace_if(line, [](unsigned char c) { return c < ' ' || c == 0x7f; }, ' '); // names of files may hold any
+        line += '\n';
         [[maybe_unused]] const ssize_t written = write(STDERR_FILENO, line.data(), line.size());
     }
     for (const auto& [name, value] : options.environment)
