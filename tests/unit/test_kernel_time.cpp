@@ -1,5 +1,6 @@
 // Kernel time by cause, library time, migration and overlapping masks on made-up runs.
 #include "diagnoses/common/confidence.h"
+#include "diagnoses/common/interpreted_code.h"
 #include "diagnoses/common/launch_command.h"
 #include "diagnoses/kernel/fault_source.h"
 #include "diagnoses/kernel/kernel_advice.h"
@@ -230,6 +231,60 @@ TEST_CASE("kernel time is split by cause and attributed to lines") {
     CHECK(findings[1].cost.fraction == Approx(0.1));
     CHECK(findings[1].where[0].line == 10);
     CHECK(findings[1].title.find("the system call read") != std::string::npos);
+}
+
+TEST_CASE("time of a system call includes the C library's function of it") {
+    SyntheticRun made = program();
+    made.add_samples(0, kernel_path(made, {kMain, kRead, kSysRead}, 1), 300, 300);
+    made.add_samples(0, made.add_path({kMain, kRead}), 100);
+    made.add_samples(0, made.add_path({kMain, kLoop}), 600);
+    const auto findings = made.diagnose("kernel-time");
+    REQUIRE(findings.size() == 1);
+    CHECK(findings[0].cost.fraction == Approx(0.4));
+    CHECK(number(findings[0], "kernel_fraction") == Approx(0.3));
+    CHECK(number(findings[0], "c_library_part_fraction") == Approx(0.25));
+}
+
+TEST_CASE("system calls of an interpreter are its script's, those for its memory are not") {
+    SyntheticRun made = program();
+    model::Process& process = made.run.processes[0];
+    process.executable = process.modules[0].path = "/usr/bin/python3.11";
+    process.arguments = {"/usr/bin/python3", "-u", "records.py", "--fast"};
+    constexpr uint64_t kMap = 0xffffffff81000050;
+    made.name(kMap, "__x64_sys_munmap", "[kernel]");
+    const bool memory = GENERATE(false, true);
+    made.add_samples(0, kernel_path(made, {kMain, kRead, memory ? kMap : kSysRead}, 1), 700, 700);
+    made.add_samples(0, made.add_path({kMain, kLoop}), 300);
+    const auto severity = [&] {
+        const auto findings = made.diagnose("kernel-time");
+        REQUIRE(findings.size() == 1);
+        return findings[0].severity;
+    };
+    CHECK(severity() == (memory ? Severity::info : Severity::high));
+    process.arguments[2] = "/usr/bin/installed-tool";
+    CHECK(severity() == Severity::info);
+}
+
+TEST_CASE("whose code an interpreter runs") {
+    SyntheticRun made = program();
+    model::Process& process = made.run.processes[0];
+    const auto users = [&](const std::string& executable, std::vector<std::string> arguments) {
+        process.executable = executable;
+        process.arguments = std::move(arguments);
+        return interprets_users_code(made.run, process);
+    };
+    CHECK(users("/usr/bin/python3.11", {"python3", "-W", "ignore", "sum.py"}));
+    CHECK(users("/usr/bin/dash", {"sh", "-e", "./job.sh"}));
+    CHECK(users("/usr/bin/perl", {"perl", "-w", "count.pl", "input"}));
+    CHECK_FALSE(users("/usr/bin/perl", {"perl", "/usr/bin/ack", "word"}));
+    CHECK_FALSE(users("/usr/bin/python3.11", {"python3", "-m", "json.tool", "input"}));
+    CHECK_FALSE(users("/usr/bin/sort", {"sort", "input"}));
+    CHECK_FALSE(users("/usr/bin/dash", {"sh"}));
+    CHECK_FALSE(users("/usr/bin/dash", {"sh", "-"}));
+    CHECK_FALSE(users("/usr/bin/dash", {"sh", "-ec", "cc -c a.c"})); // by another program
+    made.run.command = {"sh", "-c", "cat a"};
+    CHECK(users("/usr/bin/dash", {"sh", "-c", "cat a"}));
+    CHECK_FALSE(users("/usr/bin/python3.11", {}));
 }
 
 TEST_CASE("a program that computes has no kernel-time finding") {

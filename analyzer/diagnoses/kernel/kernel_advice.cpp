@@ -12,6 +12,8 @@ struct Rule {
     const char *what, *how, *applies;
 };
 
+constexpr std::initializer_list<const char*> kMemoryCalls = {"mmap", "munmap", "brk", "sbrk", "mremap", "madvise", "mprotect"};
+
 const Rule kRules[] = {
     {{"read", "readv", "pread", "preadv", "recv", "recvfrom", "recvmsg"},
      "Read more at a time", "fewer calls with larger buffers (64 KiB and more), readahead, or mmap", "code"},
@@ -26,7 +28,7 @@ const Rule kRules[] = {
     {{"sched_yield"}, "Do not spin with sched_yield", "wait on a condition variable, a futex or a semaphore", "code"},
     {{"nanosleep", "clock_nanosleep", "usleep", "poll", "select", "epoll_wait", "ppoll", "pselect", "epoll_pwait"},
      "Poll less often", "wait for the event with a longer timeout instead of asking again and again", "code"},
-    {{"mmap", "munmap", "brk", "sbrk", "mremap", "madvise", "mprotect"},
+    {kMemoryCalls,
      "Keep memory instead of giving it back",
      "reuse large buffers, or raise the thresholds of what manages them, so that memory is not returned at once", "launch"},
     {{"open", "openat", "close", "stat", "fstat", "lstat", "fstatat", "statx", "access", "faccessat", "readlink",
@@ -72,6 +74,13 @@ std::vector<Advice> fault_advice(const std::string& command, FaultSource faults)
 }
 
 } // namespace
+
+bool is_memory_call(std::string_view call) {
+    for (const char* name : kMemoryCalls)
+        if (call == name)
+            return true;
+    return false;
+}
 
 std::vector<Advice> kernel_advice(const KernelCause& cause, const std::string& command, FaultSource faults) {
     if (cause.kind == KernelCause::Kind::page_fault)

@@ -6,6 +6,7 @@
 #include "diagnoses/kernel/kernel_cause.h"
 
 #include <string>
+#include <string_view>
 #include <vector>
 
 namespace plumb {
@@ -13,5 +14,8 @@ namespace plumb {
 // `command`: the program with its arguments as a shell line; empty: not known. `faults`: whose memory the run's page
 // faults are for.
 std::vector<Advice> kernel_advice(const KernelCause& cause, const std::string& command, FaultSource faults);
+
+// Maps memory or gives it back: allocators and run-time systems make these calls, programs seldom do themselves.
+bool is_memory_call(std::string_view call);
 
 } // namespace plumb

@@ -2,6 +2,7 @@
 #include "diagnoses/access/emulated_accesses.h"
 #include "diagnoses/common/changeable_code.h"
 #include "diagnoses/common/confidence.h"
+#include "diagnoses/common/interpreted_code.h"
 #include "diagnoses/common/launch_command.h"
 #include "diagnoses/common/line_shares.h"
 #include "diagnoses/common/run_totals.h"
@@ -28,8 +29,11 @@ constexpr double kFault_s = 1e-6;    // generous: a minor fault takes 0.2 to 1 u
 struct CauseProfile {
     KernelCause cause;
     uint64_t hits = 0;
-    uint64_t users_hits = 0; // of them, in programs of the user's own
+    uint64_t users_hits = 0;   // of them, those that the user's own code decides on
+    uint64_t wrapper_hits = 0; // outside the kernel, in the C library's function of the same call
     LineShares lines;
+
+    uint64_t all_hits() const { return hits + wrapper_hits; }
 };
 
 struct KernelProfile {
@@ -37,16 +41,26 @@ struct KernelProfile {
     std::map<std::pair<std::string, bool>, CauseProfile> causes; // by name; what MPI does for itself stands apart
 };
 
+// Whose code decides on it: an interpreter's system calls are its script's, but not those that manage its memory.
+bool is_users_choice(const model::Run& run, const model::Process& process, const KernelCause& cause) {
+    if (is_users_program(process))
+        return true;
+    return cause.kind == KernelCause::Kind::system_call && !is_memory_call(cause.name) && interprets_users_code(run, process);
+}
+
 KernelProfile kernel_profile_of(model::CallPaths& paths) {
     KernelProfile profile;
     const std::vector<model::Process>& processes = paths.run().processes;
+    std::map<std::pair<std::string, bool>, uint64_t> wrapper_hits;
     for (size_t process = 0; process < processes.size(); process++)
         for (const model::SampleSite& site : processes[process].samples) {
             profile.samples += site.samples;
             const uint64_t hits = std::min(site.kernel_samples, site.samples);
+            const KernelCause cause = kernel_cause_of(paths, process, site.path);
+            if (cause.kind == KernelCause::Kind::system_call)
+                wrapper_hits[{cause.name, cause.of_mpi}] += site.samples - hits;
             if (hits == 0)
                 continue;
-            const KernelCause cause = kernel_cause_of(paths, process, site.path);
             if (cause.kind == KernelCause::Kind::own) { // its cost is told elsewhere
                 profile.samples -= hits;
                 continue;
@@ -54,10 +68,13 @@ KernelProfile kernel_profile_of(model::CallPaths& paths) {
             CauseProfile& entry = profile.causes[{cause.name, cause.of_mpi}];
             entry.cause = cause;
             entry.hits += hits;
-            entry.users_hits += is_users_program(processes[process]) ? hits : 0;
+            entry.users_hits += is_users_choice(paths.run(), processes[process], cause) ? hits : 0;
             entry.lines.add(paths.user_frame(process, site.path), static_cast<double>(hits));
             profile.hits += hits;
         }
+    for (auto& [name, entry] : profile.causes)
+        if (const auto wrapper = wrapper_hits.find(name); wrapper != wrapper_hits.end())
+            entry.wrapper_hits = wrapper->second;
     return profile;
 }
 
@@ -112,7 +129,7 @@ class KernelTime : public Diagnosis {
 
     Finding finding_of(const DiagnosisInput& input, const RunTotals& totals, const KernelProfile& profile,
                        const CauseProfile& entry) const {
-        const double share = static_cast<double>(entry.hits) / static_cast<double>(profile.samples);
+        const double share = static_cast<double>(entry.all_hits()) / static_cast<double>(profile.samples);
         Finding finding;
         finding.id = id();
         finding.confidence = confidence_above(entry.hits, profile.samples, kLeastCauseShare);
@@ -132,7 +149,10 @@ class KernelTime : public Diagnosis {
         finding.subject.name = finding.where.empty() ? entry.cause.name : place_name(finding.where[0]);
         finding.subject.details["cause"] = entry.cause.name;
         finding.evidence["cause_fraction"] = share;
-        finding.evidence["cause_error_fraction"] = share_error(entry.hits, profile.samples);
+        finding.evidence["cause_error_fraction"] = share_error(entry.all_hits(), profile.samples);
+        if (entry.wrapper_hits > 0)
+            finding.evidence["c_library_part_fraction"] =
+                static_cast<double>(entry.wrapper_hits) / static_cast<double>(entry.all_hits());
         finding.evidence["kernel_fraction"] =
             static_cast<double>(profile.hits) / static_cast<double>(profile.samples);
         finding.evidence["sample_count"] = static_cast<int64_t>(entry.hits);
