@@ -112,7 +112,7 @@ void put_all_noted(TextCanvas& canvas, const Report& report) {
         if (finding.severity != Severity::info)
             continue;
         if (noted == 0)
-            canvas.heading("Also noted, without a measurable cost");
+            canvas.heading("Also noted, without a certain gain");
         if (noted == kInfoLimit || of_id[finding.id] == kInfoLimitOfId) {
             left_out++;
             continue;
