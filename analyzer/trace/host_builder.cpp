@@ -9,8 +9,6 @@ namespace plumb::trace {
 
 namespace {
 
-constexpr uint32_t kCpuAllowed = 1u << 0;
-
 // Of a text of numbers separated by blanks; ends at whatever is none, or larger than a firmware's distance can be.
 std::vector<int> numbers_of(const std::string& text) {
     std::vector<int> numbers;

@@ -119,13 +119,14 @@ void MemoryBuilder::take(const PageScatter& record, std::string path, std::strin
 // `until_ns` 0: it lives, or (old traces) its end has a record of its own, which was not always written: then it ended at the
 // latest when the next one began there.
 void MemoryBuilder::take(const LargeMap& record, uint32_t path, uint64_t time_ns, uint64_t until_ns, Allowance& allowance) {
-    constexpr uint32_t kAllocator = 4, kBreak = 3; // it holds small blocks of whoever allocates next
-    if (record.kind == kBreak || record.bytes == 0 || !allowance.take(sizeof(model::LargeBlock)))
+    const auto kind = static_cast<LargeMapKind>(record.kind);
+    // The program break holds small blocks of whoever allocates next.
+    if (kind == LargeMapKind::program_break || record.bytes == 0 || !allowance.take(sizeof(model::LargeBlock)))
         return;
     std::vector<model::LargeBlock>& blocks = process_.memory.blocks;
     if (until_ns != 0) {
         blocks.push_back({.start = record.address, .bytes = record.bytes, .from_ns = time_ns,
-                          .until_ns = std::max(time_ns, until_ns), .path = path, .by_allocator = record.kind == kAllocator});
+                          .until_ns = std::max(time_ns, until_ns), .path = path, .by_allocator = kind == LargeMapKind::allocator});
         return;
     }
     const auto [known, is_new] = living_blocks_.try_emplace(record.address, static_cast<uint32_t>(blocks.size()));
@@ -134,7 +135,7 @@ void MemoryBuilder::take(const LargeMap& record, uint32_t path, uint64_t time_ns
         known->second = static_cast<uint32_t>(blocks.size());
     }
     blocks.push_back({.start = record.address, .bytes = record.bytes, .from_ns = time_ns, .path = path,
-                      .by_allocator = record.kind == kAllocator});
+                      .by_allocator = kind == LargeMapKind::allocator});
 }
 
 void MemoryBuilder::take(const LargeUnmap& record, uint64_t time_ns) {

@@ -7,9 +7,6 @@ namespace plumb::trace {
 
 namespace {
 
-constexpr uint32_t kMigrationsExact = 1u << 0;
-constexpr uint32_t kThreadEnded = 1u << 1;
-
 model::Module::Kind kind_of(uint32_t flags) {
     using Kind = model::Module::Kind;
     if (flags & kModuleMain)
@@ -92,7 +89,7 @@ void ProcessBuilder::take(const ThreadSchedule& record, FileContext& context) {
     model::Thread& thread = process_.threads[index];
     if (!thread_facts_[index].started)
         thread.start_ns = first;
-    if (thread.end_ns == 0 && (record.flags & kThreadEnded))
+    if (thread.end_ns == 0 && (record.flags & kScheduleEnded))
         thread.end_ns = last;
     if (const std::string name = context.text(record.name); !name.empty())
         thread.name = name;
@@ -103,7 +100,7 @@ void ProcessBuilder::take(const ThreadSchedule& record, FileContext& context) {
     thread.voluntary_switches = record.voluntary_switches;
     thread.involuntary_switches = record.involuntary_switches;
     thread.migrations = record.migrations;
-    thread.migrations_exact = (record.flags & kMigrationsExact) != 0;
+    thread.migrations_exact = (record.flags & kScheduleExactMigrations) != 0;
     thread.minor_faults = record.minor_faults;
     thread.major_faults = record.major_faults;
     thread.allowed_cpus = context.cpus(record.allowed_cpus);
@@ -204,7 +201,7 @@ void ProcessBuilder::take(const HeapSite& record, FileContext& context) {
         heap_sites_.resize(process_.paths.size(), 0);
     model::Heap& heap = process_.heap;
     heap.recorded = true;
-    heap.every_event |= record.mode == 1;
+    heap.every_event |= record.mode == static_cast<uint32_t>(HeapSiteMode::every_event);
     if (heap_sites_[leaf] == 0) {
         heap.sites.push_back({.path = leaf});
         heap_sites_[leaf] = static_cast<uint32_t>(heap.sites.size());

@@ -45,7 +45,7 @@ void ProcessImages::seen(const ProcessSeen& record, const FileContext& context) 
 
 void ProcessImages::started(const ProcessStart& record, const FileContext& context, size_t file, bool file_closed) {
     Image image{.begin_ns = context.time(record.time_ns),
-                .by_exec = (record.flags & 1) == 0,
+                .by_exec = (record.flags & kStartForked) == 0,
                 .from_shim = true,
                 .file = file,
                 .process = {}};

@@ -1,4 +1,5 @@
-// The records' fields as data: for dumping them, and for the documentation of the format by offset.
+// The records' fields as data: for dumping them, and for the documentation of the format by offset. All of it comes
+// from include/plumb/trace_format.h.
 #pragma once
 
 #include <cstddef>
@@ -9,7 +10,7 @@ namespace plumb::trace {
 
 enum class FieldKind {
     number,
-    address, // shown in hexadecimal
+    address, // and whatever means nothing but itself: shown in hexadecimal
     flags,   // likewise
     string,  // StringId
     node,    // NodeId
@@ -33,10 +34,23 @@ struct RecordDescription {
     const char* what;
     uint32_t size; // bytes in this version
     std::span<const Field> fields; // by offset, the RecordHeader left out
+    const char* notes; // what else must hold; may be empty
+};
+
+struct EnumerationValue {
+    uint64_t value;
+    const char* name;
+    const char* what; // may be empty
+};
+
+struct Enumeration { // or a set of flags
+    const char* name;
+    std::span<const EnumerationValue> values;
 };
 
 std::span<const RecordDescription> record_descriptions(); // in the order of trace_format.h
 std::span<const RecordDescription> header_descriptions(); // FileHeader, ChunkHeader, RecordHeader
+std::span<const Enumeration> enumeration_descriptions();
 const RecordDescription* describe_record(uint16_t type);  // null: not known
 
 } // namespace plumb::trace

@@ -128,6 +128,8 @@ std::string describe_format() {
         text += record.type == 0 ? fmt::format("\n{}: {} bytes, {}\n", record.name, record.size, record.what)
                                  : fmt::format("\n{} (type {}): {} bytes, {}\n", record.name, record.type, record.size,
                                                record.what);
+        if (*record.notes)
+            text += fmt::format("{}\n", record.notes);
         text += "  offset  size  field\n";
         for (const Field& field : record.fields)
             text += fmt::format("  {:>6}  {:>4}  {}{}{}\n", field.offset, field.size, field.name,
@@ -137,6 +139,12 @@ std::string describe_format() {
         add(header);
     for (const RecordDescription& record : record_descriptions())
         add(record);
+    text += "\nValues of fields whose description begins with one of these names:\n";
+    for (const Enumeration& enumeration : enumeration_descriptions()) {
+        text += fmt::format("\n{}\n", enumeration.name);
+        for (const EnumerationValue& value : enumeration.values)
+            text += fmt::format("  {:>#10x}  {}{}{}\n", value.value, value.name, *value.what ? ": " : "", value.what);
+    }
     return text;
 }
 

@@ -146,11 +146,13 @@ enum class RecordType : uint16_t {
 
 using StringId = uint32_t;
 using NodeId = uint32_t;
+using Address = uint64_t;
+using Opaque = uint64_t; // means nothing but itself: a handle, a hash
 
 // Followed by `length` bytes, no NUL, padded with zeros to a multiple of 8. Longer texts are cut at 65,000 bytes.
 struct String {
     RecordHeader header;
-    StringId id;     // 8
+    uint32_t id;     //  8  by which StringIds refer to it
     uint32_t length; // 12  bytes
 };
 static_assert(sizeof(String) == 16);
@@ -167,9 +169,12 @@ struct ProcessStart {
     int32_t rank_count;       // 40  -1: none
     int32_t local_rank;       // 44  -1: none
     StringId launcher;        // 48  "openmpi", "hydra", "slurm", "pmix"
-    uint32_t flags;           // 52  bit 0: this image began by fork without exec
+    uint32_t flags;           // 52  ProcessStartFlags
 };
 static_assert(sizeof(ProcessStart) == 56);
+enum ProcessStartFlags : uint32_t {
+    kStartForked = 1u << 0, // this image began by fork without exec
+};
 
 // none: an exec that was recorded as the end and then failed: the record does not count.
 enum class EndKind : uint32_t { none = 0, exit = 1, quick_exit = 2, exec = 3, abort = 4 };
@@ -185,7 +190,7 @@ static_assert(sizeof(ProcessEnd) == 24);
 struct ThreadStart {
     RecordHeader header;     //     header.tid is the new thread
     uint64_t time_ns;        //  8
-    uint64_t start_routine;  // 16  address, 0: the first thread
+    Address start_routine;   // 16  address, 0: the first thread
     uint32_t creator_tid;    // 24
     NodeId creation_path;    // 28
 };
@@ -219,8 +224,8 @@ struct ModuleLoad {
     uint32_t id;             //  8
     uint32_t pid;            // 12
     uint64_t time_ns;        // 16  when it appeared
-    uint64_t start;          // 24
-    uint64_t end;            // 32  first address behind it
+    Address start;           // 24
+    Address end;             // 32  first address behind it
     uint64_t file_offset;    // 40  of `start`
     uint64_t device;         // 48  major << 32 | minor
     uint64_t inode;          // 56
@@ -246,12 +251,16 @@ struct PathNode {
     RecordHeader header;
     NodeId id;        //  8
     NodeId parent;    // 12  0: outermost frame
-    uint64_t address; // 16
+    Address address;  // 16
     uint32_t pid;     // 24  whose address space; 0: the file's own process
-    uint32_t flags;   // 28  bit 0: a sampled instruction, not a return address; bit 1: kernel address
+    uint32_t flags;   // 28  PathNodeFlags
 };
 static_assert(sizeof(PathNode) == 32);
-enum PathNodeFlags : uint32_t { kPathLeaf = 1u << 0, kPathKernel = 1u << 1, kPathTruncated = 1u << 2 };
+enum PathNodeFlags : uint32_t {
+    kPathLeaf = 1u << 0,      // a sampled instruction, not a return address
+    kPathKernel = 1u << 1,    // a kernel address
+    kPathTruncated = 1u << 2, // there were frames further out
+};
 
 struct HeapTotals {
     RecordHeader header;       //     header.tid: the thread
@@ -266,6 +275,8 @@ struct HeapTotals {
 };
 static_assert(sizeof(HeapTotals) == 320);
 
+enum class HeapSiteMode : uint32_t { sampled = 0, every_event = 1 };
+
 // Sample mode: estimates (each sampled allocation stands for weight = its inverse probability). Full mode: exact.
 // A path has one record for each thread that allocated there or freed what was allocated there; they are to be
 // added, modulo 2^64 (a thread that only frees has frees without allocations, and a negative peak_live_bytes).
@@ -275,7 +286,7 @@ static_assert(sizeof(HeapTotals) == 320);
 struct HeapSite {
     RecordHeader header;        //     header.tid: the thread
     NodeId path;                //  8
-    uint32_t mode;              // 12  0: sampled, 1: every event
+    uint32_t mode;              // 12  HeapSiteMode
     uint64_t allocations;       // 16
     uint64_t allocated_bytes;   // 24
     uint64_t frees;             // 32  of blocks this path allocated, whoever freed them
@@ -290,14 +301,21 @@ struct HeapSite {
 };
 static_assert(sizeof(HeapSite) == 104);
 
+enum class LargeMapKind : uint32_t {
+    mmap = 1,
+    mremap = 2,
+    program_break = 3, // it grew: brk, sbrk
+    allocator = 4,     // malloc and its kin, above the large limit
+};
+
 // The places of blocks that ended may be used again for later ones. Until 1.2 the end has a record of its own.
 struct LargeMap {
     RecordHeader header;
     uint64_t time_ns; //  8
-    uint64_t address; // 16
+    Address address;  // 16
     uint64_t bytes;   // 24  0: being written
     NodeId path;      // 32
-    uint32_t kind;    // 36  1: mmap, 2: mremap, 3: sbrk/brk growth, 4: malloc above the large limit
+    uint32_t kind;    // 36  LargeMapKind
     uint64_t until_ns; // 40  0: it was not seen to end
 };
 static_assert(sizeof(LargeMap) == 48);
@@ -305,7 +323,7 @@ static_assert(sizeof(LargeMap) == 48);
 struct LargeUnmap {
     RecordHeader header;
     uint64_t time_ns; //  8
-    uint64_t address; // 16
+    Address address;  // 16
     uint64_t bytes;   // 24
 };
 static_assert(sizeof(LargeUnmap) == 32);
@@ -355,7 +373,7 @@ struct AlignSite {
     RecordHeader header;
     uint32_t id;               //  8  from 1
     uint32_t flags;            // 12  AlignFlags
-    uint64_t address;          // 16  of the instruction
+    Address address;           // 16  of the instruction
     uint64_t time_ns;          // 24  first hit
     uint16_t width;            // 32  bytes of one access
     uint16_t instruction_bytes; // 34
@@ -372,8 +390,8 @@ struct AlignCount {
     uint32_t exact;           // 12  1: every hit was counted; 0: a lower bound
     uint64_t hits;            // 16  the sum of `residues`, unless the address could not be told
     uint64_t page_crossings;  // 24  4096-byte pages
-    uint64_t lowest_address;  // 32
-    uint64_t highest_address; // 40
+    Address lowest_address;   // 32
+    Address highest_address;  // 40
     uint64_t last_ns;         // 48  of the last hit that went through the trap
     uint64_t residues[64];    // 56  [address % 64]
 };
@@ -385,15 +403,15 @@ struct AlignAddress {
     RecordHeader header;   //     header.tid: the thread
     uint32_t site;         //  8  AlignSite::id
     uint32_t block_kind;   // 12  BlockKind; statics are `unknown` here: the modules tell them
-    uint64_t address;      // 16
+    Address address;       // 16
     uint64_t time_ns;      // 24
-    uint64_t block_start;  // 32  of the heap block or mapping it lies in, 0: not known
+    Address block_start;   // 32  of the heap block or mapping it lies in, 0: not known
     uint64_t block_bytes;  // 40  as requested
     NodeId block_path;     // 48  who allocated it, 0: not known
     uint32_t padding;      // 52
-    uint64_t base_value;   // 56  of the base register of the operand
-    uint64_t stack_pointer; // 64
-    uint64_t frame_address; // 72  canonical frame address of the function, 0: not known
+    Address base_value;    // 56  of the base register of the operand
+    Address stack_pointer;  // 64
+    Address frame_address;  // 72  canonical frame address of the function, 0: not known
 };
 static_assert(sizeof(AlignAddress) == 80);
 
@@ -418,9 +436,9 @@ static_assert(sizeof(AlignTotals) == 88);
 // Time samples in [start, end) belong to the instruction at `address`.
 struct AlignCode {
     RecordHeader header;
-    uint64_t start;   //  8
-    uint64_t end;     // 16
-    uint64_t address; // 24
+    Address start;    //  8
+    Address end;      // 16
+    Address address;  // 24
 };
 static_assert(sizeof(AlignCode) == 32);
 
@@ -430,12 +448,14 @@ static_assert(sizeof(AlignCode) == 32);
 
 enum class MpiLibrary : uint32_t { unknown = 0, open_mpi = 1, mpich = 2, standard_abi = 3 };
 
+enum class MpiThreadLevel : int32_t { single = 0, funneled = 1, serialized = 2, multiple = 3 };
+
 struct MpiRank {
     RecordHeader header;        //     header.tid: the thread that initialised MPI
     uint32_t library;           //  8  MpiLibrary
     int32_t rank;               // 12  -1: not yet known (MPI_Init did not return)
     int32_t size;               // 16
-    int32_t thread_level;       // 20  as provided: 0 single, 1 funneled, 2 serialized, 3 multiple
+    int32_t thread_level;       // 20  MpiThreadLevel, as provided
     StringId library_version;   // 24
     StringId job;               // 28  what the launcher calls this job, 0: no launcher
     uint32_t flags;             // 32  MpiRankFlags
@@ -470,7 +490,7 @@ struct MpiComm {
     RecordHeader header;
     uint32_t id;          //  8  from 1, private to the file
     uint32_t flags;       // 12  MpiCommFlags
-    uint64_t group_hash;  // 16
+    Opaque group_hash;    // 16
     uint32_t ordinal;     // 24
     int32_t rank;         // 28  the writer's rank in it
     uint32_t size;        // 32
@@ -480,7 +500,7 @@ struct MpiComm {
     NodeId path;          // 48  who made it; 0: MPI itself
     int32_t first;        // 52  world rank of its rank 0
     uint64_t time_ticks;  // 56
-    uint64_t handle;      // 64  what MpiInside::comm calls it; since 1.3
+    Opaque handle;        // 64  what MpiInside::comm calls it; since 1.3
 };
 static_assert(sizeof(MpiComm) == 72);
 enum MpiCommFlags : uint32_t {
@@ -599,7 +619,7 @@ struct MpiRequest {
     int32_t tag;          // 20  negative: any
     uint32_t comm;        // 24  MpiComm::id, 0: not known
     uint32_t tid;         // 28  the thread that began it
-    uint64_t handle;      // 32  not unique: requests that are complete at once share one
+    Opaque handle;        // 32  not unique: requests that are complete at once share one
     uint64_t sequence;    // 40  of a collective: as in MpiCollective
 };
 static_assert(sizeof(MpiRequest) == 48);
@@ -624,15 +644,15 @@ struct MpiInside {
     uint64_t begin_ticks;    //  8  written last; 0: it is not inside
     StringId call;           // 16
     uint32_t kind;           // 20  MpiKind
-    uint64_t return_address; // 24  where in the program it was called
-    uint64_t comm;           // 32  MpiComm::handle, 0: none
+    Address return_address;  // 24  where in the program it was called
+    Opaque comm;             // 32  MpiComm::handle, 0: none
     int32_t source;          // 40  kMpiReceive, kMpiProbe: from whom
     int32_t source_tag;      // 44
     int32_t target;          // 48  kMpiSend: to whom; kMpiCollectiveCall: the root, -1: none
     int32_t target_tag;      // 52
     NodeId path;             // 56  by whom, if this is where the path's innermost frame is; else the site has it
     uint32_t requests;       // 60  kMpiWait: how many it was given
-    uint64_t request;        // 64  kMpiWait: MpiRequest::handle of the first
+    Opaque request;          // 64  kMpiWait: MpiRequest::handle of the first
 };
 static_assert(sizeof(MpiInside) == 72);
 
@@ -690,13 +710,17 @@ struct ThreadSchedule {
     uint64_t system_ns;           // 56
     uint64_t voluntary_switches;  // 64
     uint64_t involuntary_switches; // 72
-    uint64_t migrations;          // 80  seen between reads, a lower bound, unless migrations_exact
+    uint64_t migrations;          // 80  seen between reads, a lower bound, unless kScheduleExactMigrations
     uint64_t minor_faults;        // 88
     uint64_t major_faults;        // 96
     StringId allowed_cpus;        // 104  list format, as last seen
-    uint32_t flags;               // 108  bit 0: migrations are the kernel's own count; bit 1: the thread ended
+    uint32_t flags;               // 108 ThreadScheduleFlags
 };
 static_assert(sizeof(ThreadSchedule) == 112);
+enum ThreadScheduleFlags : uint32_t {
+    kScheduleExactMigrations = 1u << 0, // migrations are the kernel's own count
+    kScheduleEnded = 1u << 1,           // the thread ended
+};
 
 // Intervals lengthen as a run goes on, so that their number grows with the logarithm of its length. A thread
 // (or CPU) that did nothing new in an interval has no record for it.
@@ -716,7 +740,7 @@ static_assert(sizeof(ThreadInterval) == 56);
 struct CpuInterval {
     RecordHeader header;
     uint32_t cpu;        //  8
-    uint32_t flags;      // 12  bit 0: the run may use this CPU
+    uint32_t flags;      // 12  CpuIntervalFlags
     uint64_t begin_ns;   // 16
     uint64_t end_ns;     // 24
     uint64_t user_ns;    // 32  from /proc/stat, tick resolution
@@ -727,6 +751,9 @@ struct CpuInterval {
     uint64_t run_own_ns; // 72  part of it spent by threads of this run (schedstat), as last seen on this CPU
 };
 static_assert(sizeof(CpuInterval) == 80);
+enum CpuIntervalFlags : uint32_t {
+    kCpuAllowed = 1u << 0, // the run may use this CPU
+};
 
 struct NodeMemory {
     RecordHeader header;
@@ -791,7 +818,7 @@ struct AccessSite {
     RecordHeader header;
     uint32_t pid;            //  8
     uint32_t flags;          // 12  AlignFlags
-    uint64_t address;        // 16  of the instruction
+    Address address;         // 16  of the instruction
     uint16_t width;          // 24  bytes
     uint16_t padding[3];     // 26
     uint64_t samples;        // 32
@@ -799,7 +826,7 @@ struct AccessSite {
     uint64_t unaligned;      // 48  of the samples: address % width != 0
     uint64_t line_crossings; // 56
     uint64_t page_crossings; // 64
-    uint64_t last_address;   // 72  of the last sample that was unaligned, else of the last one
+    Address last_address;    // 72  of the last sample that was unaligned, else of the last one
     uint64_t first_ns;       // 80  of the first sample: tells the image of a pid that executed another program
 };
 static_assert(sizeof(AccessSite) == 88);
@@ -858,8 +885,8 @@ struct MemoryArea {
     RecordHeader header; //     header.tid 0
     uint32_t id;         //  8
     uint32_t pid;        // 12
-    uint64_t start;      // 16
-    uint64_t end;        // 24  first address behind it, at its largest
+    Address start;       // 16
+    Address end;         // 24  first address behind it, at its largest
     uint64_t first_ns;   // 32  when it was first seen
     uint32_t flags;      // 40  MemoryAreaFlags
     StringId path;       // 44  as /proc/PID/maps names it, 0: anonymous
@@ -872,7 +899,7 @@ struct MemoryTraffic {
     RecordHeader header;   //     header.tid: the thread
     uint32_t pid;          //  8
     uint32_t area;         // 12  MemoryArea::id, 0: not known
-    uint64_t instruction;  // 16  address
+    Address instruction;   // 16  address
     NodeId path;           // 24  of the first such sample, 0: not known
     uint32_t flags;        // 28  AlignFlags
     uint16_t width;        // 32  bytes
@@ -881,9 +908,9 @@ struct MemoryTraffic {
     uint16_t unknown;      // 38  why page_node is not known: errno of the page, 3 when the process had ended
     uint64_t samples;      // 40
     uint64_t time_ns;      // 48  what they stand for
-    uint64_t lowest_address; // 56
-    uint64_t highest_address; // 64
-    uint64_t last_address; // 72
+    Address lowest_address;  // 56
+    Address highest_address;  // 64
+    Address last_address;  // 72
     uint64_t first_ns;     // 80
     uint64_t last_ns;      // 88
 };
@@ -907,14 +934,14 @@ struct FirstTouch {
     RecordHeader header;   //     header.tid: the thread
     uint32_t pid;          //  8
     uint32_t area;         // 12  MemoryArea::id, 0: not known
-    uint64_t instruction;  // 16  address
+    Address instruction;   // 16  address
     NodeId path;           // 24
     int16_t cpu_node;      // 28
     int16_t page_node;     // 30  where the page lay soon after
     uint64_t samples;      // 32
     uint64_t faults;       // 40  what they stand for
-    uint64_t lowest_address; // 48
-    uint64_t highest_address; // 56
+    Address lowest_address;  // 48
+    Address highest_address;  // 56
     uint64_t first_ns;     // 64
     uint64_t last_ns;      // 72
 };
@@ -941,7 +968,7 @@ struct AccessStride {
     RecordHeader header;
     uint32_t pid;             //  8
     uint32_t flags;           // 12  AlignFlags; a load and a store: the loop writes what it reads there
-    uint64_t address;         // 16  of the instruction
+    Address address;          // 16  of the instruction
     uint16_t width;           // 24  bytes
     uint16_t level;           // 26  of the cache
     uint16_t ways;            // 28
@@ -955,9 +982,9 @@ struct AccessStride {
     uint64_t stride;          // 72  bytes, without its sign
     uint64_t walk;            // 80  accesses from the beginning of the innermost loop to its end, the most that were seen
     uint64_t advance;         // 88  bytes, greatest common divisor of the distances between walks; 0: they are the same
-    uint64_t lowest_address;  // 96  of those sampled
-    uint64_t highest_address; // 104
-    uint64_t last_address;    // 112
+    Address lowest_address;   // 96  of those sampled
+    Address highest_address;  // 104
+    Address last_address;     // 112
     uint64_t padded_stride;   // 120 bytes
     uint64_t seen_ps;         // 128 of one access as timed, 0: not measured
     uint64_t padded_ps;       // 136
@@ -966,7 +993,8 @@ struct AccessStride {
 };
 static_assert(sizeof(AccessStride) == 160);
 
-enum ScatterForm : uint16_t { kScatterGather = 1, kScatterChase = 2 }; // chase: each waits for the one before
+// chase: each access waits for the one before
+enum ScatterForm : uint16_t { kScatterGather = 1, kScatterChase = 2 };
 
 enum PageFlags : uint32_t {
     kPagesEligible = 1u << 0,  // the kernel would give the mapping transparent huge pages
@@ -981,7 +1009,7 @@ struct PageScatter {
     RecordHeader header;
     uint32_t pid;             //  8
     uint32_t flags;           // 12  AlignFlags
-    uint64_t address;         // 16  of the instruction
+    Address address;          // 16  of the instruction
     uint16_t width;           // 24  bytes
     uint16_t form;            // 26  ScatterForm
     uint32_t area_flags;      // 28  MemoryAreaFlags
@@ -992,12 +1020,12 @@ struct PageScatter {
     uint64_t small_ns;        // 56  of that, on small pages
     uint64_t places;          // 64  samples that were looked at closely
     uint64_t pages;           // 72  small pages that these fell into
-    uint64_t lowest_address;  // 80  of them
-    uint64_t highest_address; // 88
-    uint64_t last_address;    // 96
+    Address lowest_address;   // 80  of them
+    Address highest_address;  // 88
+    Address last_address;     // 96
     uint64_t footprint_bytes; // 104 as if all of so much memory were used evenly
-    uint64_t area_start;      // 112
-    uint64_t area_end;        // 120 first address behind it
+    Address area_start;       // 112
+    Address area_end;         // 120 first address behind it
     uint64_t resident_bytes;  // 128 of the mapping, as seen last
     uint64_t huge_bytes;      // 136 of them, by huge pages
     uint64_t timed_bytes;     // 144 memory over which accesses were timed, 0: not timed
@@ -1031,9 +1059,9 @@ struct MemoryStream {
     RecordHeader header;
     uint32_t pid;             //  8
     uint32_t loop;            // 12  the same for all streams of one loop; private to the file
-    uint64_t loop_begin;      // 16  address of the loop's first instruction
-    uint64_t loop_end;        // 24  of its last one
-    uint64_t instruction;     // 32  address, of the access in front
+    Address loop_begin;       // 16  address of the loop's first instruction
+    Address loop_end;         // 24  of its last one
+    Address instruction;      // 32  address, of the access in front
     uint32_t flags;           // 40  AlignFlags, of all accesses of the stream together
     uint16_t width;           // 44  bytes
     uint16_t past_caches;     // 46  1: non-temporal stores, which need not read what they overwrite
@@ -1041,9 +1069,9 @@ struct MemoryStream {
     uint64_t read_bytes;      // 56  from memory, of one round: lines that are stored to are read first
     uint64_t written_bytes;   // 64  to memory, of one round
     uint64_t footprint_bytes; // 72  of all threads, as samples fell
-    uint64_t lowest_address;  // 80
-    uint64_t highest_address; // 88
-    uint64_t last_address;    // 96
+    Address lowest_address;   // 80
+    Address highest_address;  // 88
+    Address last_address;     // 96
     uint64_t samples;         // 104 of the loop, in bursts
     uint64_t first_ns;        // 112 of these: tells the image of a pid that executed another program
     uint64_t last_ns;         // 120
@@ -1091,7 +1119,7 @@ struct SharedLine {
     RecordHeader header;
     uint32_t pid;              //  8
     uint32_t line_bytes;       // 12
-    uint64_t address;          // 16
+    Address address;           // 16
     uint64_t samples;          // 24  of all threads
     uint64_t time_ns;          // 32  what they stand for
     uint64_t pairs;            // 40  samples that followed another one
@@ -1114,14 +1142,14 @@ struct LineUse {
     RecordHeader header;      //     header.tid: the thread
     uint32_t pid;             //  8
     NodeId path;              // 12  of its samples, 0: not known
-    uint64_t line;            // 16  SharedLine::address
-    uint64_t instruction;     // 24  address
+    Address line;             // 16  SharedLine::address
+    Address instruction;      // 24  address
     uint16_t offset;          // 32  of the first byte in the line
     uint16_t width;           // 34  bytes
     uint32_t flags;           // 36  AlignFlags
     uint8_t code[15];         // 40  the instruction's bytes
     uint8_t code_bytes;       // 55
-    uint64_t base_value;      // 56  of the base register of its operand, at the last sample
+    Address base_value;       // 56  of the base register of its operand, at the last sample
     uint64_t samples;         // 64
     uint64_t time_ns;         // 72  what they stand for
     uint64_t shared_ns;       // 80  of that, while other threads were about, and not in a loop that only waits for a value

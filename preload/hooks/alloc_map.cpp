@@ -12,7 +12,7 @@ using namespace plumb::shim;
 
 namespace {
 
-enum Kind : uint32_t { kMap = 1, kRemap = 2, kBreak = 3 }; // trace::LargeMap::kind
+using plumb::trace::LargeMapKind;
 
 // Before the real functions are known: the kernel, as the C library would.
 void* as_pointer(long result) {
@@ -25,7 +25,7 @@ void* as_pointer(long result) {
 template <class Call> void* map(size_t bytes, const void* hook_frame, Call call) {
     void* const address = call();
     if (PLUMB_UNLIKELY(bytes >= kLargeBytes) && address != MAP_FAILED && heap_mode != HeapMode::off)
-        record_large_map(address, bytes, kMap, caller_of(hook_frame));
+        record_large_map(address, bytes, LargeMapKind::mmap, caller_of(hook_frame));
     return address;
 }
 
@@ -82,7 +82,7 @@ void* hook_mremap(void* former, size_t former_bytes, size_t bytes, int flags, ..
                                       flags, word(wanted)));
     }, [](void* result) { return result != MAP_FAILED; });
     if (PLUMB_UNLIKELY(bytes >= kLargeBytes) && address != MAP_FAILED && heap_mode != HeapMode::off)
-        record_large_map(address, bytes, kRemap, caller_of(__builtin_frame_address(0)));
+        record_large_map(address, bytes, LargeMapKind::mremap, caller_of(__builtin_frame_address(0)));
     return address;
 }
 
@@ -94,7 +94,7 @@ void* hook_sbrk(intptr_t increment) {
     }
     void* const former = real->sbrk(increment);
     if (increment >= static_cast<intptr_t>(kLargeBytes) && former != MAP_FAILED && heap_mode != HeapMode::off)
-        record_large_map(former, static_cast<uint64_t>(increment), kBreak, caller_of(__builtin_frame_address(0)));
+        record_large_map(former, static_cast<uint64_t>(increment), LargeMapKind::program_break, caller_of(__builtin_frame_address(0)));
     return former;
 }
 }

@@ -66,7 +66,7 @@ void write_heap(const std::string& path, uint64_t records) {
             for (uint64_t i = done; i < std::min(records, done + kChunkRecords); ++i) {
                 HeapSite site{};
                 site.path = static_cast<NodeId>(1 + i * 7919 % (2 * kPaths));
-                site.mode = 1;
+                site.mode = static_cast<uint32_t>(HeapSiteMode::every_event);
                 site.allocations = 1;
                 site.allocated_bytes = 64;
                 trace.add(site, kPid + static_cast<uint32_t>(i % 8));

@@ -1,15 +1,12 @@
 """Addresses from time samples, held against programs whose arrays are known."""
 
-import collections
 import platform
-import struct
 import unittest
 
 from plumb_test import PROGRAMS, PlumbTest
-from raw_trace import ACCESS_PENALTY, ACCESS_SITE, EVIDENCE, RawTrace
+from trace_reader import FORMAT, Trace
 
-Site = collections.namedtuple("Site", "flags address width samples time_ns unaligned lines pages last_address")
-LOAD, STORE, PACKED = 1, 2, 32
+PACKED, MISSING = FORMAT.value("AlignFlags", "kAlignPacked"), FORMAT.value("EvidenceState", "missing")
 
 
 class AddressSampling(PlumbTest):
@@ -25,34 +22,30 @@ class AddressSampling(PlumbTest):
             elif kind == "array":
                 arrays[words[0]] = (int(words[1], 16), int(words[1], 16) + int(words[2]))
         (path,) = self.run_directory.glob("node-*.plumb")
-        trace = RawTrace(path)
-        for body in (record.body for record in trace.of(EVIDENCE)):
-            source, state, why, _, _ = struct.unpack_from("<IIIII", body)
-            if trace.strings[source] == "address-sampling" and state == 3:
-                self.skipTest(trace.strings[why])
-            if trace.strings[source] == "perf-sampling" and state == 3:
-                self.skipTest(trace.strings[why])
+        trace = Trace(path)
+        for source in "address-sampling", "perf-sampling":
+            state, why, _ = trace.evidence().get(source, (None, None, None))
+            if state == MISSING:
+                self.skipTest(why)
         sites, crossings = [], 0
-        for record in trace.of(ACCESS_SITE):
-            _, flags, address, width, samples, time_ns, unaligned, lines, pages, last, first_ns = struct.unpack_from(
-                "<IIQH6xQQQQQQQ", record.body)
-            self.assertGreater(first_ns, 0)
-            crossings += lines
-            if code[0] <= address < code[1]:
-                sites.append(Site(flags, address, width, samples, time_ns, unaligned, lines, pages, last))
+        for site in trace.of("AccessSite"):
+            self.assertGreater(site["first_ns"], 0)
+            crossings += site["line_crossings"]
+            if code[0] <= site["address"] < code[1]:
+                sites.append(site)
         # What unaligned accesses cost is measured by the runs that have them, and by no other.
-        self.penalties = [struct.unpack_from("<11QI", record.body) for record in trace.of(ACCESS_PENALTY)]
+        self.penalties = trace.of("AccessPenalty")
         self.assertEqual(len(self.penalties), 1 if crossings else 0)
         return sites, arrays
 
     def check_arrays(self, kernel, names, at_least):
         sites, arrays = self.sampled(kernel)
-        total = sum(site.samples for site in sites)
+        total = sum(site["samples"] for site in sites)
         self.assertGreater(total, 200, sites)  # of about 1,000 that were taken
-        inside = sum(site.samples for site in sites
-                     if any(arrays[name][0] <= site.last_address < arrays[name][1] for name in names))
+        inside = sum(site["samples"] for site in sites
+                     if any(arrays[name][0] <= site["last_address"] < arrays[name][1] for name in names))
         self.assertGreaterEqual(inside / total, at_least, sites)
-        self.assertEqual([site for site in sites if site.unaligned or site.lines], [])  # all their accesses are aligned
+        self.assertEqual([site for site in sites if site["unaligned"] or site["line_crossings"]], [])  # all their accesses are aligned
 
     def test_triad(self):
         self.check_arrays("triad", "abc", 0.9)
@@ -72,12 +65,13 @@ class AddressSampling(PlumbTest):
     def shares(self, kernel, offset):
         """Of the kernel's vector accesses, the samples that were unaligned, across lines, across pages, as shares."""
         sites, _ = self.sampled(kernel, offset)
-        vectors = [site for site in sites if site.flags & PACKED]
+        vectors = [site for site in sites if site["flags"] & PACKED]
         self.assertTrue(vectors, sites)
-        self.assertEqual({site.width for site in vectors}, {16})
-        total = sum(site.samples for site in vectors)
+        self.assertEqual({site["width"] for site in vectors}, {16})
+        total = sum(site["samples"] for site in vectors)
         self.assertGreater(total, 200)
-        return [sum(getattr(site, field) for site in vectors) / total for field in ("unaligned", "lines", "pages")]
+        return [sum(site[field] for site in vectors) / total
+                for field in ("unaligned", "line_crossings", "page_crossings")]
 
     @unittest.skipUnless(platform.machine() == "x86_64", "x86-64 only")
     def test_vector_accesses_that_cross_lines(self):
@@ -97,12 +91,11 @@ class AddressSampling(PlumbTest):
         self.assertEqual(unaligned, 1)
         self.assertGreater(lines, 0.12)
         self.assertLess(pages, lines)
-        (_, aligned_load, _, line_load, page_load, aligned_store, _, line_store, page_store, locked, split_lock, _), = (
-            self.penalties)
-        for figure in aligned_load, line_load, page_load, aligned_store, line_store, page_store, locked:
-            self.assertGreater(figure, 0)
-        self.assertGreater(locked, aligned_load)
-        self.assertEqual(split_lock, 0)  # nobody made one: none is made to measure it
+        (penalty,) = self.penalties
+        for figure in "aligned_load", "line_load", "page_load", "aligned_store", "line_store", "page_store", "locked":
+            self.assertGreater(penalty[figure + "_ps"], 0, figure)
+        self.assertGreater(penalty["locked_ps"], penalty["aligned_load_ps"])
+        self.assertEqual(penalty["split_lock_ps"], 0)  # nobody made one: none is made to measure it
 
 
 if __name__ == "__main__":

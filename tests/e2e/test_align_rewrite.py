@@ -34,10 +34,10 @@ class RewrittenSites(ShimTest):
                     hits.setdefault(name, []).append(counts)
         (counts,) = hits["hot_load"]
         self.assertEqual([count["hits"] for count in counts], [n] * threads)
-        self.assertEqual([count["residue_1"] for count in counts], [n] * threads)
+        self.assertEqual([count["residues"][1] for count in counts], [n] * threads)
         for counts in hits["hot_add"]:  # one instruction or two
             self.assertEqual([count["hits"] for count in counts], [n] * threads)
-            self.assertEqual([count["residue_62"] for count in counts], [n] * threads)
+            self.assertEqual([count["residues"][62] for count in counts], [n] * threads)
         totals = trace.of("AlignTotals")
         all_hits = sum(count["hits"] for count in trace.of("AlignCount"))
         self.assertEqual(sum(entry["hits"] for entry in totals), all_hits)

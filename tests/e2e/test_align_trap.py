@@ -68,11 +68,11 @@ class AlignmentTrap(ShimTest):
         trace = self.trace()
         found = self.hits(trace, "align_known")
         (_, site, (count,)), = found["store_8"]
-        self.assertEqual((count["page_crossings"], count["residue_60"]), (2 * n, 2 * n))
+        self.assertEqual((count["page_crossings"], count["residues"][60]), (2 * n, 2 * n))
         self.assertEqual(count["lowest_address"], count["highest_address"])
         self.assertEqual(count["lowest_address"] % 4096, 4092)
         (_, site, (count,)), = found["load_4"]
-        self.assertEqual([count[f"residue_{i}"] for i in range(64)], [n // 16 if i % 4 == 1 else 0 for i in range(64)])
+        self.assertEqual(count["residues"], [n // 16 if i % 4 == 1 else 0 for i in range(64)])
         self.assertEqual(count["highest_address"] - count["lowest_address"], 127 * 4)
         kept = [entry for entry in trace.of("AlignAddress") if entry["site"] == site["id"]]
         first = count["lowest_address"]

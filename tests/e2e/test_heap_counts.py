@@ -5,8 +5,8 @@ import math
 import os
 import unittest
 
+from heap_trace import WORD, heap_traces
 from plumb_test import PROGRAMS, PlumbTest
-from trace_records import WORD, traces
 
 OK, LIMITED = 1, 2  # trace::EvidenceState
 ALLOCATORS = [library for library in sorted(glob.glob("/usr/lib/*/lib*malloc.so.*"))  # each with its own operator new
@@ -21,10 +21,10 @@ class HeapCounts(PlumbTest):
                            options=("--no-report", "--without", "sample", f"--heap={mode}"),
                            env={**os.environ, **(environment or {})})
         functions = dict(line.split() for line in done.stdout.splitlines())
-        found = traces(self.run_directory)
+        found = heap_traces(self.run_directory)
         self.assertEqual(len(found), processes, done.stderr)
         for trace in found:
-            self.assertEqual(trace.dropped_records, 0)
+            self.assertEqual(trace.dropped, 0)
         return found, {name: self.ending_in(found[0], int(address, 16)) for name, address in functions.items()}
 
     def ending_in(self, trace, start):
@@ -43,7 +43,7 @@ class HeapCounts(PlumbTest):
         (trace,), _ = self.known("grow", 500)
         self.assertEqual(trace.site_sum("allocations"), trace.total("allocations") + trace.total("reallocations"))
         self.assertEqual(trace.site_sum("allocated_bytes"), trace.total("allocated_bytes"))
-        self.assertEqual(sum(sum(totals.size_histogram) for totals in trace.totals),
+        self.assertEqual(sum(sum(totals["size_histogram"]) for totals in trace.totals),
                          trace.total("allocations") + trace.total("reallocations"))
 
     def test_leak_of_known_size(self):
@@ -107,15 +107,15 @@ class HeapCounts(PlumbTest):
             with self.subTest(library):
                 self.setUp()
                 (trace,), _ = self.known("churn", 10, environment={"LD_PRELOAD": library})
-                state, why = trace.evidence["heap"]
+                state, why, _ = trace.evidence()["heap"]
                 self.assertEqual(state, OK, why)
 
     def evidence_of_cpp(self, mode, environment):
         """Runs a C++ program whose list has 1000 nodes; returns its trace and what is said of the heap."""
         self.record(PROGRAMS / "heap_mix", 20, 1, check=0,
                     options=("--no-report", "--without", "sample", f"--heap={mode}"), env={**os.environ, **environment})
-        trace, = traces(self.run_directory)
-        return trace, *trace.evidence["heap"]
+        trace, = heap_traces(self.run_directory)
+        return trace, *trace.evidence()["heap"][:2]
 
     def test_operator_new_of_the_c_library_is_counted(self):
         for mode in ("full", "sample"):

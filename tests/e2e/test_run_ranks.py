@@ -8,7 +8,7 @@ import time
 import unittest
 
 from plumb_test import PLUMB, PROGRAMS, PlumbTest, may_run_as_nobody
-from raw_trace import CPU_INTERVAL, OTHER_PROCESS, RawTrace
+from trace_reader import Trace
 
 LAUNCHERS = {
     "openmpi": {"OMPI_COMM_WORLD_RANK": "{rank}", "OMPI_COMM_WORLD_SIZE": "{count}", "PMIX_NAMESPACE": "job@17"},
@@ -39,11 +39,10 @@ class Ranks(PlumbTest):
                 state = json.loads((run / "run.json").read_text())
                 self.assertEqual(state["state"], "finished")
                 self.assertEqual(state["recorders"], {"expected": 3, "started": 3, "finished": 3})
-                traces = [RawTrace(path) for path in run.glob("node-*.plumb")]
+                traces = [Trace(path) for path in run.glob("node-*.plumb")]
                 self.assertEqual(len(traces), 3)
-                self.assertEqual(sum(bool(trace.of(CPU_INTERVAL)) for trace in traces), 1, "one watches the node")
-                others = {trace.strings[int.from_bytes(record.body[:4], "little")]
-                          for trace in traces for record in trace.of(OTHER_PROCESS)}
+                self.assertEqual(sum(bool(trace.of("CpuInterval")) for trace in traces), 1, "one watches the node")
+                others = {other["name"] for trace in traces for other in trace.of("OtherProcess")}
                 self.assertNotIn("ranked", others, "a rank was taken for another program")
 
     @unittest.skipUnless(may_run_as_nobody(PLUMB), "needs root to become someone else, who can reach the tool")
@@ -63,7 +62,7 @@ class Ranks(PlumbTest):
             time.sleep(0.1)
         (self.scratch / "go").touch()
         self.assertEqual([rank.wait(timeout=60) for rank in ranks], [0] * count)
-        evidence = [RawTrace(path).evidence()["perf-sampling"] for path in self.run_directory.glob("node-*.plumb")]
+        evidence = [Trace(path).evidence()["perf-sampling"] for path in self.run_directory.glob("node-*.plumb")]
         self.assertEqual(len(evidence), count)
         missing = [why for state, why, _ in evidence if state not in (1, 2)]
         self.assertEqual(missing, [])

@@ -2,12 +2,11 @@
 
 import os
 import shutil
-import struct
 import subprocess
 import unittest
 
 from plumb_test import PLUMB, PROGRAMS, PlumbTest, has_mount_namespaces, may_run_as_nobody, of_times
-from raw_trace import CPU_INTERVAL, RECORDER_COST, THREAD_INTERVAL, recorder_trace
+from recorder_trace import recorder_trace
 
 STATIC, FOREIGN, PRIVILEGED = 2, 4, 8  # flags of ProcessSeen
 
@@ -86,7 +85,7 @@ class Recording(PlumbTest):
     @of_times
     def test_threads(self):
         trace = self.trace(PROGRAMS / "burn", "0.5", "4")
-        run = [run_ns / 1e9 for _, _, name, run_ns, _, _ in trace.threads() if name == "burn"]
+        run = [thread["run_ns"] / 1e9 for thread in trace.threads("burn")]
         self.assertEqual(len(run), 4)
         for seconds in run:
             self.assertAlmostEqual(seconds, 0.5, delta=0.1)
@@ -95,34 +94,33 @@ class Recording(PlumbTest):
     def test_waiting_for_a_cpu_is_seen(self):
         cpu = min(os.sched_getaffinity(0))
         trace = self.trace("taskset", "-c", cpu, PROGRAMS / "burn", "0.5", "3")
-        threads = [thread for thread in trace.threads() if thread[2] == "burn"]
-        self.assertEqual({allowed for *_, allowed in threads}, {str(cpu)})
-        for _, _, _, run_ns, delay_ns, _ in threads:
-            self.assertGreater(delay_ns, run_ns, "three on one CPU: each waits for two others")
-        places = {struct.unpack_from("<Ii", record.body)[1] for record in trace.of(THREAD_INTERVAL)}
+        threads = trace.threads("burn")
+        self.assertEqual({thread["allowed_cpus"] for thread in threads}, {str(cpu)})
+        for thread in threads:
+            self.assertGreater(thread["run_delay_ns"], thread["run_ns"], "three on one CPU: each waits for two others")
+        places = {interval["cpu"] for interval in trace.of("ThreadInterval")}
         self.assertEqual(places, {cpu})
 
     @of_times
     def test_cpu_intervals_carry_the_runs_own_time(self):
         trace = self.trace(PROGRAMS / "burn", "1")
-        own = sum(struct.unpack_from("<IIQQQQQQQQ", record.body)[9] for record in trace.of(CPU_INTERVAL))
+        own = sum(interval["run_own_ns"] for interval in trace.of("CpuInterval"))
         self.assertAlmostEqual(own / 1e9, 1, delta=0.15)
 
     def test_number_of_records_does_not_follow_time(self):
         short = self.trace(PROGRAMS / "burn", "0.5", options=["--rate=2000"])
-        first = len([r for r in short.records if r.type == 9])
+        first = len(short.of("PathNode"))
         shutil.rmtree(self.run_directory)
         long = self.trace(PROGRAMS / "burn", "2", options=["--rate=2000"])
-        self.assertLess(len([r for r in long.records if r.type == 9]), 3 * first + 100)
+        self.assertLess(len(long.of("PathNode")), 3 * first + 100)
 
     @of_times
     def test_budget_slows_sampling_and_keeps_its_sum(self):
         trace = self.trace(PROGRAMS / "burn", "5", options=["--rate=9000", "--budget=1"])
         pid = self.main_of(trace, "burn")[0]
-        cost = struct.unpack("<7Q", trace.of(RECORDER_COST)[0].body)
-        samples, throttled_ns, period_ns = cost[1], cost[4], cost[6]
-        self.assertGreater(throttled_ns, 0)
-        self.assertLess(samples * period_ns, 0.8 * self.used_ns(trace, pid), "as many samples as without a budget")
+        cost = trace.of("RecorderCost")[0]
+        self.assertGreater(cost["throttled_ns"], 0)
+        self.assertLess(cost["samples"] * cost["sample_period_ns"], 0.8 * self.used_ns(trace, pid), "as many samples as without a budget")
         # Right on average; one run has some hundred slices.
         self.assertAlmostEqual(trace.sampled_ns(pid) / self.used_ns(trace, pid), 1, delta=0.5)
 
@@ -145,7 +143,7 @@ class WithoutPerf(PlumbTest):
         self.assertIn("perf_event_open", why)
         self.assertTrue(enable)
         self.assertTrue([p for p in trace.processes() if p[1].endswith("/burn")])
-        run = [run_ns for _, _, name, run_ns, _, _ in trace.threads() if name == "burn"]
+        run = [thread["run_ns"] for thread in trace.threads("burn")]
         self.assertEqual(len(run), 2)
         # What a thread did after the last look at it nobody saw: a tenth of a second, more where the recorder got no CPU.
         self.assertGreater(sum(run) / 1e9, 2 * 0.7)

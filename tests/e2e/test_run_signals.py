@@ -9,7 +9,7 @@ import time
 import unittest
 
 from plumb_test import PLUMB, PROGRAMS, PlumbTest
-from raw_trace import recorder_trace
+from recorder_trace import recorder_trace
 
 
 def child_of(pid):

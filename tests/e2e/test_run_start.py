@@ -8,7 +8,7 @@ import subprocess
 import unittest
 
 from plumb_test import PLUMB, PROGRAMS, PlumbTest, has_mount_namespaces
-from raw_trace import PROCESS_SEEN, recorder_trace
+from recorder_trace import recorder_trace
 
 
 class Failures(PlumbTest):
@@ -95,7 +95,7 @@ class Failures(PlumbTest):
                 f"cp -r {disk}/run {self.run_directory}")
         done = subprocess.run(["unshare", "-m", "sh", "-c", line], capture_output=True, text=True)
         self.assertEqual((done.returncode, done.stdout), (0, "done\n"), done.stderr)
-        self.assertTrue(recorder_trace(self.run_directory).of(PROCESS_SEEN))
+        self.assertTrue(recorder_trace(self.run_directory).of("ProcessSeen"))
 
 
 class Starts(PlumbTest):

@@ -8,7 +8,7 @@ import subprocess
 import unittest
 
 from plumb_test import PLUMB, PROGRAMS, PlumbTest
-from raw_trace import CPU_INTERVAL, RawTrace
+from trace_reader import Trace
 
 
 class Unrecorded(PlumbTest):
@@ -129,8 +129,8 @@ class NoLocks(PlumbTest):
             self.assertEqual([rank.wait(timeout=60) for rank in ranks], [0] * 4)
             self.assertEqual(json.loads((run / "run.json").read_text())["recorders"],
                              {"expected": 4, "started": 4, "finished": 4})
-            traces = [RawTrace(path) for path in run.glob("node-*.plumb")]
-            watching = [trace for trace in traces if trace.of(CPU_INTERVAL)]
+            traces = [Trace(path) for path in run.glob("node-*.plumb")]
+            watching = [trace for trace in traces if trace.of("CpuInterval")]
             self.assertEqual(len(watching), 1, "one watches the node")
             self.assertIn("flock fails", watching[0].evidence()["run-directory"][1])
 

@@ -6,9 +6,9 @@ import subprocess
 import tempfile
 import unittest
 
+from heap_trace import heap_traces
 from plumb_test import PlumbTest
 from shim_test import SHIM_PROGRAMS, ShimTest
-from trace_records import traces
 
 
 class BadDays(ShimTest):
@@ -118,7 +118,7 @@ class BadDays(ShimTest):
         self.assertEqual(done.returncode, 0, done.stderr)
         trace = self.trace()
         self.assertEqual(trace.end, ("exit", 0))
-        heap, = traces(self.run_directory)
+        heap, = heap_traces(self.run_directory)
         self.assertGreaterEqual(heap.site_sum("allocations"), 4096)
 
     def test_no_descriptor_left(self):

@@ -46,7 +46,7 @@ class GuestTest(PlumbTest):
         """The machine as it was recorded: hwloc's XML."""
         trace = self.node_trace(run)
         record = trace.of("Topology")[0]
-        parts = range(record["xml"], record["xml"] + record["xml_parts"])
+        parts = range(record["xml_id"], record["xml_id"] + record["xml_parts"])
         return ElementTree.fromstring("".join(trace.strings[part] for part in parts).encode())
 
 

@@ -133,7 +133,7 @@ TEST_CASE("the shim's and the recorder's accounts of one process become one") {
         site.peak_live_bytes = tid == 42 ? 900 : 12345;
         site.freed_bytes = tid == 42 ? 0 : 300;
         site.path = alloc;
-        site.mode = 1;
+        site.mode = static_cast<uint32_t>(HeapSiteMode::every_event);
         site.allocations = 5;
         shim.add(site, tid);
     }

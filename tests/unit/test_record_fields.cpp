@@ -1,62 +1,12 @@
-// The format's documentation cannot drift: field table, trace_format.h and the dump agree.
+// The format as documentation and as dumps. That the catalogue is trace_format.h is checked by the compiler.
 #include "synthetic_trace.h"
 #include "trace/record_text.h"
 
 #include <catch2/catch.hpp>
-#include <fstream>
-#include <map>
 #include <nlohmann/json.hpp>
-#include <regex>
 
 using namespace plumb::trace;
 using Catch::Contains;
-
-namespace {
-
-struct Comment {
-    uint32_t offset;
-    std::string text;
-};
-
-// The comments "// OFFSET  text" of a struct's fields, by struct and field.
-std::map<std::string, std::map<std::string, Comment>> comments_of_format() {
-    std::ifstream header(PLUMB_TRACE_FORMAT_HEADER);
-    const std::regex begin(R"(^struct (\w+) \{.*)");
-    const std::regex field(R"(^    \w+ (\w+)(?:\[\d+\])?; *// +(\d+) *(.*)$)");
-    std::map<std::string, std::map<std::string, Comment>> comments;
-    std::string line, current;
-    for (std::smatch match; std::getline(header, line);)
-        if (std::regex_match(line, match, begin))
-            current = match[1];
-        else if (std::regex_match(line, match, field))
-            comments[current][match[1]] = {static_cast<uint32_t>(std::stoul(match[2])), match[3]};
-    return comments;
-}
-
-} // namespace
-
-TEST_CASE("the comments of trace_format.h tell the true offsets and the same as the dump's documentation") {
-    const auto comments = comments_of_format();
-    REQUIRE(comments.size() > 20);
-    size_t compared = 0;
-    const auto compare = [&](const RecordDescription& record) {
-        for (const Field& field : record.fields) {
-            const auto fields = comments.find(record.name);
-            if (fields == comments.end() || !fields->second.contains(field.name))
-                continue;
-            const Comment& comment = fields->second.at(field.name);
-            INFO(record.name << "::" << field.name);
-            CHECK(comment.offset == field.offset);
-            CHECK(comment.text == field.what);
-            ++compared;
-        }
-    };
-    for (const auto& record : record_descriptions())
-        compare(record);
-    for (const auto& header : header_descriptions())
-        compare(header);
-    CHECK(compared > 150);
-}
 
 TEST_CASE("the documentation names every record and field") {
     const std::string text = describe_format();
@@ -65,6 +15,7 @@ TEST_CASE("the documentation names every record and field") {
         for (const Field& field : record.fields)
             CHECK_THAT(text, Contains(std::string("  ") + field.name));
     }
+    CHECK_THAT(text, Contains("\nLargeMapKind\n") && Contains("0x3  program_break: it grew: brk, sbrk\n"));
 }
 
 TEST_CASE("a record as text and as JSON") {

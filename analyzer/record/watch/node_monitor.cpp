@@ -53,7 +53,7 @@ void NodeMonitor::read_cpus(uint64_t now_ns, bool last) {
         const auto since = [](uint64_t end, uint64_t start) { return end > start ? end - start : 0; };
         trace::CpuInterval interval{};
         interval.cpu = static_cast<uint32_t>(cpu);
-        interval.flags = std::ranges::binary_search(allowed_, cpu) ? 1 : 0;
+        interval.flags = std::ranges::binary_search(allowed_, cpu) ? uint32_t{trace::kCpuAllowed} : 0;
         interval.begin_ns = interval_begin_ns_;
         interval.end_ns = now_ns;
         interval.user_ns = since(times.user_ns, begin.user_ns);

@@ -153,7 +153,8 @@ void ThreadMonitor::write(Thread& thread, uint64_t now_ns, bool ended) {
     update(record.migrations, last.migrations - base.migrations);
     update(record.minor_faults, last.minor_faults - base.minor_faults);
     update(record.major_faults, last.major_faults - base.major_faults);
-    update(record.flags, (thread.exact_migrations ? 1u : 0u) | (ended ? 2u : 0u));
+    update(record.flags, (thread.exact_migrations ? uint32_t{trace::kScheduleExactMigrations} : 0) |
+                             (ended ? uint32_t{trace::kScheduleEnded} : 0));
 }
 
 void ThreadMonitor::write_interval(Thread& thread, uint64_t now_ns) {

@@ -60,8 +60,6 @@ ThreadHeap* glance() {
                                                                      : nullptr;
 }
 
-constexpr uint32_t kBreakGrown = 3, kFromMalloc = 4; // trace::LargeMap::kind
-
 void note_request(ThreadHeap* heap, uint64_t bytes) {
     trace::HeapTotals* const totals = heap->totals;
     add_to(totals->allocated_bytes, bytes);
@@ -90,7 +88,7 @@ void note_full(const Guard& guard, ThreadHeap* heap, const PendingAllocation& pe
     if (__builtin_expect(pending.timer.started(), 0))
         add_to(site->lock_wait_ns, pending.timer.blocked_ns());
     if (__builtin_expect(bytes >= kLargeBytes, 0))
-        large_block_begins(guard, reinterpret_cast<uint64_t>(block), bytes, kFromMalloc, site->path);
+        large_block_begins(guard, reinterpret_cast<uint64_t>(block), bytes, trace::LargeMapKind::allocator, site->path);
 }
 
 void note_sampled(const Guard& guard, ThreadHeap* heap, const PendingAllocation& pending, void* block,
@@ -122,7 +120,7 @@ void note_sampled(const Guard& guard, ThreadHeap* heap, const PendingAllocation&
         __atomic_add_fetch(&live_refused, 1, __ATOMIC_RELAXED);
     }
     if (bytes >= kLargeBytes)
-        large_block_begins(guard, reinterpret_cast<uint64_t>(block), bytes, kFromMalloc, live.path);
+        large_block_begins(guard, reinterpret_cast<uint64_t>(block), bytes, trace::LargeMapKind::allocator, live.path);
 }
 
 void note_block(const Guard& guard, ThreadHeap* heap, const PendingAllocation& pending, void* block,
@@ -289,7 +287,7 @@ void end_reallocation(const PendingReallocation& pending, void* block, const Fra
 
 // These two may be called by an allocator that holds its locks (jemalloc maps memory through the hook): nothing here
 // may allocate, so neither is a thread adopted nor a stack looked for.
-void record_large_map(void* address, uint64_t bytes, uint32_t kind, const Frame& caller) {
+void record_large_map(void* address, uint64_t bytes, trace::LargeMapKind kind, const Frame& caller) {
     if (!this_thread)
         return;
     const KeepErrno keep;
@@ -298,7 +296,7 @@ void record_large_map(void* address, uint64_t bytes, uint32_t kind, const Frame&
     if (!guard || !(heap = heap_of(guard)))
         return;
     const trace::NodeId path = heap->knows_stack() ? heap->path_at(guard, caller) : 0;
-    if (kind != kBreakGrown)
+    if (kind != trace::LargeMapKind::program_break)
         mapping_insert(reinterpret_cast<uint64_t>(address), bytes, path);
     large_block_begins(guard, reinterpret_cast<uint64_t>(address), bytes, kind, path);
 }
@@ -330,7 +328,7 @@ void start_heap_events(HeapMode mode, uint64_t mean_sample_bytes) {
     live_refused = 0;
     start_large_blocks();
     heap_peak.reset();
-    set_heap_site_mode(mode == HeapMode::full);
+    set_heap_site_mode(mode == HeapMode::full ? trace::HeapSiteMode::every_event : trace::HeapSiteMode::sampled);
     live_reset();
     watch_always(nullptr); // free(NULL) is not a free
     heap_mode = mode; // other threads, if there are any, may notice a little later

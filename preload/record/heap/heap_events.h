@@ -83,8 +83,8 @@ struct PendingReallocation {
 PendingReallocation begin_reallocation(void* block, uint64_t bytes);
 void end_reallocation(const PendingReallocation&, void* block, const Frame& caller); // block null: it failed
 
-// Large mappings made by the program itself. kind: see trace::LargeMap.
-void record_large_map(void* address, uint64_t bytes, uint32_t kind, const Frame& caller);
+// Large mappings made by the program itself.
+void record_large_map(void* address, uint64_t bytes, trace::LargeMapKind kind, const Frame& caller);
 
 // Unmapping, of any size, and moving. What is begun must be ended: `done` false, the kernel has left the range as it was.
 struct PendingUnmap {

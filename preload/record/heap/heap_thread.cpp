@@ -14,14 +14,14 @@ constexpr uint32_t kFirstCapacity = 256;
 constexpr uint32_t kFirstNodes = 1024;
 constexpr uint32_t kMostNodes = 1u << 25; // more than the tree of paths has
 
-uint32_t site_mode;
+trace::HeapSiteMode site_mode;
 uint64_t refused;
 
 uint32_t hash_of(uint64_t key) { return static_cast<uint32_t>(key * 0x9e3779b97f4a7c15u >> 32); }
 
 } // namespace
 
-void set_heap_site_mode(uint32_t mode) { site_mode = mode; }
+void set_heap_site_mode(trace::HeapSiteMode mode) { site_mode = mode; }
 uint64_t heap_sites_refused() { return __atomic_load_n(&refused, __ATOMIC_RELAXED); }
 
 void ThreadHeap::begin(const Guard& guard, uint64_t seed) {
@@ -84,7 +84,7 @@ void ThreadHeap::remember(uint64_t key, trace::HeapSite* site) {
 trace::HeapSite* ThreadHeap::add_site(const Guard& guard, trace::NodeId path) {
     trace::HeapSite record{};
     record.path = path;
-    record.mode = site_mode;
+    record.mode = static_cast<uint32_t>(site_mode);
     record.first_ns = record.last_ns = recent_ns();
     record.peak_epoch = heap_peak.epoch();
     if (trace::HeapSite* site = append(guard, trace::RecordType::HeapSite, record))

@@ -135,8 +135,7 @@ inline ThreadHeap* thread_heap(const Guard& guard) {
     return __builtin_expect(heap && heap->tid() == guard.thread().tid, 1) ? heap : make_thread_heap(guard);
 }
 
-// The mode recorded in sites: 0 sampled, 1 every event.
-void set_heap_site_mode(uint32_t mode);
+void set_heap_site_mode(trace::HeapSiteMode mode); // what HeapSite records say
 
 // Sites that found no room in the file.
 uint64_t heap_sites_refused();

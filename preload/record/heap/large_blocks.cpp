@@ -75,7 +75,8 @@ void end_in(Bucket& bucket, uint64_t address, uint64_t now) {
 
 } // namespace
 
-void large_block_begins(const Guard& guard, uint64_t address, uint64_t bytes, uint32_t kind, trace::NodeId path) {
+void large_block_begins(const Guard& guard, uint64_t address, uint64_t bytes, trace::LargeMapKind kind,
+                        trace::NodeId path) {
     const uint64_t now = now_ns();
     Bucket* const bucket = bucket_of(address, true);
     if (bucket)
@@ -96,7 +97,7 @@ void large_block_begins(const Guard& guard, uint64_t address, uint64_t bytes, ui
     set(record.until_ns, 0);
     set(record.address, address);
     __atomic_store_n(&record.path, path, __ATOMIC_RELAXED);
-    __atomic_store_n(&record.kind, kind, __ATOMIC_RELAXED);
+    __atomic_store_n(&record.kind, static_cast<uint32_t>(kind), __ATOMIC_RELAXED);
     __atomic_store_n(&record.bytes, bytes, __ATOMIC_RELEASE);
     place->owner.store(address, std::memory_order_release);
 }

@@ -15,8 +15,9 @@ namespace plumb::shim {
 
 inline constexpr uint64_t kLargeBytes = 1 << 20;
 
-// `kind`: see trace::LargeMap. What was there before has ended, if nobody said so.
-void large_block_begins(const Guard&, uint64_t address, uint64_t bytes, uint32_t kind, trace::NodeId path);
+// What was there before has ended, if nobody said so.
+void large_block_begins(const Guard&, uint64_t address, uint64_t bytes, trace::LargeMapKind kind,
+                        trace::NodeId path);
 void large_block_ends(uint64_t address); // none begins there: nothing happens
 
 // A block that is about to be moved or unmapped: it has ended from now on, because another thread may own the address a

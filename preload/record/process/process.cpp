@@ -75,7 +75,7 @@ void write_process_start(const Guard& guard, const LaunchFacts& facts, bool fork
     start.local_rank = facts.local_rank;
     if (facts.launcher)
         start.launcher = write_text(guard, facts.launcher);
-    start.flags = forked ? 1 : 0;
+    start.flags = forked ? uint32_t{trace::kStartForked} : 0;
     append(guard, trace::RecordType::ProcessStart, start);
 }
 

@@ -15,7 +15,6 @@ using plumb::test::fake_trace;
 namespace {
 
 constexpr uint64_t kMegabyte = 1 << 20, kBase = 0x7f0000000010;
-constexpr uint32_t kFromMalloc = 4;
 
 void start() {
     start_large_blocks();
@@ -43,7 +42,7 @@ TEST_CASE("large blocks that live are known, however many came and went") {
         if (truth.erase(address))
             large_block_ends(address);
         if (i % 3 != 2) {
-            large_block_begins(guard, address, kMegabyte + i, kFromMalloc, static_cast<uint32_t>(i));
+            large_block_begins(guard, address, kMegabyte + i, trace::LargeMapKind::allocator, static_cast<uint32_t>(i));
             truth[address] = kMegabyte + i;
         }
     }
@@ -67,7 +66,7 @@ TEST_CASE("what ended stays known while there is room, and a missed end is the n
     const Guard guard;
     REQUIRE(guard);
     for (int i = 0; i < 4; ++i) {
-        large_block_begins(guard, kBase, kMegabyte + static_cast<uint64_t>(i), kFromMalloc, 1);
+        large_block_begins(guard, kBase, kMegabyte + static_cast<uint64_t>(i), trace::LargeMapKind::allocator, 1);
         if (i != 2)
             large_block_ends(kBase);
     }
@@ -87,10 +86,10 @@ TEST_CASE("a block that is moved ends before another thread begins one at its ad
     start();
     const Guard guard;
     REQUIRE(guard);
-    large_block_begins(guard, kBase, kMegabyte, kFromMalloc, 1);
+    large_block_begins(guard, kBase, kMegabyte, trace::LargeMapKind::allocator, 1);
     const LargeBlockEnd end = large_block_may_end(kBase);
     CHECK(living().empty());
-    large_block_begins(guard, kBase, 2 * kMegabyte, kFromMalloc, 2); // the other thread's
+    large_block_begins(guard, kBase, 2 * kMegabyte, trace::LargeMapKind::allocator, 2); // the other thread's
     large_block_ended(end);
     const auto found = living();
     REQUIRE(found.size() == 1);
@@ -103,7 +102,7 @@ TEST_CASE("a block that could not be moved goes on as it was") {
     start();
     const Guard guard;
     REQUIRE(guard);
-    large_block_begins(guard, kBase, kMegabyte, kFromMalloc, 1);
+    large_block_begins(guard, kBase, kMegabyte, trace::LargeMapKind::allocator, 1);
     const uint64_t began_ns = living().at(kBase).time_ns;
     large_block_goes_on(large_block_may_end(kBase));
     REQUIRE(living().size() == 1);
@@ -118,10 +117,10 @@ TEST_CASE("large blocks without room are counted") {
     const Guard guard;
     REQUIRE(guard);
     fake_trace().full = true;
-    large_block_begins(guard, kBase, kMegabyte, kFromMalloc, 1);
+    large_block_begins(guard, kBase, kMegabyte, trace::LargeMapKind::allocator, 1);
     CHECK(large_blocks_refused() == 1);
     fake_trace().full = false;
-    large_block_begins(guard, kBase, kMegabyte, kFromMalloc, 1);
+    large_block_begins(guard, kBase, kMegabyte, trace::LargeMapKind::allocator, 1);
     CHECK(living().size() == 1);
 }
 
@@ -135,7 +134,7 @@ TEST_CASE("threads share the places of large blocks") {
             for (uint64_t i = 0; guard && i < 30'000; ++i) {
                 const uint64_t address = kBase + (own * 200 + i % 200) * 4 * kMegabyte;
                 large_block_ends(address);
-                large_block_begins(guard, address, kMegabyte + i, kFromMalloc, static_cast<uint32_t>(own));
+                large_block_begins(guard, address, kMegabyte + i, trace::LargeMapKind::allocator, static_cast<uint32_t>(own));
             }
         });
     for (std::thread& thread : threads)
