@@ -1,4 +1,4 @@
-// A diagnosis looks at the model and says what is out of plumb. One file each, listed in registry.cpp.
+// A diagnosis looks at the model and says what is out of plumb. One file each, listed in registry.def.
 #pragma once
 
 #include "diagnoses/finding.h"
