@@ -1,9 +1,9 @@
 #include "reports/heap_profile.h"
+#include "model/source_line.h"
 #include "reports/profile.h"
 
 #include <algorithm>
 #include <map>
-#include <tuple>
 
 namespace plumb {
 
@@ -21,13 +21,12 @@ void add(HeapLine& line, const model::HeapSite& site) {
 } // namespace
 
 std::vector<HeapLine> build_heap_profile(model::CallPaths& paths, size_t limit) {
-    using Key = std::tuple<std::string, std::string, uint32_t, std::string>; // module, file, line, function
-    std::map<Key, HeapLine> by_line;
+    std::map<model::SourceLine, HeapLine> by_line;
     const std::vector<model::Process>& processes = paths.run().processes;
     for (size_t process = 0; process < processes.size(); process++)
         for (const model::HeapSite& site : processes[process].heap.sites) {
             const model::SourceFrame user = without_offset(paths.user_frame(process, site.path));
-            HeapLine& line = by_line[{user.module, user.file, user.line, user.line ? "" : user.function}];
+            HeapLine& line = by_line[model::source_line(user)];
             line.frame = user;
             add(line, site);
         }

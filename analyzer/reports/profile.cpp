@@ -1,15 +1,14 @@
 #include "reports/profile.h"
+#include "model/source_line.h"
 
 #include <algorithm>
 #include <map>
-#include <tuple>
 
 namespace plumb {
 
 namespace {
 
-using LineKey = std::tuple<std::string, std::string, uint32_t, std::string>; // module, file, line, function
-using LeafKey = std::pair<std::string, std::string>;                         // function, module
+using LeafKey = std::pair<std::string, std::string>; // function, module
 
 struct LineTimes {
     model::SourceFrame frame;
@@ -27,7 +26,7 @@ class Accumulator {
                                  static_cast<double>(site.samples);
         const model::SourceFrame leaf = without_offset(paths.frames_of(process, site.path).front());
         const model::SourceFrame user = without_offset(paths.user_frame(process, site.path));
-        LineTimes& line = lines_[{user.module, user.file, user.line, user.line ? "" : user.function}];
+        LineTimes& line = lines_[model::source_line(user)];
         if (line.ns == 0)
             line.frame = user;
         line.ns += ns;
@@ -71,7 +70,7 @@ class Accumulator {
         return line;
     }
 
-    std::map<LineKey, LineTimes> lines_;
+    std::map<model::SourceLine, LineTimes> lines_;
     std::map<std::string, double> libraries_;
     double total_ns_ = 0;
     uint64_t samples_ = 0;

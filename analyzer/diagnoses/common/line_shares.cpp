@@ -34,14 +34,12 @@ void LineShares::add(const model::SourceFrame& frame, double weight) {
         unplaced_ += weight;
         return;
     }
-    // A line belongs to one place whatever the function is called there (templates); without a line the function is
-    // all there is, and its instructions are not told apart.
-    const std::string function = frame.line ? frame.function : without_offset(frame);
-    Line& line = lines_[{frame.module, frame.file, frame.line, frame.line ? std::string() : function}];
-    if (line.weight == 0) {
-        line.frame = frame;
-        line.frame.function = function;
-    }
+    model::SourceFrame place = frame;
+    if (place.line == 0) // the function is all there is, and its instructions are one place
+        place.function = without_offset(frame);
+    Line& line = lines_[model::source_line(place)];
+    if (line.weight == 0)
+        line.frame = place;
     line.weight += weight;
 }
 

@@ -3,11 +3,10 @@
 
 #include "diagnoses/finding.h"
 #include "model/run.h"
-#include "model/source_resolver.h"
+#include "model/source_line.h"
 
 #include <map>
 #include <string>
-#include <tuple>
 #include <vector>
 
 namespace plumb {
@@ -25,12 +24,11 @@ class LineShares {
     std::vector<Location> heaviest(size_t limit, double least_share = 0.01) const;
 
   private:
-    using Key = std::tuple<std::string, std::string, uint32_t, std::string>; // module, file, line, function
     struct Line {
         model::SourceFrame frame;
         double weight = 0;
     };
-    std::map<Key, Line> lines_;
+    std::map<model::SourceLine, Line> lines_;
     double total_ = 0, unplaced_ = 0;
 };
 

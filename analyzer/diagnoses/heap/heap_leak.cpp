@@ -5,6 +5,7 @@
 #include "diagnoses/common/line_shares.h"
 #include "diagnoses/common/run_totals.h"
 #include "diagnoses/registry.h"
+#include "model/source_line.h"
 #include "support/figures.h"
 
 #include <algorithm>
@@ -48,7 +49,7 @@ std::vector<Growth> growing_lines(model::CallPaths& paths, size_t index) {
     if (process.end_ns <= process.start_ns || life_s < kLeastLife_s)
         return growing;
     double all_live = 0;
-    std::map<std::tuple<std::string, std::string, uint32_t, std::string>, Growth> lines;
+    std::map<model::SourceLine, Growth> lines;
     for (const model::HeapSite& site : process.heap.sites) {
         const double never_freed = never_freed_bytes_of(site);
         const double live = std::max(never_freed, static_cast<double>(site.peak_live_bytes));
@@ -58,7 +59,7 @@ std::vector<Growth> growing_lines(model::CallPaths& paths, size_t index) {
         if (last < kGoesOnUntil * life_s || last - first < kSpread * life_s)
             continue;
         const model::SourceFrame frame = paths.user_frame(index, site.path);
-        Growth& line = lines[{frame.module, frame.file, frame.line, frame.function}];
+        Growth& line = lines[model::source_line(frame)];
         line.frame = frame;
         line.live_bytes += live;
         line.never_freed_bytes += never_freed;

@@ -1,13 +1,13 @@
 #include "diagnoses/mpi/excess_time_lines.h"
 
 #include "diagnoses/common/own_time.h"
+#include "model/source_line.h"
 
 #include <algorithm>
 #include <cmath>
 #include <map>
 #include <numeric>
 #include <string>
-#include <tuple>
 
 namespace plumb {
 
@@ -15,8 +15,6 @@ namespace {
 
 constexpr size_t kMostCompared = 32; // ranks of either side whose samples are looked up
 constexpr double kNearlyAll = 0.75;
-
-using LineKey = std::tuple<std::string, std::string, uint32_t, std::string>;
 
 struct LineTimes {
     model::SourceFrame frame;
@@ -32,12 +30,12 @@ double chance_seconds(const LineTimes& line, double late_s, double other_s) {
 }
 
 // CPU seconds of the process by the user's line, what it did for MPI included: a rank that waits spins there.
-void add_lines(model::CallPaths& paths, size_t process, size_t place, size_t places, std::map<LineKey, LineTimes>& lines) {
+void add_lines(model::CallPaths& paths, size_t process, size_t place, size_t places, std::map<model::SourceLine, LineTimes>& lines) {
     for (const model::SampleSite& site : paths.run().processes[process].samples) {
         if (is_own_code(paths, process, site.path))
             continue;
         const model::SourceFrame frame = paths.user_frame(process, site.path);
-        LineTimes& line = lines[{frame.module, frame.file, frame.line, frame.line ? std::string() : frame.function}];
+        LineTimes& line = lines[model::source_line(frame)];
         if (line.seconds.empty()) {
             line.frame = frame;
             line.seconds.resize(places);
@@ -59,11 +57,11 @@ template <class Item> std::vector<Item> chosen_of(const std::vector<Item>& all) 
 // What the lines say of one late rank.
 struct OwnExtra {
     double most_s = 0;
-    LineKey heaviest;
+    model::SourceLine heaviest;
 };
 
 std::vector<std::vector<size_t>> parts_of(const std::vector<OwnExtra>& ranks) {
-    std::map<LineKey, std::vector<size_t>> by_line;
+    std::map<model::SourceLine, std::vector<size_t>> by_line;
     std::vector<std::vector<size_t>> parts;
     for (size_t i = 0; i < ranks.size(); ++i)
         if (ranks[i].most_s > 0)
@@ -85,7 +83,7 @@ ExtraLines extra_lines(model::CallPaths& paths, const model::MpiJob& job, const 
             others.push_back(&row);
     const std::vector<const model::MpiRankRow*> members = chosen_of(late), compared = chosen_of(others);
     const size_t places = members.size() + compared.size();
-    std::map<LineKey, LineTimes> lines;
+    std::map<model::SourceLine, LineTimes> lines;
     for (size_t place = 0; place < places; ++place)
         add_lines(paths, (place < members.size() ? members[place] : compared[place - members.size()])->process, place, places, lines);
     ExtraLines extra;
