@@ -54,13 +54,13 @@ __attribute__((constructor)) void start(int, char** arguments, char** environmen
     char executable[PATH_MAX] = {};
     if (read_link("/proc/self/exe", executable, sizeof executable) <= 0)
         strncpy(executable, arguments && arguments[0] ? arguments[0] : "", sizeof executable - 1);
-    const Scope scope = scope_of(executable, arguments ? arguments[0] : nullptr, settings.text(Setting::kInclude),
+    const FilterVerdict scope = filter_verdict_of(executable, arguments ? arguments[0] : nullptr, settings.text(Setting::kInclude),
                                  settings.text(Setting::kExclude), is_direct_child_of_plumb());
-    const bool wanted = run && run[0] == '/' && scope == Scope::recorded;
+    const bool wanted = run && run[0] == '/' && scope == FilterVerdict::recorded;
     int error = 0;
     if (wanted)
         error = begin_process(read_launch_facts(environment));
-    if (scope == Scope::recorded) {
+    if (scope == FilterVerdict::recorded) {
         start_collectors(recording(), false);
         record_modules_at_start();
         pthread_atfork(prepare_fork, continue_in_parent, continue_in_child);
@@ -72,7 +72,7 @@ __attribute__((constructor)) void start(int, char** arguments, char** environmen
                                : run[0] != '/' ? "records nothing: PLUMB_RUN is not an absolute path"
                                : error != 0 ? "records nothing: its trace file cannot be created in PLUMB_RUN"
                                             : describe(scope), error);
-        if (scope == Scope::recorded)
+        if (scope == FilterVerdict::recorded)
             settings.print(say);
     }
     if (recording()) {

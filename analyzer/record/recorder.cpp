@@ -55,7 +55,7 @@ class Recorder {
   public:
     Recorder(const Options& options, const JobIdentity& job)
         : options_(options), recorders_(static_cast<size_t>(std::max(job.local_count, 1))),
-          inheritance_(Inheritance::now()), directory_(options, job), budget_(options.budget_percent / 100) {}
+          inheritance_(Inheritance::now()), directory_(options, job), governor_(options.budget_percent / 100) {}
 
     // Throws before the program starts, never afterwards.
     Outcome run();
@@ -84,7 +84,7 @@ class Recorder {
     const size_t recorders_; // on this node, of this job: they share the memory that the user may lock
     const Inheritance inheritance_;
     RunDirectory directory_;
-    Budget budget_;
+    OverheadGovernor governor_;
     Calibration calibration_{platform::MachineCache::of_this_machine()};
     std::optional<TraceFile> file_;
     std::optional<ProcessTable> processes_;
@@ -209,7 +209,7 @@ void Recorder::drain(bool final) {
         lost_ += sampler_->drain(
             [&](const PerfRecord& record) {
                 processes_->take(record);
-                const uint64_t weight_ns = sampler_->period_ns() * budget_.weight();
+                const uint64_t weight_ns = sampler_->period_ns() * governor_.weight();
                 threads_->take(record, weight_ns);
                 if (record.kind != PerfKind::sample)
                     return;
@@ -237,10 +237,10 @@ void Recorder::keep_budget(uint64_t now_ns) {
         return;
     last_look_ns_ = now_ns;
     find_sample_cost();
-    const bool was_throttling = budget_.is_throttling();
+    const bool was_throttling = governor_.is_throttling();
     const uint64_t samples = profile_->samples() + (accesses_ ? accesses_->burst_samples() : 0);
-    budget_.look(now_ns, own_cpu_ns() + samples * sample_cost_ns_, threads_->total_run_ns());
-    if (was_throttling && !budget_.is_throttling())
+    governor_.look(now_ns, own_cpu_ns() + samples * sample_cost_ns_, threads_->total_run_ns());
+    if (was_throttling && !governor_.is_throttling())
         sampler_->enable(true);
 }
 
@@ -288,7 +288,7 @@ uint64_t Recorder::tick(bool last) {
     keep_budget(now);
     if (cost_) {
         update(cost_->sample_cost_ns, sample_cost_ns_);
-        update(cost_->throttled_ns, sampler_ && sampler_->can_pause() ? budget_.throttled_ns() : 0);
+        update(cost_->throttled_ns, sampler_ && sampler_->can_pause() ? governor_.throttled_ns() : 0);
         update(cost_->cpu_ns, own_cpu_ns());
         update(cost_->samples, profile_->samples());
         update(cost_->lost_samples, sampler_ ? std::max(lost_, sampler_->lost()) : lost_);
@@ -368,8 +368,8 @@ void Recorder::watch() {
         const uint64_t next = std::min({next_tick, memory_ ? memory_->next_look_ns() : UINT64_MAX,
                                         accesses_ ? accesses_->next_burst_ns() : UINT64_MAX});
         uint64_t left = next > now ? next - now : 0;
-        if (budget_.is_throttling() && sampler_->enable(budget_.wants_slice()))
-            left = std::min(left, Budget::kSlice_ns);
+        if (governor_.is_throttling() && sampler_->enable(governor_.wants_slice()))
+            left = std::min(left, OverheadGovernor::kSlice_ns);
         const timespec timeout{static_cast<time_t>(left / 1'000'000'000), static_cast<long>(left % 1'000'000'000)};
         const int ready = ppoll(polled.data(), polled.size(), &timeout, nullptr);
         if (ready > 0 && (polled[0].revents & POLLIN) && signals_->forward_to(child_->pid(), stop_watcher_) && reap())

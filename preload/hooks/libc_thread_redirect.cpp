@@ -65,7 +65,7 @@ bool is_trap_wanted() {
 
 } // namespace
 
-void stand_before_inner_thread_functions() {
+void redirect_libc_thread_functions() {
     if (has_alignment_flag && is_trap_wanted())
         dl_iterate_phdr(redirect_in, nullptr);
 }

@@ -10,6 +10,6 @@ namespace plumb::shim {
 
 // Once, as soon as the hooks' own functions are found: allocators look theirs up before any constructor of this library.
 // Does nothing unless the environment asks for the alignment trap. Does not allocate.
-void stand_before_inner_thread_functions();
+void redirect_libc_thread_functions();
 
 } // namespace plumb::shim

@@ -48,7 +48,7 @@ const RealFunctions* resolve_real_functions() {
         filled_by_this_thread = false;
         start_program_signals({table.sigaction, table.pthread_sigmask});
         published_functions.store(&table, std::memory_order_release);
-        stand_before_inner_thread_functions();
+        redirect_libc_thread_functions();
     }
     filling.release();
     errno = error_of_program;

@@ -14,13 +14,13 @@
 
 namespace plumb::shim {
 
-void before_confinement() {
+void before_seccomp() {
     const int error_of_program = errno;
     yield_sampling_signal();
     errno = error_of_program;
 }
 
-void after_confinement(bool in_force) {
+void after_seccomp(bool in_force) {
     if (in_force)
         stop_alignment_trap();
     if (in_force)

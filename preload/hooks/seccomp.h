@@ -5,7 +5,7 @@ namespace plumb::shim {
 
 // Around a call that may confine: before() gives up what would need system calls to be given up later; after() is told
 // whether the confinement is in force.
-void before_confinement();
-void after_confinement(bool in_force);
+void before_seccomp();
+void after_seccomp(bool in_force);
 
 } // namespace plumb::shim

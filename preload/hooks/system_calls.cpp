@@ -21,10 +21,10 @@ using namespace plumb::shim;
 namespace {
 
 long confine(long number, unsigned long operation, unsigned long flags, void* program) {
-    before_confinement();
+    before_seccomp();
     const long result = real_functions()->syscall(number, operation, flags, program);
     constexpr unsigned long kSetStrict = 0, kSetFilter = 1; // SECCOMP_SET_MODE_*; others only ask
-    after_confinement(result >= 0 && (operation == kSetStrict || operation == kSetFilter));
+    after_seccomp(result >= 0 && (operation == kSetStrict || operation == kSetFilter));
     return result;
 }
 

@@ -87,7 +87,7 @@ void take_name(uint32_t tid, const char* name) {
     const Guard guard;
     constexpr size_t longest = 15; // the kernel keeps that many characters
     constexpr uint32_t bytes = sizeof(trace::ThreadName) + sizeof(trace::String) + longest + 1;
-    if (guard && tid != 0 && spend(guard, Budget::names, bytes)) {
+    if (guard && tid != 0 && spend(guard, FileQuota::names, bytes)) {
         trace::ThreadName record = {};
         record.header.tid = tid;
         record.name = write_string(guard, name, strnlen(name, longest));
@@ -139,10 +139,10 @@ int hook_pthread_setname_np(pthread_t thread, const char* name) {
 int hook_prctl(int option, unsigned long a, unsigned long b, unsigned long c, unsigned long d) {
     const bool confines = option == PR_SET_SECCOMP;
     if (confines)
-        before_confinement();
+        before_seccomp();
     const int result = real_functions()->prctl(option, a, b, c, d);
     if (confines)
-        after_confinement(result == 0);
+        after_seccomp(result == 0);
     if (option == PR_SET_NAME && result == 0 && threads_are_watched())
         take_name(thread_id(), reinterpret_cast<const char*>(a));
     return result;

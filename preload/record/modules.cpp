@@ -138,7 +138,7 @@ void write_load(const Guard& guard, Module& module, uint64_t time_ns) {
 void write_new(const Guard& guard, uint64_t time_ns) {
     constexpr uint32_t bytes = sizeof(trace::ModuleLoad) + sizeof(trace::ModuleUnload) + kUsualPathBytes;
     for (uint32_t i = 0; i < module_count; ++i)
-        if (modules[i].end != 0 && modules[i].id == 0 && !spend(guard, Budget::modules, bytes))
+        if (modules[i].end != 0 && modules[i].id == 0 && !spend(guard, FileQuota::modules, bytes))
             modules[i].id = kNotRecorded;
     if (char* buffer = static_cast<char*>(allocate_pages(kMapsBuffer, false))) {
         Lookup lookup{guard};

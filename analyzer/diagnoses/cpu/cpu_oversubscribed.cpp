@@ -1,4 +1,4 @@
-// Threads that wait for a CPU which others sit on. What that costs comes from replaying the run (what_if.h):
+// Threads that wait for a CPU which others sit on. What that costs comes from replaying the run (conditions.h):
 //   stacked  CPUs that the run may use had room meanwhile; a better placement would have spared the waiting
 //   shared   no CPU had room because programs outside the run took their part
 //   crowded  no CPU had room because the run has more runnable threads than CPUs: not a loss by itself (info)
@@ -35,19 +35,19 @@ struct Waits {
     double others_s = 0; // time that others took on the CPUs that were waited for, in the same slots
 };
 
-Waits waits_of(const Schedule& schedule, const WhatIf* what_if, const WhatIf* without) {
+Waits waits_of(const Schedule& schedule, const ReplayConditions* conditions, const ReplayConditions* without) {
     Waits waits;
     waits.by_task_s.resize(schedule.tasks.size());
     for (const Slot& slot : schedule.slots) {
         std::vector<double> spared;
-        if (what_if)
-            spared = spared_delay(schedule, slot, *what_if);
+        if (conditions)
+            spared = spared_delay(schedule, slot, *conditions);
         const std::vector<double> cured = without ? spared_delay(schedule, slot, *without) : std::vector<double>();
         bool waited = false;
         std::map<int, bool> cpus;
         for (size_t i = 0; i < slot.activities.size(); i++) {
             const Activity& activity = slot.activities[i];
-            const double wait_s = (what_if ? spared[i] : activity.delay_s) - (without ? cured[i] : 0);
+            const double wait_s = (conditions ? spared[i] : activity.delay_s) - (without ? cured[i] : 0);
             if (wait_s <= 0)
                 continue;
             // The spared part tells who is concerned; how long they waited is their whole delay.
@@ -159,7 +159,7 @@ class CpuOversubscribed : public Diagnosis {
         for (const auto& [watched, schedule] : schedules_of(input.run)) {
             const model::Host& host = *watched;
             const double explained = explained_by_others(schedule, host);
-            const WhatIf spread{false, explained}, alone{true, 0};
+            const ReplayConditions spread{false, explained}, alone{true, 0};
             const double alone_s = replayed_seconds(schedule, alone);
             const double spread_s = replayed_seconds(schedule, spread);
             const double stacked_s = schedule.length_s() - spread_s;
@@ -325,7 +325,7 @@ class CpuOversubscribed : public Diagnosis {
     }
 
     Finding shared(const DiagnosisInput& input, const model::Host& host, const Schedule& schedule,
-                   const WhatIf& spread, const WhatIf& alone, double cost_s) const {
+                   const ReplayConditions& spread, const ReplayConditions& alone, double cost_s) const {
         const Waits waits = waits_of(schedule, &alone, &spread);
         Finding finding = base(input, schedule, waits, cost_s);
         const std::string programs = other_programs(host, 3);

@@ -57,12 +57,12 @@ struct FairShares {
     double after = 1;  // and on any CPU with the waiting threads dealt out over all
 };
 
-FairShares fair_shares(const Slot& slot, const Waiting& waiting, const WhatIf& what_if) {
+FairShares fair_shares(const Slot& slot, const Waiting& waiting, const ReplayConditions& conditions) {
     double used_s = 0, others_s = 0, taken_cpus = 0;
     for (const CpuLoad& cpu : slot.cpus)
         if (const double here_s = used_on(slot, waiting, cpu); here_s > 0) {
             used_s += here_s;
-            others_s += cpu.others_s * what_if.others_known;
+            others_s += cpu.others_s * conditions.others_known;
             taken_cpus++;
         }
     if (used_s <= 0)
@@ -77,18 +77,18 @@ FairShares fair_shares(const Slot& slot, const Waiting& waiting, const WhatIf& w
     return shares;
 }
 
-std::vector<Bin> bins_of(const Slot& slot, const Waiting& waiting, const WhatIf& what_if) {
+std::vector<Bin> bins_of(const Slot& slot, const Waiting& waiting, const ReplayConditions& conditions) {
     std::vector<Bin> bins;
-    const FairShares shares = fair_shares(slot, waiting, what_if);
+    const FairShares shares = fair_shares(slot, waiting, conditions);
     for (const CpuLoad& cpu : slot.cpus) {
         double used_s = used_on(slot, waiting, cpu);
         double idle_s = waiting.confined ? cpu.idle_s * waiting.window_s / slot.length_s
                                          : std::max(0.0, cpu.idle_s - 2 * kTick_s + waiting.window_s - slot.length_s);
         const double others_s = cpu.others_s * waiting.window_s / slot.length_s;
-        if (what_if.others_gone)
+        if (conditions.others_gone)
             idle_s += others_s;
         else if (waiting.confined && used_s == 0)
-            idle_s += others_s * what_if.others_known * shares.after;
+            idle_s += others_s * conditions.others_known * shares.after;
         else if (waiting.confined && shares.rivals >= 1)
             used_s *= std::min(1.0, shares.after / shares.before);
         bins.push_back({std::min(1.0, (used_s + idle_s) / waiting.window_s), 0});
@@ -99,12 +99,12 @@ std::vector<Bin> bins_of(const Slot& slot, const Waiting& waiting, const WhatIf&
 
 } // namespace
 
-std::vector<double> spared_delay(const Schedule& schedule, const Slot& slot, const WhatIf& what_if) {
+std::vector<double> spared_delay(const Schedule& schedule, const Slot& slot, const ReplayConditions& conditions) {
     std::vector<double> spared(slot.activities.size(), 0.0);
     Waiting waiting = waiting_of(schedule, slot);
     if (waiting.members.empty())
         return spared;
-    std::vector<Bin> bins = bins_of(slot, waiting, what_if);
+    std::vector<Bin> bins = bins_of(slot, waiting, conditions);
     if (bins.empty())
         return spared;
     std::stable_sort(waiting.members.begin(), waiting.members.end(), [&](size_t left, size_t right) {
@@ -127,7 +127,7 @@ std::vector<double> spared_delay(const Schedule& schedule, const Slot& slot, con
     return spared;
 }
 
-double replayed_seconds(const Schedule& schedule, const WhatIf& what_if) {
+double replayed_seconds(const Schedule& schedule, const ReplayConditions& conditions) {
     std::vector<double> reached_s(schedule.tasks.size(), 0.0); // end of each task's chain so far
     std::vector<size_t> last_slot(schedule.tasks.size(), SIZE_MAX);
     double now_s = 0, end_s = 0; // of the replayed run: after the slot before; its end so far
@@ -141,7 +141,7 @@ double replayed_seconds(const Schedule& schedule, const WhatIf& what_if) {
             end_s = std::max(end_s, now_s);
             continue;
         }
-        const std::vector<double> spared = spared_delay(schedule, slot, what_if);
+        const std::vector<double> spared = spared_delay(schedule, slot, conditions);
         double leaders_s = 0;
         for (size_t i = 0; i < slot.activities.size(); i++) {
             const Activity& activity = slot.activities[i];

@@ -7,7 +7,7 @@
 
 namespace plumb {
 
-struct WhatIf {
+struct ReplayConditions {
     bool others_gone = false; // besides, everything outside the run has left
     // Part of others' time that is known to be other programs', 0..1. Confined threads would win a fair share of it on
     // the CPUs they were kept from, and lose some of theirs where they then run in smaller company.
@@ -22,10 +22,10 @@ struct WhatIf {
 // what it had idle. Idle time and waiting of one slot need not have coincided: for threads that someone confined,
 // idle time is taken as spread evenly over the slot; for threads that the scheduler could have moved itself, only
 // the part that must have coincided counts.
-std::vector<double> spared_delay(const Schedule& schedule, const Slot& slot, const WhatIf& what_if);
+std::vector<double> spared_delay(const Schedule& schedule, const Slot& slot, const ReplayConditions& conditions);
 
 // Wall seconds of the run replayed with that waiting spared. A thread that never sleeps follows its own chain of
 // slots; one that sleeps while others work waits for them; time in which nobody of the run is active stays.
-double replayed_seconds(const Schedule& schedule, const WhatIf& what_if);
+double replayed_seconds(const Schedule& schedule, const ReplayConditions& conditions);
 
 } // namespace plumb

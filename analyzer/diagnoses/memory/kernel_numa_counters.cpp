@@ -13,8 +13,8 @@ std::map<std::string, uint64_t> memory_counts_of(const model::Host& host) {
     return counts;
 }
 
-SecondWitness second_witness_of(const model::Host& host) {
-    SecondWitness witness;
+KernelNumaCounters kernel_numa_counters_of(const model::Host& host) {
+    KernelNumaCounters witness;
     for (const auto& [name, count] : memory_counts_of(host)) {
         if (name.starts_with("node") && name.ends_with(":numa_miss"))
             witness.elsewhere_pages += count;
@@ -28,10 +28,10 @@ SecondWitness second_witness_of(const model::Host& host) {
     return witness;
 }
 
-void add_second_witness(const model::Host* host, Finding& finding) {
+void add_kernel_numa_counters(const model::Host* host, Finding& finding) {
     if (!host || memory_counts_of(*host).empty())
         return;
-    const SecondWitness witness = second_witness_of(*host);
+    const KernelNumaCounters witness = kernel_numa_counters_of(*host);
     auto& evidence = finding.evidence;
     evidence["allocated_elsewhere_page_count"] = static_cast<int64_t>(witness.elsewhere_pages);
     evidence["allocated_for_other_nodes_page_count"] = static_cast<int64_t>(witness.other_node_pages);

@@ -14,15 +14,15 @@ namespace plumb {
 // By name as the kernel has it, "node0:numa_miss" of a node; only what was counted at all.
 std::map<std::string, uint64_t> memory_counts_of(const model::Host& host);
 
-struct SecondWitness {
+struct KernelNumaCounters {
     uint64_t elsewhere_pages = 0; // allocated on another node than they were wanted on
     uint64_t other_node_pages = 0; // allocated for threads that ran on another node
     uint64_t migrated_pages = 0;  // moved afterwards
     uint64_t local_pages = 0;     // allocated for threads of the node
 };
-SecondWitness second_witness_of(const model::Host& host);
+KernelNumaCounters kernel_numa_counters_of(const model::Host& host);
 
 // Adds them to the evidence. Nothing where nothing was counted.
-void add_second_witness(const model::Host* host, Finding& finding);
+void add_kernel_numa_counters(const model::Host* host, Finding& finding);
 
 } // namespace plumb

@@ -21,7 +21,7 @@ class MemoryRemote : public Diagnosis {
                 finding->title = fmt::format(
                     "{:.0f} % of the time in accesses to {} goes to other nodes than the thread's own",
                     one.seconds > 0 ? 100 * one.remote_s / one.seconds : 0, one.objects.front()->memory.words());
-                add_second_witness(host_of(input.run, input.run.processes[one.objects.front()->process]), *finding);
+                add_kernel_numa_counters(host_of(input.run, input.run.processes[one.objects.front()->process]), *finding);
                 finding->advice.push_back({"Keep threads and their memory together",
                                            "each thread stays on its CPU, and what it touches is put on that CPU's node",
                                            "launch", plumb_run_line(input.run, "--pin=scatter --bind-memory")});

@@ -23,8 +23,8 @@ std::string megabytes(uint64_t bytes) { return fmt::format("{} MiB", (bytes + (1
 // The threads of a host, what they need, and how to place them.
 struct Job {
     const model::Host* host = nullptr;
-    HostRoom room;
-    NodeRoom worst;               // the node that lacks most
+    HostHeadroom room;
+    NumaHeadroom worst;               // the node that lacks most
     std::vector<uint64_t> needs;  // by position
     size_t threads_each = 1;      // positions of each process
     size_t processes = 0, ranks = 0;
@@ -79,7 +79,7 @@ void deal_positions(const model::Run& run, Job& job) {
 Job job_on(const model::Run& run, const model::Host& host) {
     Job job;
     job.host = &host;
-    job.room = room_of(run, host);
+    job.room = headroom_of(run, host);
     std::map<int, SpacingNode> nodes;
     std::map<int, int> node_of_cpu;
     for (const model::NumaNode& node : host.nodes) {

@@ -128,7 +128,7 @@ class Need {
 
 // Segments that the processes of a host share fill a node once, however many map them: as much as the process with most of
 // them has, where their pages lie. Which segment is whose the kernel does not say in bytes; of separate ones this is too little.
-void add_shared(HostRoom& room, const std::vector<const Need*>& needs) {
+void add_shared(HostHeadroom& room, const std::vector<const Need*>& needs) {
     uint64_t most = 0, all = 0;
     std::map<int, uint64_t> faults; // in shared memory, by node of the page
     for (const Need* need : needs) {
@@ -149,14 +149,14 @@ void add_shared(HostRoom& room, const std::vector<const Need*>& needs) {
         }
 }
 
-void add_needs(HostRoom& room, const Need& need, int sign) {
+void add_needs(HostHeadroom& room, const Need& need, int sign) {
     for (const Tenant& tenant : need.tenants())
         for (const auto& [node, bytes] : tenant.by_node)
             if (const auto found = room.nodes.find(node); found != room.nodes.end())
                 found->second.needed_bytes += sign > 0 ? bytes : 0 - bytes;
 }
 
-double lack_of(const HostRoom& room) {
+double lack_of(const HostHeadroom& room) {
     double most = 0;
     for (const auto& [number, node] : room.nodes)
         if (node.room_bytes > 0)
@@ -165,7 +165,7 @@ double lack_of(const HostRoom& room) {
 }
 
 // Processes that follow one another do not need their memory together: of all moments the one when most is lacking.
-std::vector<const Need*> worst_moment(HostRoom room, const std::vector<Need>& needs) {
+std::vector<const Need*> worst_moment(HostHeadroom room, const std::vector<Need>& needs) {
     std::vector<const Need*> begins, ends, living, worst;
     for (const Need& need : needs)
         begins.push_back(&need);
@@ -195,17 +195,17 @@ std::vector<const Need*> worst_moment(HostRoom room, const std::vector<Need>& ne
     return worst;
 }
 
-std::map<int, NodeRoom> nodes_of(const model::Host& host) {
-    std::map<int, NodeRoom> nodes;
+std::map<int, NumaHeadroom> nodes_of(const model::Host& host) {
+    std::map<int, NumaHeadroom> nodes;
     for (const NodeSpill& spill : node_spills(host)) {
-        NodeRoom& node = nodes[spill.node];
+        NumaHeadroom& node = nodes[spill.node];
         node.node = spill.node;
         node.total_bytes = spill.total_bytes;
         node.spill = spill;
     }
     for (const model::NodeMemory& memory : host.memory) {
         const uint64_t gives_way = memory.reclaimable_bytes > 0 ? memory.reclaimable_bytes : memory.file_bytes;
-        NodeRoom& node = nodes[memory.node];
+        NumaHeadroom& node = nodes[memory.node];
         node.room_bytes = std::max(node.room_bytes, memory.free_bytes + gives_way);
     }
     return nodes;
@@ -218,7 +218,7 @@ int Tenant::main_node() const {
     return most == by_node.end() ? -1 : most->first;
 }
 
-bool NodeRoom::overflows() const {
+bool NumaHeadroom::overflows() const {
     return static_cast<double>(needed_bytes) > kUsableRoom * static_cast<double>(room_bytes) && spill.is_much();
 }
 
@@ -227,8 +227,8 @@ bool is_interleaved(const model::Process& process) {
     return policy.starts_with("interleave") || policy.starts_with("weighted interleave");
 }
 
-HostRoom room_of(const model::Run& run, const model::Host& host) {
-    HostRoom room;
+HostHeadroom headroom_of(const model::Run& run, const model::Host& host) {
+    HostHeadroom room;
     if (host.nodes.size() < 2)
         return room;
     std::map<int, int> node_of_cpu;
@@ -267,7 +267,7 @@ HostRoom room_of(const model::Run& run, const model::Host& host) {
 CrowdedNodes crowded_nodes(const model::Run& run) {
     CrowdedNodes crowded;
     for (const model::Host& host : run.hosts)
-        for (const auto& [number, node] : room_of(run, host).nodes)
+        for (const auto& [number, node] : headroom_of(run, host).nodes)
             if (node.overflows())
                 crowded[&host].insert(number);
     return crowded;

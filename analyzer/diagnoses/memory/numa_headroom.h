@@ -24,7 +24,7 @@ struct Tenant { // a thread and what it touches first; the first thread of a pro
     int main_node() const;           // -1: it has none
 };
 
-struct NodeRoom {
+struct NumaHeadroom {
     int node = 0;
     uint64_t total_bytes = 0;
     uint64_t room_bytes = 0;   // for this run: free, or cached files that give way, at the best moment
@@ -35,14 +35,14 @@ struct NodeRoom {
     bool overflows() const; // more is needed than there is, and allocations did go elsewhere
 };
 
-struct HostRoom {
-    std::map<int, NodeRoom> nodes;
+struct HostHeadroom {
+    std::map<int, NumaHeadroom> nodes;
     std::vector<Tenant> tenants; // those at the moment when nodes lack most; in the order in which plumb gives them CPUs
     bool touch_known = false;    // page faults told who needs how much of it; else it is taken for evenly shared
 };
 
 // Empty where footprints or the nodes' memory were not recorded.
-HostRoom room_of(const model::Run& run, const model::Host& host);
+HostHeadroom headroom_of(const model::Run& run, const model::Host& host);
 
 using CrowdedNodes = std::map<const model::Host*, std::set<int>>;
 CrowdedNodes crowded_nodes(const model::Run& run);

@@ -67,7 +67,7 @@ class PageCacheSpill : public Diagnosis {
         finding.evidence["node_bytes"] = static_cast<int64_t>(spill.total_bytes);
         finding.evidence["spilled_bytes"] = static_cast<int64_t>(spill.spilled_bytes);
         finding.evidence["spilled_fraction"] = share;
-        add_second_witness(&host, finding);
+        add_kernel_numa_counters(&host, finding);
         finding.advice.push_back({"Make room before the program starts",
                                   "plumb allocates and touches the memory of the nodes, which drives cached files out, and "
                                   "gives it back; no privilege is needed",

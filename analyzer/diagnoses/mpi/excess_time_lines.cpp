@@ -55,12 +55,12 @@ template <class Item> std::vector<Item> chosen_of(const std::vector<Item>& all) 
 }
 
 // What the lines say of one late rank.
-struct OwnExtra {
+struct RankExcess {
     double most_s = 0;
     model::SourceLine heaviest;
 };
 
-std::vector<std::vector<size_t>> parts_of(const std::vector<OwnExtra>& ranks) {
+std::vector<std::vector<size_t>> parts_of(const std::vector<RankExcess>& ranks) {
     std::map<model::SourceLine, std::vector<size_t>> by_line;
     std::vector<std::vector<size_t>> parts;
     for (size_t i = 0; i < ranks.size(); ++i)
@@ -76,7 +76,8 @@ std::vector<std::vector<size_t>> parts_of(const std::vector<OwnExtra>& ranks) {
 
 } // namespace
 
-ExtraLines extra_lines(model::CallPaths& paths, const model::MpiJob& job, const std::vector<const model::MpiRankRow*>& late) {
+ExcessTimeLines excess_time_lines(model::CallPaths& paths, const model::MpiJob& job,
+                                  const std::vector<const model::MpiRankRow*>& late) {
     std::vector<const model::MpiRankRow*> others;
     for (const model::MpiRankRow& row : job.ranks)
         if (!std::ranges::binary_search(late, row.rank, {}, &model::MpiRankRow::rank))
@@ -86,9 +87,9 @@ ExtraLines extra_lines(model::CallPaths& paths, const model::MpiJob& job, const 
     std::map<model::SourceLine, LineTimes> lines;
     for (size_t place = 0; place < places; ++place)
         add_lines(paths, (place < members.size() ? members[place] : compared[place - members.size()])->process, place, places, lines);
-    ExtraLines extra;
+    ExcessTimeLines extra;
     LineShares perhaps; // no more than chance
-    std::vector<OwnExtra> own(members.size());
+    std::vector<RankExcess> own(members.size());
     size_t most_on_one_line = 0;
     for (auto& [key, line] : lines) {
         const auto first = line.seconds.begin() + static_cast<ptrdiff_t>(members.size());
@@ -110,7 +111,7 @@ ExtraLines extra_lines(model::CallPaths& paths, const model::MpiJob& job, const 
         }
         most_on_one_line = std::max(most_on_one_line, here);
     }
-    const auto known = static_cast<size_t>(std::ranges::count_if(own, [](const OwnExtra& rank) { return rank.most_s > 0; }));
+    const auto known = static_cast<size_t>(std::ranges::count_if(own, [](const RankExcess& rank) { return rank.most_s > 0; }));
     extra.known = 2 * known > members.size();
     extra.is_shared = static_cast<double>(most_on_one_line) >= kNearlyAll * static_cast<double>(known);
     if (!members.empty())

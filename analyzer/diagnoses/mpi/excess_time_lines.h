@@ -9,7 +9,7 @@
 
 namespace plumb {
 
-struct ExtraLines {
+struct ExcessTimeLines {
     // Time in MPI calls is more at the others, so that it drops out. Lines that are more by the chance of sampling only come in
     // where there are no others.
     LineShares lines;
@@ -23,6 +23,7 @@ struct ExtraLines {
 };
 
 // `late`: rows of the job, by rank.
-ExtraLines extra_lines(model::CallPaths& paths, const model::MpiJob& job, const std::vector<const model::MpiRankRow*>& late);
+ExcessTimeLines excess_time_lines(model::CallPaths& paths, const model::MpiJob& job,
+                                  const std::vector<const model::MpiRankRow*>& late);
 
 } // namespace plumb

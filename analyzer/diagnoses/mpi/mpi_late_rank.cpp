@@ -90,7 +90,7 @@ std::string ranks_words(const std::vector<int>& ranks) {
 struct Told {
     LateRanks late;
     CommonTrait trait;
-    ExtraLines extra;
+    ExcessTimeLines extra;
     std::vector<int> with; // others that are late alike, for another reason: either side hides the other
 
     std::string name() const {
@@ -152,7 +152,7 @@ bool belong_together(const Told& told) {
 
 Told told_of(const DiagnosisInput& input, const model::MpiJob& job, LateRanks late) {
     CommonTrait trait = common_trait(input.run, job, late.rows);
-    ExtraLines extra = extra_lines(input.paths, job, late.rows);
+    ExcessTimeLines extra = excess_time_lines(input.paths, job, late.rows);
     return {std::move(late), std::move(trait), std::move(extra), {}};
 }
 

@@ -4,7 +4,7 @@
 
 namespace plumb::record {
 
-void Budget::look(uint64_t now_ns, uint64_t own_ns, uint64_t run_cpu_ns) {
+void OverheadGovernor::look(uint64_t now_ns, uint64_t own_ns, uint64_t run_cpu_ns) {
     const auto since = [](uint64_t now, uint64_t before) { return now > before ? now - before : 0; };
     const uint64_t wall = since(now_ns, last_ns_);
     const double base = static_cast<double>(std::max(wall, since(run_cpu_ns, last_run_ns_)));
@@ -24,7 +24,7 @@ void Budget::look(uint64_t now_ns, uint64_t own_ns, uint64_t run_cpu_ns) {
         --level_;
 }
 
-bool Budget::wants_slice() {
+bool OverheadGovernor::wants_slice() {
     random_ ^= random_ << 13;
     random_ ^= random_ >> 7;
     random_ ^= random_ << 17;

@@ -6,10 +6,10 @@
 
 namespace plumb::record {
 
-class Budget {
+class OverheadGovernor {
   public:
     // `fraction`: of the run's CPU time, or of the wall time where that is longer.
-    explicit Budget(double fraction) : fraction_(fraction) {}
+    explicit OverheadGovernor(double fraction) : fraction_(fraction) {}
 
     // Totals so far; call it about once a second. `own_ns`: recorder and samples together.
     void look(uint64_t now_ns, uint64_t own_ns, uint64_t run_cpu_ns);

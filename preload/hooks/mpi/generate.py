@@ -429,7 +429,7 @@ INCLUDES = HEADER + """#include "functions.h"
 #include "hooks/mpi/comm_names.h"
 #include "hooks/mpi/completions.h"
 #include "hooks/mpi/hook.h"
-#include "hooks/mpi/life.h"
+#include "hooks/mpi/lifecycle.h"
 #include "hooks/mpi/messages.h"
 #include "hooks/mpi/statuses.h"
 

@@ -115,11 +115,11 @@ void look_for_flag_code(const char* path, const dl_phdr_info& image, const ElfW(
     if (flag_code.offset != 0 || !(header.p_flags & PF_R) || was_there(start, start + header.p_memsz))
         return;
     const BuildId id = build_id_of_image(image.dlpi_addr, image.dlpi_phdr, image.dlpi_phnum);
-    if (is_known_plain(id, header.p_vaddr))
+    if (is_known_flag_free(id, header.p_vaddr))
         return;
     const uint64_t found = find_flag_code(start, end);
     if (found == 0) {
-        remember_plain(id, header.p_vaddr);
+        remember_flag_free(id, header.p_vaddr);
         return;
     }
     flag_code.module.clear();

@@ -50,7 +50,7 @@ int open_list(int flags) {
 
 } // namespace
 
-bool is_known_plain(const BuildId& image, uint64_t segment) {
+bool is_known_flag_free(const BuildId& image, uint64_t segment) {
     Entry wanted;
     if (!make_entry(image, segment, &wanted))
         return false;
@@ -65,7 +65,7 @@ bool is_known_plain(const BuildId& image, uint64_t segment) {
     return is_among_entries(wanted);
 }
 
-void remember_plain(const BuildId& image, uint64_t segment) {
+void remember_flag_free(const BuildId& image, uint64_t segment) {
     Entry entry;
     if (count >= kEntriesMax || !make_entry(image, segment, &entry))
         return;

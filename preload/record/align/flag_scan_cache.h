@@ -13,7 +13,7 @@
 namespace plumb::shim {
 
 // `segment`: the address of the executable segment in the file that the build id belongs to.
-bool is_known_plain(const BuildId& image, uint64_t segment);
-void remember_plain(const BuildId& image, uint64_t segment);
+bool is_known_flag_free(const BuildId& image, uint64_t segment);
+void remember_flag_free(const BuildId& image, uint64_t segment);
 
 } // namespace plumb::shim

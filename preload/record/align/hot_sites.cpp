@@ -22,7 +22,7 @@ std::atomic<uint32_t> uncounted_rewritten{0};
 bool is_time(uint32_t traps) { return traps >= kTrapsBeforeRewriting && (traps & (traps - 1)) == 0; }
 
 void record_code(const Guard& guard, uint64_t start, uint64_t end, uint64_t address) {
-    if (guard && start < end && spend(guard, Budget::alignment, sizeof(trace::AlignCode)))
+    if (guard && start < end && spend(guard, FileQuota::alignment, sizeof(trace::AlignCode)))
         append(guard, trace::RecordType::AlignCode, trace::AlignCode{{}, start, end, address});
 }
 

@@ -96,7 +96,7 @@ void write_site(const Guard& guard, const Site& site, trace::NodeId path, uint64
 
 // The first hit of this site in this thread.
 trace::AlignCount* begin_count(const Guard& guard, Site& site, trace::NodeId path, bool exact, uint64_t time_ns) {
-    if (!spend(guard, Budget::alignment, sizeof(trace::AlignSite) + sizeof(trace::AlignCount)))
+    if (!spend(guard, FileQuota::alignment, sizeof(trace::AlignSite) + sizeof(trace::AlignCount)))
         return nullptr;
     const uint32_t number = recording_number.load(std::memory_order_relaxed);
     if (site.recorded.exchange(number, std::memory_order_relaxed) != number)
@@ -110,7 +110,7 @@ trace::AlignCount* begin_count(const Guard& guard, Site& site, trace::NodeId pat
 
 void write_address(const Guard& guard, const Site& site, const Access& access, uint64_t stack_pointer,
                    uint64_t frame_address, uint64_t time_ns) {
-    if (!spend(guard, Budget::alignment, sizeof(trace::AlignAddress)))
+    if (!spend(guard, FileQuota::alignment, sizeof(trace::AlignAddress)))
         return;
     trace::AlignAddress record = {};
     record.site = site.id;
@@ -148,7 +148,7 @@ bool watch_thread(const Guard& guard, trace::AlignMode mode) {
         const size_t before_counts = offsetof(WatchedThread, paths);
         memset(static_cast<void*>(thread), 0, before_counts);
     }
-    if (!spend(guard, Budget::alignment, sizeof(trace::AlignTotals)))
+    if (!spend(guard, FileQuota::alignment, sizeof(trace::AlignTotals)))
         return false;
     trace::AlignTotals totals = {};
     totals.mode = static_cast<uint32_t>(mode);
@@ -205,7 +205,7 @@ void record_slot(Site& site) {
         return;
     const Guard guard;
     if (!guard || site.slot_recorded.exchange(number, std::memory_order_relaxed) == number ||
-        !spend(guard, Budget::alignment, sizeof(trace::AlignCode)))
+        !spend(guard, FileQuota::alignment, sizeof(trace::AlignCode)))
         return;
     const SlotCode slot = code_of_slot(site);
     append(guard, trace::RecordType::AlignCode, trace::AlignCode{{}, slot.start, slot.end, slot.address});

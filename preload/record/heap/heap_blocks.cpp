@@ -11,13 +11,13 @@ namespace {
 // Of a heap block that was recorded. Larger ones stand among the spans.
 bool find_small(uint64_t address, BlockInfo* block) {
     ShadowEntry shadow{};
-    if (shadow_find(address, kSpanBytes, &block->start, &shadow)) {
+    if (shadow_find(address, kIndexedBlockBytes, &block->start, &shadow)) {
         block->bytes = shadow.bytes;
         block->path = shadow.path;
         return true;
     }
-    LiveBlock live{};
-    if (live_find(address, kSpanBytes, &block->start, &live)) {
+    SampledBlock live{};
+    if (find_sampled_block(address, kIndexedBlockBytes, &block->start, &live)) {
         block->bytes = live.bytes;
         block->path = live.path;
         return true;
@@ -33,7 +33,7 @@ bool block_of(uint64_t address, BlockInfo* block) {
         *block = {thread->stack.low, thread->stack.high - thread->stack.low, 0, trace::BlockKind::stack};
         return true;
     }
-    if (find_small(address, block) || span_find(address, &block->start, &block->bytes, &block->path)) {
+    if (find_small(address, block) || find_indexed_block(address, &block->start, &block->bytes, &block->path)) {
         block->kind = trace::BlockKind::heap;
         return true;
     }

@@ -83,8 +83,8 @@ void note_full(const Guard& guard, ThreadHeap* heap, const PendingAllocation& pe
         __atomic_add_fetch(&live_refused, 1, __ATOMIC_RELAXED);
     }
     heap->last_block = reinterpret_cast<uint64_t>(block);
-    if (__builtin_expect(bytes >= kSpanBytes, 0))
-        span_insert(reinterpret_cast<uint64_t>(block), bytes, site->path);
+    if (__builtin_expect(bytes >= kIndexedBlockBytes, 0))
+        index_large_block(reinterpret_cast<uint64_t>(block), bytes, site->path);
     if (__builtin_expect(pending.timer.started(), 0))
         add_to(site->lock_wait_ns, pending.timer.blocked_ns());
     if (__builtin_expect(bytes >= kLargeBytes, 0))
@@ -96,10 +96,10 @@ void note_sampled(const Guard& guard, ThreadHeap* heap, const PendingAllocation&
     const uint64_t bytes = pending.bytes;
     const uint64_t total = heap->totals->allocated_bytes;
     const bool sampled = total >= heap->sample_at;
-    if (!sampled && bytes < kSpanBytes)
+    if (!sampled && bytes < kIndexedBlockBytes)
         return;
     const uint64_t address = reinterpret_cast<uint64_t>(block);
-    LiveBlock live{0, 0, bytes};
+    SampledBlock live{0, 0, bytes};
     trace::HeapSite* site = nullptr;
     if (sampled) {
         const uint64_t blocked_ns = pending.timer.started() ? pending.timer.blocked_ns() : 0;
@@ -112,8 +112,8 @@ void note_sampled(const Guard& guard, ThreadHeap* heap, const PendingAllocation&
     } else {
         live.path = heap->path_at(guard, caller);
     }
-    if (live_insert(address, live)) {
-        span_insert(address, bytes, live.path);
+    if (insert_sampled_block(address, live)) {
+        index_large_block(address, bytes, live.path);
     } else if (sampled || bytes >= kLargeBytes) {
         if (sampled)
             heap->count_free(site, live.weight, bytes);
@@ -193,8 +193,8 @@ PendingFree begin_free(void* block) {
         const ShadowEntry entry = shadow_take(address);
         if (!entry.known)
             return pending;
-        if (__builtin_expect(entry.bytes >= kSpanBytes, 0))
-            span_remove(address, entry.bytes);
+        if (__builtin_expect(entry.bytes >= kIndexedBlockBytes, 0))
+            unindex_large_block(address, entry.bytes);
         trace::HeapSite* const site = heap->site_of(guard, entry.path);
         heap->count_free(site, 1, entry.bytes);
         if (address == heap->last_block) {
@@ -210,11 +210,11 @@ PendingFree begin_free(void* block) {
         }
         return pending;
     }
-    LiveBlock live;
-    if (!live_take(address, &live))
+    SampledBlock live;
+    if (!take_sampled_block(address, &live))
         return pending;
-    if (live.bytes >= kSpanBytes)
-        span_remove(address, live.bytes);
+    if (live.bytes >= kIndexedBlockBytes)
+        unindex_large_block(address, live.bytes);
     if (live.weight) {
         pending.site = heap->site_of(guard, live.path);
         heap->count_free(pending.site, live.weight, live.bytes);
@@ -245,9 +245,9 @@ PendingReallocation begin_reallocation(void* block, uint64_t bytes) {
     if (heap_mode == HeapMode::full)
         pending.shadow = shadow_take(address);
     else if (may_be_watched(block))
-        pending.watched = live_take(address, &pending.live);
+        pending.watched = take_sampled_block(address, &pending.live);
     const uint64_t former_bytes = pending.shadow.known ? pending.shadow.bytes : pending.watched ? pending.live.bytes : 0;
-    span_remove(address, former_bytes);
+    unindex_large_block(address, former_bytes);
     if (former_bytes >= kLargeBytes)
         pending.large = large_block_may_end(address);
     return pending;
@@ -269,11 +269,11 @@ void end_reallocation(const PendingReallocation& pending, void* block, const Fra
         add_to(heap->totals->failed, 1);
         shadow_restore(former, pending.shadow);
         if (pending.watched)
-            live_insert(former, pending.live);
+            insert_sampled_block(former, pending.live);
         if (pending.shadow.known)
-            span_insert(former, pending.shadow.bytes, pending.shadow.path);
+            index_large_block(former, pending.shadow.bytes, pending.shadow.path);
         else if (pending.watched)
-            span_insert(former, pending.live.bytes, pending.live.path);
+            index_large_block(former, pending.live.bytes, pending.live.path);
         return;
     }
     add_to(freed ? heap->totals->frees : heap->totals->reallocations, 1);
@@ -329,7 +329,7 @@ void start_heap_events(HeapMode mode, uint64_t mean_sample_bytes) {
     start_large_blocks();
     heap_peak.reset();
     set_heap_site_mode(mode == HeapMode::full ? trace::HeapSiteMode::every_event : trace::HeapSiteMode::sampled);
-    live_reset();
+    forget_sampled_blocks();
     watch_always(nullptr); // free(NULL) is not a free
     heap_mode = mode; // other threads, if there are any, may notice a little later
 }

@@ -31,7 +31,7 @@ inline ThreadHeap* counting_heap() {
 }
 
 // A request of (size - 1) below this is counted without a closer look, once the thread has made a larger one.
-inline constexpr uint64_t kPlainBelow = kSpanBytes - 1;
+inline constexpr uint64_t kPlainBelow = kIndexedBlockBytes - 1;
 
 // Sample mode: counts an allocation that is neither sampled nor otherwise remarkable; false: nothing was counted.
 inline bool count_plain_allocation(ThreadHeap* heap, uint64_t bytes) {
@@ -76,7 +76,7 @@ struct PendingReallocation {
     PendingAllocation allocation;
     void* former;
     ShadowEntry shadow; // full mode
-    LiveBlock live;     // sample mode
+    SampledBlock live;     // sample mode
     LargeBlockEnd large;
     bool watched;
 };

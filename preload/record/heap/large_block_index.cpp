@@ -8,13 +8,13 @@
 namespace plumb::shim {
 namespace {
 
-constexpr uint32_t kLeastBits = 16; // kSpanBytes
+constexpr uint32_t kLeastBits = 16; // kIndexedBlockBytes
 constexpr uint32_t kAddressBits = 47;
 constexpr uint32_t kBuckets = 1u << 13;
 constexpr uint32_t kWays = 8;
 constexpr uint32_t kTriedBuckets = 2;
 constexpr uint64_t kBusy = 1;
-static_assert(kSpanBytes == uint64_t{1} << kLeastBits);
+static_assert(kIndexedBlockBytes == uint64_t{1} << kLeastBits);
 
 struct Span {
     uint64_t start, bytes;
@@ -52,12 +52,12 @@ template <class Action> bool at_places_of(uint64_t key, Action action) {
 }
 
 bool is_span(uint64_t start, uint64_t bytes) {
-    return bytes >= kSpanBytes && start >> kAddressBits == 0 && bytes >> kAddressBits == 0;
+    return bytes >= kIndexedBlockBytes && start >> kAddressBits == 0 && bytes >> kAddressBits == 0;
 }
 
 } // namespace
 
-void span_insert(uint64_t start, uint64_t bytes, trace::NodeId path) {
+void index_large_block(uint64_t start, uint64_t bytes, trace::NodeId path) {
     Table* t;
     if (!is_span(start, bytes) || !(t = open_pages(&table, true)))
         return;
@@ -75,7 +75,7 @@ void span_insert(uint64_t start, uint64_t bytes, trace::NodeId path) {
     });
 }
 
-void span_remove(uint64_t start, uint64_t bytes) {
+void unindex_large_block(uint64_t start, uint64_t bytes) {
     Table* const t = __atomic_load_n(&table, __ATOMIC_ACQUIRE);
     if (!t || !is_span(start, bytes))
         return;
@@ -91,7 +91,7 @@ void span_remove(uint64_t start, uint64_t bytes) {
     });
 }
 
-bool span_find(uint64_t address, uint64_t* start, uint64_t* bytes, trace::NodeId* path) {
+bool find_indexed_block(uint64_t address, uint64_t* start, uint64_t* bytes, trace::NodeId* path) {
     const Table* const t = __atomic_load_n(&table, __ATOMIC_ACQUIRE);
     if (!t || address >> kAddressBits)
         return false;

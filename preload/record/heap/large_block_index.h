@@ -10,13 +10,13 @@
 
 namespace plumb::shim {
 
-inline constexpr uint64_t kSpanBytes = 64 * 1024;
+inline constexpr uint64_t kIndexedBlockBytes = 64 * 1024;
 
 // From before the program learns of the block until before it is given back. Smaller blocks are ignored.
-void span_insert(uint64_t start, uint64_t bytes, trace::NodeId path);
-void span_remove(uint64_t start, uint64_t bytes);
+void index_large_block(uint64_t start, uint64_t bytes, trace::NodeId path);
+void unindex_large_block(uint64_t start, uint64_t bytes);
 
 // False: no such block, or one that another thread works on at this moment.
-bool span_find(uint64_t address, uint64_t* start, uint64_t* bytes, trace::NodeId* path);
+bool find_indexed_block(uint64_t address, uint64_t* start, uint64_t* bytes, trace::NodeId* path);
 
 } // namespace plumb::shim

@@ -7,7 +7,7 @@
 
 namespace plumb::shim {
 
-uint8_t live_filter[kLiveFilterBytes];
+uint8_t sampled_filter[kSampledFilterBytes];
 
 namespace {
 
@@ -19,14 +19,14 @@ constexpr uint8_t kSaturated = 255;
 
 struct Table {
     uint64_t addresses[kBuckets][kWays];
-    LiveBlock blocks[kBuckets][kWays];
+    SampledBlock blocks[kBuckets][kWays];
 };
 Table* table;
 
 uint32_t home_of(uint64_t address) { return static_cast<uint32_t>(address * 0x9e3779b97f4a7c15u >> 48); }
 
 void raise_filter(uint64_t address) {
-    uint8_t* count = &live_filter[live_filter_index(address)];
+    uint8_t* count = &sampled_filter[sampled_filter_index(address)];
     uint8_t old = __atomic_load_n(count, __ATOMIC_RELAXED);
     while (old != kSaturated && !__atomic_compare_exchange_n(count, &old, static_cast<uint8_t>(old + 1), false,
                                                              __ATOMIC_RELAXED, __ATOMIC_RELAXED)) {
@@ -34,7 +34,7 @@ void raise_filter(uint64_t address) {
 }
 
 void lower_filter(uint64_t address) {
-    uint8_t* count = &live_filter[live_filter_index(address)];
+    uint8_t* count = &sampled_filter[sampled_filter_index(address)];
     uint8_t old = __atomic_load_n(count, __ATOMIC_RELAXED);
     // A saturated count no longer knows how many there are: it stays.
     while (old != kSaturated && old != 0 &&
@@ -44,7 +44,7 @@ void lower_filter(uint64_t address) {
 }
 
 // Copies what is known of the block at this address. What was read in the middle of a change is not believed.
-bool peek(const Table* t, uint64_t address, LiveBlock* block) {
+bool peek(const Table* t, uint64_t address, SampledBlock* block) {
     for (uint32_t tried = 0; tried < kTriedBuckets; ++tried) {
         const uint32_t bucket = (home_of(address) + tried) & (kBuckets - 1);
         for (uint32_t way = 0; way < kWays; ++way) {
@@ -62,10 +62,10 @@ bool peek(const Table* t, uint64_t address, LiveBlock* block) {
 } // namespace
 
 void watch_always(const void* block) {
-    __atomic_store_n(&live_filter[live_filter_index(reinterpret_cast<uint64_t>(block))], kSaturated, __ATOMIC_RELAXED);
+    __atomic_store_n(&sampled_filter[sampled_filter_index(reinterpret_cast<uint64_t>(block))], kSaturated, __ATOMIC_RELAXED);
 }
 
-bool live_insert(uint64_t address, const LiveBlock& block) {
+bool insert_sampled_block(uint64_t address, const SampledBlock& block) {
     Table* const t = open_pages(&table, true);
     if (!t)
         return false;
@@ -86,7 +86,7 @@ bool live_insert(uint64_t address, const LiveBlock& block) {
     return false;
 }
 
-bool live_take(uint64_t address, LiveBlock* block) {
+bool take_sampled_block(uint64_t address, SampledBlock* block) {
     Table* const t = __atomic_load_n(&table, __ATOMIC_ACQUIRE);
     if (!t)
         return false;
@@ -105,7 +105,7 @@ bool live_take(uint64_t address, LiveBlock* block) {
     return false;
 }
 
-bool live_find(uint64_t address, uint64_t reach, uint64_t* start, LiveBlock* block) {
+bool find_sampled_block(uint64_t address, uint64_t reach, uint64_t* start, SampledBlock* block) {
     const Table* const t = __atomic_load_n(&table, __ATOMIC_ACQUIRE);
     if (!t)
         return false;
@@ -119,7 +119,7 @@ bool live_find(uint64_t address, uint64_t reach, uint64_t* start, LiveBlock* blo
     uint64_t at = address & ~uint64_t{15};
     while (at >= last && at != 0) {
         if (!may_be_watched(reinterpret_cast<void*>(at))) {
-            const uint64_t page = at & ~(kLiveFilterPageBytes - 1); // nor does one begin anywhere else in it
+            const uint64_t page = at & ~(kSampledFilterPageBytes - 1); // nor does one begin anywhere else in it
             at = page ? page - 16 : 0;
             continue;
         }
@@ -132,10 +132,10 @@ bool live_find(uint64_t address, uint64_t reach, uint64_t* start, LiveBlock* blo
     return false;
 }
 
-void live_reset() {
+void forget_sampled_blocks() {
     if (!__atomic_load_n(&table, __ATOMIC_ACQUIRE)) // nothing was ever put in: at start the filter's pages stay untouched
         return;
-    for (uint8_t& count : live_filter)
+    for (uint8_t& count : sampled_filter)
         if (count != kSaturated)
             count = 0;
 }

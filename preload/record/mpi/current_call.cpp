@@ -2,7 +2,7 @@
 
 namespace plumb::shim::mpi {
 
-void Inside::begin(const Guard& guard) {
+void CurrentCall::begin(const Guard& guard) {
     if (record_) {
         __atomic_store_n(&record_->begin_ticks, 0, __ATOMIC_RELAXED);
         __atomic_store_n(&record_->header.tid, guard.thread().tid, __ATOMIC_RELEASE);

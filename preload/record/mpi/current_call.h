@@ -10,7 +10,7 @@
 namespace plumb::shim::mpi {
 
 // Belongs to one thread at a time. Zeroed memory plus begin() is valid.
-class Inside {
+class CurrentCall {
   public:
     void begin(const Guard&); // another thread takes it over
 

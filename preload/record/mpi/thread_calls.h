@@ -150,7 +150,7 @@ class ThreadCalls {
     } outer_; // the frame that called into MPI, as in Frame; sp 0: nobody did
     StackBounds stack_; // the thread's own
     const Function* function_;     // of the outer call
-    Inside inside_;
+    CurrentCall inside_;
     uint64_t random_;
     uint32_t polls_untimed_;
     uint32_t tid_;

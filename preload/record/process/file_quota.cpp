@@ -16,14 +16,14 @@ constexpr Share kShares[] = {
     {"modules", 8, "libraries were loaded and unloaded so often that later ones are not recorded"},
     {"alignment-counts", 2, "so many threads met so many unaligned instructions that later ones are only counted as lost"},
 };
-static_assert(sizeof kShares / sizeof kShares[0] == static_cast<uint32_t>(Budget::count));
+static_assert(sizeof kShares / sizeof kShares[0] == static_cast<uint32_t>(FileQuota::count));
 
-std::atomic<uint64_t> spent[static_cast<uint32_t>(Budget::count)];
+std::atomic<uint64_t> spent[static_cast<uint32_t>(FileQuota::count)];
 
 } // namespace
 
-bool spend(const Guard& guard, Budget budget, uint32_t bytes) {
-    const auto index = static_cast<uint32_t>(budget);
+bool spend(const Guard& guard, FileQuota quota, uint32_t bytes) {
+    const auto index = static_cast<uint32_t>(quota);
     const Share& share = kShares[index];
     if (spent[index].load(std::memory_order_relaxed) + bytes <= trace_file().limit_bytes() / share.divisor) {
         spent[index].fetch_add(bytes, std::memory_order_relaxed);
@@ -33,7 +33,7 @@ bool spend(const Guard& guard, Budget budget, uint32_t bytes) {
     return false;
 }
 
-void reset_budgets() {
+void reset_file_quotas() {
     for (std::atomic<uint64_t>& bytes : spent)
         bytes.store(0, std::memory_order_relaxed);
 }

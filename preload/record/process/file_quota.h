@@ -6,12 +6,12 @@
 
 namespace plumb::shim {
 
-enum class Budget : uint32_t { threads, names, modules, alignment, count };
+enum class FileQuota : uint32_t { threads, names, modules, alignment, count };
 
 // Whether `bytes` more of this kind may be written; when its share is used up that is written as evidence, once.
-bool spend(const Guard&, Budget, uint32_t bytes);
+bool spend(const Guard&, FileQuota, uint32_t bytes);
 
 // In a forked child: nothing is spent yet.
-void reset_budgets();
+void reset_file_quotas();
 
 } // namespace plumb::shim

@@ -98,7 +98,7 @@ int begin_recording(const char* run_directory, uint64_t limit_bytes, const Launc
     if (!page && !(page = static_cast<Recording*>(allocate_pages(kPageBytes, true))))
         return -ENOMEM;
     pid = process_id();
-    reset_budgets();
+    reset_file_quotas();
     string_ids.store(0, std::memory_order_relaxed);
     ended.store(0, std::memory_order_relaxed);
     if (const int error = file.create(run_directory, pid, process_start_ticks("/proc"), limit_bytes, forked); error < 0)

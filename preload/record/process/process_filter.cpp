@@ -88,25 +88,26 @@ bool matches_glob(const char* pattern, const char* pattern_end, const char* text
     return pattern == pattern_end;
 }
 
-Scope scope_of(const char* executable, const char* invoked_as, const char* include, const char* exclude, bool direct) {
+FilterVerdict filter_verdict_of(const char* executable, const char* invoked_as, const char* include,
+                                const char* exclude, bool direct) {
     if (exclude && matches_list(exclude, executable))
-        return Scope::excluded;
+        return FilterVerdict::excluded;
     if (include)
-        return matches_list(include, executable) ? Scope::recorded : Scope::not_included;
+        return matches_list(include, executable) ? FilterVerdict::recorded : FilterVerdict::not_included;
     const char* name = base_name(executable);
     if (strcmp(name, "busybox") == 0 && invoked_as)
         name = base_name(invoked_as);
     if (names(kLaunchers, name) || (!direct && names(kBuildDrivers, name)))
-        return Scope::launcher;
-    return Scope::recorded;
+        return FilterVerdict::launcher;
+    return FilterVerdict::recorded;
 }
 
-const char* describe(Scope scope) {
+const char* describe(FilterVerdict scope) {
     switch (scope) {
-    case Scope::recorded: return "recorded";
-    case Scope::launcher: return "dormant: a shell, launcher or build driver";
-    case Scope::not_included: return "dormant: no glob of PLUMB_INCLUDE names it";
-    case Scope::excluded: return "dormant: a glob of PLUMB_EXCLUDE names it";
+    case FilterVerdict::recorded: return "recorded";
+    case FilterVerdict::launcher: return "dormant: a shell, launcher or build driver";
+    case FilterVerdict::not_included: return "dormant: no glob of PLUMB_INCLUDE names it";
+    case FilterVerdict::excluded: return "dormant: a glob of PLUMB_EXCLUDE names it";
     }
     return "";
 }

@@ -4,17 +4,18 @@
 
 namespace plumb::shim {
 
-enum class Scope { recorded, launcher, not_included, excluded };
+enum class FilterVerdict { recorded, launcher, not_included, excluded };
 
 // `executable`: absolute path; `invoked_as`: argv[0] (decides for multi-call binaries), may be null; `include`,
 // `exclude`: colon-separated globs or null, each matched against the path and against the base name; `direct`: the
 // user named this very program as the one to run, so that a build driver is what he wants to see.
 // A program that an include glob names is recorded even if it is a launcher.
-Scope scope_of(const char* executable, const char* invoked_as, const char* include, const char* exclude, bool direct);
+FilterVerdict filter_verdict_of(const char* executable, const char* invoked_as, const char* include,
+                                const char* exclude, bool direct);
 
 // Glob with *, ? and [...]; `*` crosses slashes. Linear in practice, never recursive.
 bool matches_glob(const char* pattern, const char* pattern_end, const char* text);
 
-const char* describe(Scope);
+const char* describe(FilterVerdict);
 
 } // namespace plumb::shim

@@ -48,7 +48,7 @@ void begin_thread(ThreadState* state) {
         pthread_setspecific(end_key, state);
     state->inside.store(0, std::memory_order_relaxed);
     const Guard guard;
-    if (!guard || !spend(guard, Budget::threads, sizeof(trace::ThreadStart) + sizeof(trace::ThreadEnd)))
+    if (!guard || !spend(guard, FileQuota::threads, sizeof(trace::ThreadStart) + sizeof(trace::ThreadEnd)))
         return;
     trace::ThreadStart start = {};
     start.time_ns = now_ns();

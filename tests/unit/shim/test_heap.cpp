@@ -99,19 +99,19 @@ TEST_CASE("neighbours in the shadow table do not disturb each other") {
 }
 
 TEST_CASE("watched blocks are found by the filter and taken once") {
-    LiveBlock block{};
+    SampledBlock block{};
     const uint64_t address = 0x7f0012345670;
-    CHECK_FALSE(live_take(address, &block));
-    REQUIRE(live_insert(address, {42, 7, 100}));
+    CHECK_FALSE(take_sampled_block(address, &block));
+    REQUIRE(insert_sampled_block(address, {42, 7, 100}));
     CHECK(may_be_watched(reinterpret_cast<void*>(address)));
-    REQUIRE(live_take(address, &block));
+    REQUIRE(take_sampled_block(address, &block));
     CHECK(block.path == 42);
     CHECK(block.weight == 7);
     CHECK(block.bytes == 100);
     CHECK_FALSE(may_be_watched(reinterpret_cast<void*>(address)));
-    CHECK_FALSE(live_take(address, &block));
+    CHECK_FALSE(take_sampled_block(address, &block));
     watch_always(nullptr);
-    live_reset();
+    forget_sampled_blocks();
     CHECK(may_be_watched(nullptr));
 }
 
@@ -122,10 +122,10 @@ TEST_CASE("threads insert and take watched blocks at once") {
         threads.emplace_back([t, &lost] {
             for (uint64_t round = 0; round < 20; ++round) {
                 for (uint64_t i = 0; i < 1000; ++i)
-                    lost[t] += !live_insert(0x10000000 + (i * 4 + t) * 48, {uint32_t(i), t, i});
+                    lost[t] += !insert_sampled_block(0x10000000 + (i * 4 + t) * 48, {uint32_t(i), t, i});
                 for (uint64_t i = 0; i < 1000; ++i) {
-                    LiveBlock block{};
-                    lost[t] += !live_take(0x10000000 + (i * 4 + t) * 48, &block) || block.path != i ||
+                    SampledBlock block{};
+                    lost[t] += !take_sampled_block(0x10000000 + (i * 4 + t) * 48, &block) || block.path != i ||
                                block.weight != t || block.bytes != i;
                 }
             }

@@ -24,7 +24,7 @@ struct Found {
 
 Found find_span(uint64_t address) {
     Found found;
-    found.known = span_find(address, &found.start, &found.bytes, &found.path);
+    found.known = find_indexed_block(address, &found.start, &found.bytes, &found.path);
     return found;
 }
 
@@ -37,7 +37,7 @@ Found find_mapping(uint64_t address) {
 Found find_shadow(uint64_t address) {
     Found found;
     ShadowEntry entry{};
-    found.known = shadow_find(address, kSpanBytes, &found.start, &entry);
+    found.known = shadow_find(address, kIndexedBlockBytes, &found.start, &entry);
     found.bytes = entry.bytes;
     found.path = entry.path;
     return found;
@@ -109,41 +109,41 @@ TEST_CASE("blocks of 8 bytes that share 16 are told apart") {
 
 TEST_CASE("sampled blocks are found from inside") {
     const uint64_t base = 0x7e0000001230;
-    REQUIRE(live_insert(base, {3, 10, 5000}));
-    REQUIRE(live_insert(base + 5008 + 8, {4, 10, 8}));
+    REQUIRE(insert_sampled_block(base, {3, 10, 5000}));
+    REQUIRE(insert_sampled_block(base + 5008 + 8, {4, 10, 8}));
     uint64_t start = 0;
-    LiveBlock block{};
+    SampledBlock block{};
     for (const uint64_t offset : {0u, 1u, 2500u, 4999u}) {
-        REQUIRE(live_find(base + offset, kSpanBytes, &start, &block));
+        REQUIRE(find_sampled_block(base + offset, kIndexedBlockBytes, &start, &block));
         CHECK(start == base);
         CHECK(block.path == 3);
     }
-    CHECK_FALSE(live_find(base - 1, kSpanBytes, &start, &block));
-    CHECK_FALSE(live_find(base + 5000, kSpanBytes, &start, &block));
-    REQUIRE(live_find(base + 5008 + 9, kSpanBytes, &start, &block));
+    CHECK_FALSE(find_sampled_block(base - 1, kIndexedBlockBytes, &start, &block));
+    CHECK_FALSE(find_sampled_block(base + 5000, kIndexedBlockBytes, &start, &block));
+    REQUIRE(find_sampled_block(base + 5008 + 9, kIndexedBlockBytes, &start, &block));
     CHECK(block.path == 4);
-    REQUIRE(live_take(base, &block));
-    REQUIRE(live_take(base + 5008 + 8, &block));
-    CHECK_FALSE(live_find(base + 1, kSpanBytes, &start, &block));
+    REQUIRE(take_sampled_block(base, &block));
+    REQUIRE(take_sampled_block(base + 5008 + 8, &block));
+    CHECK_FALSE(find_sampled_block(base + 1, kIndexedBlockBytes, &start, &block));
 }
 
 TEST_CASE("sampled blocks are found across pages in which none begins") {
     uint64_t start = 0;
-    LiveBlock block{};
+    SampledBlock block{};
     // At the very end, at the beginning and in the middle of a page.
     for (const uint64_t base : {0x7e0000101ff0, 0x7e0000100000, 0x7e0000100810}) {
-        REQUIRE(live_insert(base, {5, 10, 60000}));
+        REQUIRE(insert_sampled_block(base, {5, 10, 60000}));
         for (const uint64_t offset : {0u, 15u, 16u, 4095u, 4096u, 40000u, 59999u}) {
-            REQUIRE(live_find(base + offset, kSpanBytes, &start, &block));
+            REQUIRE(find_sampled_block(base + offset, kIndexedBlockBytes, &start, &block));
             CHECK(start == base);
         }
-        CHECK_FALSE(live_find(base + 60000, kSpanBytes, &start, &block));
-        CHECK_FALSE(live_find(base + 40000, 39000, &start, &block));
-        CHECK_FALSE(live_find(base - 16, kSpanBytes, &start, &block));
-        REQUIRE(live_take(base, &block));
+        CHECK_FALSE(find_sampled_block(base + 60000, kIndexedBlockBytes, &start, &block));
+        CHECK_FALSE(find_sampled_block(base + 40000, 39000, &start, &block));
+        CHECK_FALSE(find_sampled_block(base - 16, kIndexedBlockBytes, &start, &block));
+        REQUIRE(take_sampled_block(base, &block));
     }
     for (const uint64_t address : {0u, 8u, 4096u, 10000u})
-        CHECK_FALSE(live_find(address, kSpanBytes, &start, &block));
+        CHECK_FALSE(find_sampled_block(address, kIndexedBlockBytes, &start, &block));
 }
 
 TEST_CASE("large blocks of every size and place are found from their first to their last byte") {
@@ -158,7 +158,7 @@ TEST_CASE("large blocks of every size and place are found from their first to th
         const uint64_t bytes = (uint64_t{1} << bits) + random() % (uint64_t{1} << bits);
         at += 16 + (random() % 3 ? 0 : random() % 300000 * 16);
         blocks.push_back({at, bytes});
-        span_insert(at, bytes, i + 1);
+        index_large_block(at, bytes, i + 1);
         at = (at + bytes + 15) & ~uint64_t{15};
     }
     REQUIRE(at < uint64_t{1} << 47);
@@ -174,18 +174,18 @@ TEST_CASE("large blocks of every size and place are found from their first to th
         REQUIRE_FALSE(find_span(start - 1).known);
     }
     for (const auto& [start, bytes] : blocks) {
-        span_remove(start, bytes);
+        unindex_large_block(start, bytes);
         REQUIRE_FALSE(find_span(start + bytes / 2).known);
     }
-    span_insert(0x100000, kSpanBytes - 1, 1); // not a large one
+    index_large_block(0x100000, kIndexedBlockBytes - 1, 1); // not a large one
     CHECK_FALSE(find_span(0x100001).known);
 }
 
 TEST_CASE("what finds no room among the large blocks is not found and disturbs nothing") {
     constexpr uint64_t kCount = 200000;
-    const auto start = [](uint64_t i) { return 0x10000000 + i * (kSpanBytes + 16); };
+    const auto start = [](uint64_t i) { return 0x10000000 + i * (kIndexedBlockBytes + 16); };
     for (uint64_t i = 0; i < kCount; ++i)
-        span_insert(start(i), kSpanBytes, static_cast<trace::NodeId>(i));
+        index_large_block(start(i), kIndexedBlockBytes, static_cast<trace::NodeId>(i));
     uint64_t found = 0;
     for (uint64_t i = 0; i < kCount; ++i)
         if (const Found one = find_span(start(i) + 100); one.known) {
@@ -195,7 +195,7 @@ TEST_CASE("what finds no room among the large blocks is not found and disturbs n
     CHECK(found > 60000);
     CHECK(found < kCount);
     for (uint64_t i = 0; i < kCount; ++i)
-        span_remove(start(i), kSpanBytes);
+        unindex_large_block(start(i), kIndexedBlockBytes);
     for (uint64_t i = 0; i < kCount; ++i)
         REQUIRE_FALSE(find_span(start(i) + 100).known);
 }
@@ -265,7 +265,7 @@ TEST_CASE("a heap block inside a mapping comes first, then the mapping; the stac
     BlockInfo block{};
     const uint64_t base = 0x7b0000000000;
     mapping_insert(base, 8 << 20, 1);
-    span_insert(base + 4096, 1 << 20, 2);
+    index_large_block(base + 4096, 1 << 20, 2);
     REQUIRE(shadow_store(base + (4 << 20), 3, 100));
     REQUIRE(block_of(base + 5, &block));
     CHECK(block.kind == trace::BlockKind::mapping);
@@ -282,7 +282,7 @@ TEST_CASE("a heap block inside a mapping comes first, then the mapping; the stac
     REQUIRE(block_of(base + (4 << 20) + 100, &block));
     CHECK(block.kind == trace::BlockKind::mapping);
     shadow_take(base + (4 << 20));
-    span_remove(base + 4096, 1 << 20);
+    unindex_large_block(base + 4096, 1 << 20);
     mapping_remove(base, 8 << 20);
     CHECK_FALSE(block_of(base + 5, &block));
     CHECK_FALSE(block_of(0, &block));

@@ -8,9 +8,9 @@ using namespace plumb::shim;
 
 static bool matches(const char* glob, const char* text) { return matches_glob(glob, glob + strlen(glob), text); }
 
-static Scope scope(const char* executable, const char* include = nullptr, const char* exclude = nullptr,
+static FilterVerdict scope(const char* executable, const char* include = nullptr, const char* exclude = nullptr,
                    bool direct = false, const char* invoked_as = nullptr) {
-    return scope_of(executable, invoked_as, include, exclude, direct);
+    return filter_verdict_of(executable, invoked_as, include, exclude, direct);
 }
 
 TEST_CASE("globs") {
@@ -43,29 +43,29 @@ TEST_CASE("a hostile glob takes no exponential time") {
 }
 
 TEST_CASE("shells, launchers and build drivers stay dormant") {
-    CHECK(scope("/usr/bin/bash") == Scope::launcher);
-    CHECK(scope("/opt/mpich/bin/hydra_pmi_proxy") == Scope::launcher);
-    CHECK(scope("/usr/bin/make") == Scope::launcher);
-    CHECK(scope("/usr/bin/python3.11") == Scope::recorded);
-    CHECK(scope("/home/user/bash_like") == Scope::recorded);
+    CHECK(scope("/usr/bin/bash") == FilterVerdict::launcher);
+    CHECK(scope("/opt/mpich/bin/hydra_pmi_proxy") == FilterVerdict::launcher);
+    CHECK(scope("/usr/bin/make") == FilterVerdict::launcher);
+    CHECK(scope("/usr/bin/python3.11") == FilterVerdict::recorded);
+    CHECK(scope("/home/user/bash_like") == FilterVerdict::recorded);
 }
 
 TEST_CASE("what was given to run is recorded even if it drives builds, but not if it is a shell") {
-    CHECK(scope("/usr/bin/make", nullptr, nullptr, true) == Scope::recorded);
-    CHECK(scope("/usr/bin/dash", nullptr, nullptr, true) == Scope::launcher);
+    CHECK(scope("/usr/bin/make", nullptr, nullptr, true) == FilterVerdict::recorded);
+    CHECK(scope("/usr/bin/dash", nullptr, nullptr, true) == FilterVerdict::launcher);
 }
 
 TEST_CASE("a multi-call binary is what it was called as") {
-    CHECK(scope("/bin/busybox", nullptr, nullptr, false, "/bin/sh") == Scope::launcher);
-    CHECK(scope("/bin/busybox", nullptr, nullptr, false, "gzip") == Scope::recorded);
+    CHECK(scope("/bin/busybox", nullptr, nullptr, false, "/bin/sh") == FilterVerdict::launcher);
+    CHECK(scope("/bin/busybox", nullptr, nullptr, false, "gzip") == FilterVerdict::recorded);
 }
 
 TEST_CASE("include and exclude lists") {
-    CHECK(scope("/opt/app/solver", "solver") == Scope::recorded);
-    CHECK(scope("/opt/app/solver", "/opt/*") == Scope::recorded);
-    CHECK(scope("/opt/app/solver", "other:so*") == Scope::recorded);
-    CHECK(scope("/opt/app/solver", "other") == Scope::not_included);
-    CHECK(scope("/opt/app/solver", "sol*", "*ver") == Scope::excluded);
-    CHECK(scope("/opt/app/solver", nullptr, "::other:") == Scope::recorded);
-    CHECK(scope("/usr/bin/bash", "bash") == Scope::recorded); // named by the user: he wants to see it
+    CHECK(scope("/opt/app/solver", "solver") == FilterVerdict::recorded);
+    CHECK(scope("/opt/app/solver", "/opt/*") == FilterVerdict::recorded);
+    CHECK(scope("/opt/app/solver", "other:so*") == FilterVerdict::recorded);
+    CHECK(scope("/opt/app/solver", "other") == FilterVerdict::not_included);
+    CHECK(scope("/opt/app/solver", "sol*", "*ver") == FilterVerdict::excluded);
+    CHECK(scope("/opt/app/solver", nullptr, "::other:") == FilterVerdict::recorded);
+    CHECK(scope("/usr/bin/bash", "bash") == FilterVerdict::recorded); // named by the user: he wants to see it
 }

@@ -2,14 +2,14 @@
 
 #include <catch2/catch.hpp>
 
-using plumb::record::Budget;
+using plumb::record::OverheadGovernor;
 
 namespace {
 constexpr uint64_t kSecond = 1'000'000'000;
 }
 
 TEST_CASE("a recorder below its budget samples always") {
-    Budget budget(0.02);
+    OverheadGovernor budget(0.02);
     for (uint64_t second = 1; second < 20; ++second)
         budget.look(second * kSecond, second * kSecond / 100, second * kSecond);
     CHECK_FALSE(budget.is_throttling());
@@ -20,7 +20,7 @@ TEST_CASE("a recorder below its budget samples always") {
 }
 
 TEST_CASE("above it the sampled slices get fewer, and each stands for more") {
-    Budget budget(0.01);
+    OverheadGovernor budget(0.01);
     uint64_t own = 0;
     for (uint64_t second = 1; second <= 3; ++second)
         budget.look(second * kSecond, own += kSecond / 10, second * kSecond);
@@ -37,7 +37,7 @@ TEST_CASE("above it the sampled slices get fewer, and each stands for more") {
 }
 
 TEST_CASE("a run that sleeps is judged by wall time") {
-    Budget budget(0.02);
+    OverheadGovernor budget(0.02);
     for (uint64_t second = 1; second < 10; ++second)
         budget.look(second * kSecond, second * kSecond / 200, 0);
     CHECK_FALSE(budget.is_throttling());

@@ -1,4 +1,4 @@
-#include "hooks/mpi/life.h"
+#include "hooks/mpi/lifecycle.h"
 
 namespace plumb::shim::mpi {
 namespace {

@@ -30,34 +30,34 @@ TEST_CASE("plain code is known to all processes of the run") {
     const char* const environment[] = {run.c_str(), nullptr};
     settings.read(environment);
 
-    CHECK_FALSE(is_known_plain(id_of(1), 0x1000)); // no file yet
+    CHECK_FALSE(is_known_flag_free(id_of(1), 0x1000)); // no file yet
     if (const pid_t child = fork(); child == 0) {
-        remember_plain(id_of(1), 0x1000);
+        remember_flag_free(id_of(1), 0x1000);
         _exit(0);
     } else {
         int status = -1;
         REQUIRE(waitpid(child, &status, 0) == child);
         REQUIRE(status == 0);
     }
-    CHECK(is_known_plain(id_of(1), 0x1000));
-    CHECK_FALSE(is_known_plain(id_of(1), 0x2000)); // another segment of it
-    CHECK_FALSE(is_known_plain(id_of(2), 0x1000));
+    CHECK(is_known_flag_free(id_of(1), 0x1000));
+    CHECK_FALSE(is_known_flag_free(id_of(1), 0x2000)); // another segment of it
+    CHECK_FALSE(is_known_flag_free(id_of(2), 0x1000));
     BuildId none = {}, other_size = id_of(1);
     other_size.size = 8;
-    remember_plain(none, 0x1000);
-    remember_plain(other_size, 0x1000);
-    CHECK_FALSE(is_known_plain(none, 0x1000));
-    CHECK_FALSE(is_known_plain(other_size, 0x1000));
+    remember_flag_free(none, 0x1000);
+    remember_flag_free(other_size, 0x1000);
+    CHECK_FALSE(is_known_flag_free(none, 0x1000));
+    CHECK_FALSE(is_known_flag_free(other_size, 0x1000));
 
     // A torn end, as a full disk leaves it, hides nothing before it and matches nothing itself.
     const std::string list = std::string(folder) + "/.plain-code";
     CHECK(std::filesystem::file_size(list) == 24);
     std::ofstream(list, std::ios::app | std::ios::binary) << std::string(10, '\2');
-    CHECK_FALSE(is_known_plain(id_of(3), 0x1000));
-    CHECK(is_known_plain(id_of(1), 0x1000));
+    CHECK_FALSE(is_known_flag_free(id_of(3), 0x1000));
+    CHECK(is_known_flag_free(id_of(1), 0x1000));
 
     std::filesystem::remove_all(folder);
     const char* const nothing[] = {nullptr};
     settings.read(nothing);
-    CHECK_FALSE(is_known_plain(id_of(4), 0x1000)); // not under plumb: nothing to read
+    CHECK_FALSE(is_known_flag_free(id_of(4), 0x1000)); // not under plumb: nothing to read
 }
