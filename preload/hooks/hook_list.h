@@ -103,27 +103,27 @@
     X(jump, int, swapcontext, (ucontext_t* from, const ucontext_t* to))
 
 // What starts processes or threads inside the C library, see hooks/spawning_calls.cpp.
-#define PLUMB_OUTSIDE_HOOKS(X)                                                                               \
-    X(outside, int, posix_spawn,                                                                             \
+#define PLUMB_SPAWNING_HOOKS(X)                                                                              \
+    X(spawning, int, posix_spawn,                                                                            \
       (pid_t* child, const char* path, const posix_spawn_file_actions_t* files,                              \
        const posix_spawnattr_t* attributes, char* const* arguments, char* const* environment))               \
-    X(outside, int, posix_spawnp,                                                                            \
+    X(spawning, int, posix_spawnp,                                                                           \
       (pid_t* child, const char* file, const posix_spawn_file_actions_t* files,                              \
        const posix_spawnattr_t* attributes, char* const* arguments, char* const* environment))               \
-    X(outside, int, clone, (int (*run)(void*), void* stack, int flags, void* argument, ...))                 \
-    X(outside, int, system, (const char* command))                                                           \
-    X(outside, FILE*, popen, (const char* command, const char* mode))                                        \
-    X(outside, int, wordexp, (const char* words, wordexp_t* expansion, int flags))                           \
-    X(outside, int, timer_create, (clockid_t clock, struct sigevent* event, timer_t* timer))                 \
-    X(outside, int, mq_notify, (mqd_t queue, const struct sigevent* event))                                  \
-    X(outside, int, getaddrinfo_a, (int mode, struct gaicb** list, int count, struct sigevent* event))       \
-    X(outside, int, aio_read, (struct aiocb* request))                                                       \
-    X(outside, int, aio_write, (struct aiocb* request))                                                      \
-    X(outside, int, aio_read64, (struct aiocb* request))                                                     \
-    X(outside, int, aio_write64, (struct aiocb* request))                                                    \
-    X(outside, int, aio_fsync, (int operation, struct aiocb* request))                                       \
-    X(outside, int, lio_listio, (int mode, struct aiocb* const* list, int count, struct sigevent* event))    \
-    X(outside, int, lio_listio64, (int mode, struct aiocb* const* list, int count, struct sigevent* event))
+    X(spawning, int, clone, (int (*run)(void*), void* stack, int flags, void* argument, ...))                \
+    X(spawning, int, system, (const char* command))                                                          \
+    X(spawning, FILE*, popen, (const char* command, const char* mode))                                       \
+    X(spawning, int, wordexp, (const char* words, wordexp_t* expansion, int flags))                          \
+    X(spawning, int, timer_create, (clockid_t clock, struct sigevent* event, timer_t* timer))                \
+    X(spawning, int, mq_notify, (mqd_t queue, const struct sigevent* event))                                 \
+    X(spawning, int, getaddrinfo_a, (int mode, struct gaicb** list, int count, struct sigevent* event))      \
+    X(spawning, int, aio_read, (struct aiocb* request))                                                      \
+    X(spawning, int, aio_write, (struct aiocb* request))                                                     \
+    X(spawning, int, aio_read64, (struct aiocb* request))                                                    \
+    X(spawning, int, aio_write64, (struct aiocb* request))                                                   \
+    X(spawning, int, aio_fsync, (int operation, struct aiocb* request))                                      \
+    X(spawning, int, lio_listio, (int mode, struct aiocb* const* list, int count, struct sigevent* event))   \
+    X(spawning, int, lio_listio64, (int mode, struct aiocb* const* list, int count, struct sigevent* event))
 
 // The allocation family (hooks/alloc*.cpp). These may be called before the table of real functions is there.
 #define PLUMB_ALLOC_HOOKS(X)                                                                                 \
@@ -159,7 +159,7 @@
     PLUMB_START_HOOKS(X)                                                                                     \
     PLUMB_SIGNAL_HOOKS(X)                                                                                    \
     PLUMB_JUMP_HOOKS(X)                                                                                      \
-    PLUMB_OUTSIDE_HOOKS(X)                                                                                   \
+    PLUMB_SPAWNING_HOOKS(X)                                                                                  \
     PLUMB_ALLOC_HOOKS(X)
 
 // Everything that the library exports.
