@@ -16,6 +16,7 @@ INCLUDE = re.compile(r'^\s*#\s*include\s+(["<])([^">]+)[">]', re.MULTILINE)
 
 # Each part with what it may include beside itself and include/.
 ANALYZER = {
+    "precompiled": set(), # headers of libraries only
     "support": set(),
     "platform": {"support"},
     "model": {"support", "platform"},
