@@ -38,8 +38,8 @@ struct MemoryTraffic {
     uint64_t lowest_address = 0, highest_address = 0, last_address = 0;
     uint64_t first_ns = 0, last_ns = 0;
 
-    bool told() const { return cpu_node >= 0 && page_node >= 0; }
-    bool remote() const { return told() && cpu_node != page_node; }
+    bool nodes_known() const { return cpu_node >= 0 && page_node >= 0; }
+    bool remote() const { return nodes_known() && cpu_node != page_node; }
 };
 
 struct MemoryEpoch {

@@ -40,7 +40,7 @@ int main_delayer(const Job& job, const RankCharge& charge) {
     return most == charge.delayed_by.end() || most->first >= job.ranks.size() ? -1 : job.ranks[most->first].rank;
 }
 
-void tell_late_site(const model::MpiProcess& mpi, const RankCharge& charge, model::MpiRankRow& result) {
+void describe_late_site(const model::MpiProcess& mpi, const RankCharge& charge, model::MpiRankRow& result) {
     const auto most = std::ranges::max_element(charge.sites, {}, &RankCharge::Site::late);
     const auto at = static_cast<size_t>(most - charge.sites.begin());
     if (most == charge.sites.end() || most->late <= 0 || at >= mpi.sites.size())
@@ -102,7 +102,7 @@ std::vector<model::MpiRankRow> rank_rows(const model::Run& run, const Job& job, 
         result.lateness_s = seconds(charge.lateness) * scale;
         result.lateness = reasons_of(charge, scale);
         result.delayed_by = main_delayer(job, charge);
-        tell_late_site(*process.mpi, charge, result);
+        describe_late_site(*process.mpi, charge, result);
     }
     return rows;
 }

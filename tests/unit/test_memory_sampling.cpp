@@ -88,7 +88,7 @@ TEST_CASE("accesses are counted by the node of their CPU and of their page") {
     parts.access(kPid, 1, kStack + 64, 5000); // never faulted in, says the kernel
     parts.access(kPid, 77, kTable, 5001);     // a CPU that came later
     parts.memory->settle(2 * kMillisecond, true);
-    CHECK(parts.memory->told() == 801);
+    CHECK(parts.memory->located() == 801);
     CHECK(parts.memory->unknown() == 1);
     const model::Run run = parts.run();
     REQUIRE(run.processes.size() == 1);
@@ -154,7 +154,7 @@ TEST_CASE("pages of a process that has ended are not known") {
     parts.access(kPid, 0, kTable, 1000);
     parts.memory->forget(kPid); // settles what waits
     parts.memory->settle(kMillisecond, true);
-    CHECK(parts.memory->told() == 0);
+    CHECK(parts.memory->located() == 0);
     CHECK(parts.memory->unknown() == 1);
     const model::Run run = parts.run();
     CHECK(samples_between(run.processes.at(0), 0, -1) == 1);
@@ -177,7 +177,7 @@ TEST_CASE("memory that was given back before the kernel was asked is not known, 
     parts.tree.write(std::to_string(kPid) + "/maps", "");
     parts.memory->settle(kMillisecond, true);
     CHECK(asked == 1);
-    CHECK(parts.memory->told() == 0);
+    CHECK(parts.memory->located() == 0);
     CHECK(parts.memory->unknown() == 100);
     const model::Run run = parts.run();
     CHECK(samples_between(run.processes.at(0), 0, -1) == 100);
@@ -197,7 +197,7 @@ TEST_CASE("a kernel that refuses in the middle of a run is told with its own wor
         refuses = i >= 99;
     }
     parts.memory->settle(2 * kMillisecond, true);
-    CHECK(parts.memory->told() == 100);
+    CHECK(parts.memory->located() == 100);
     CHECK(parts.memory->unknown() == 200);
     const model::Run run = parts.run();
     CHECK(run.evidence.back().state == model::Evidence::State::limited);
@@ -210,8 +210,8 @@ TEST_CASE("more accesses than can be asked about are counted, not kept") {
     for (uint64_t i = 0; i < kMany; ++i)
         parts.access(kPid, 0, kTable + i % 1024 * 8, 1000 + i);
     parts.memory->settle(kMillisecond, true);
-    CHECK(parts.memory->told() < kMany);
-    const uint64_t told = parts.memory->told();
+    CHECK(parts.memory->located() < kMany);
+    const uint64_t told = parts.memory->located();
     const model::Run run = parts.run();
     CHECK(run.evidence.back().why.find(std::to_string(kMany - told) + " came faster") != std::string::npos);
 }

@@ -65,7 +65,7 @@ std::vector<Location> LineShares::heaviest(size_t limit, double least_share) con
     return locations;
 }
 
-void tell_unplaced(const LineShares& lines, const model::Run& run, Finding& finding) {
+void note_unplaced(const LineShares& lines, const model::Run& run, Finding& finding) {
     if (lines.unplaced_fraction() < kTellUnplaced)
         return;
     finding.evidence["without_caller_fraction"] = lines.unplaced_fraction();

@@ -33,7 +33,7 @@ class LineShares {
 };
 
 // Says in `finding` how much of its cost no line could be named for, and how to record so that it can.
-void tell_unplaced(const LineShares& lines, const model::Run& run, Finding& finding);
+void note_unplaced(const LineShares& lines, const model::Run& run, Finding& finding);
 
 // "file:line", or "function in module" where there is no line.
 std::string place_name(const Location& location);

@@ -35,7 +35,7 @@ double core_cache_bytes(const model::Host& host) {
     return bytes > 0 ? bytes : kUsualCache_bytes;
 }
 
-struct Moved {
+struct MigrationCost {
     Task task;
     double cost_s = 0;
     uint64_t moves = 0;
@@ -48,13 +48,13 @@ class ThreadMigration : public Diagnosis {
 
     std::vector<Finding> diagnose(const DiagnosisInput& input) const override {
         const RunTotals totals = totals_of(input.run);
-        std::vector<Moved> moved;
+        std::vector<MigrationCost> moved;
         for (size_t process = 0; process < input.run.processes.size(); process++)
             for (size_t thread = 0; thread < input.run.processes[process].threads.size(); thread++)
-                if (const Moved move = moved_of(input.run, process, thread); move.cost_s > 0)
+                if (const MigrationCost move = moved_of(input.run, process, thread); move.cost_s > 0)
                     moved.push_back(move);
         double cost_s = 0;
-        for (const Moved& move : moved)
+        for (const MigrationCost& move : moved)
             cost_s += move.cost_s;
         cost_s /= totals.concurrency;
         if (moved.empty() || totals.wall_s <= 0 || cost_s < kLeastCost * totals.wall_s)
@@ -63,7 +63,7 @@ class ThreadMigration : public Diagnosis {
     }
 
   private:
-    static Moved moved_of(const model::Run& run, size_t process, size_t index) {
+    static MigrationCost moved_of(const model::Run& run, size_t process, size_t index) {
         const model::Thread& thread = run.processes[process].threads[index];
         const double run_s = static_cast<double>(thread.run_ns) * 1e-9;
         const double life_s = static_cast<double>(thread.end_ns - std::min(thread.end_ns, thread.start_ns)) * 1e-9;
@@ -81,16 +81,16 @@ class ThreadMigration : public Diagnosis {
                 each_s * static_cast<double>(thread.migrations), thread.migrations, thread.migrations_exact};
     }
 
-    Finding finding_of(const DiagnosisInput& input, const RunTotals& totals, std::vector<Moved> moved,
+    Finding finding_of(const DiagnosisInput& input, const RunTotals& totals, std::vector<MigrationCost> moved,
                        double cost_s) const {
         std::sort(moved.begin(), moved.end(),
-                  [](const Moved& left, const Moved& right) { return left.moves > right.moves; });
+                  [](const MigrationCost& left, const MigrationCost& right) { return left.moves > right.moves; });
         std::vector<Task> tasks;
         std::vector<std::string> names;
         uint64_t moves = 0;
         double run_s = 0;
         bool exact = true;
-        for (const Moved& move : moved) {
+        for (const MigrationCost& move : moved) {
             tasks.push_back(move.task);
             if (names.size() < 64)
                 names.push_back(task_name(input.run, move.task));

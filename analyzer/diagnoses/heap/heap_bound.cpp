@@ -56,7 +56,7 @@ class HeapBound : public Diagnosis {
         finding.subject.details["allocator"] = module;
         add_evidence(input, profile, totals, finding);
         add_advice(input, profile, module, finding);
-        tell_unplaced(lines, input.run, finding);
+        note_unplaced(lines, input.run, finding);
         return {finding};
     }
 

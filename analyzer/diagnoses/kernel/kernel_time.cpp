@@ -161,7 +161,7 @@ class KernelTime : public Diagnosis {
                 share * totals.cpu_s * 1e6 / static_cast<double>(totals.minor_faults);
         add_counts(totals, finding);
         finding.advice = kernel_advice(entry.cause, shell_line(input.run.command), fault_source(input.run));
-        tell_unplaced(entry.lines, input.run, finding);
+        note_unplaced(entry.lines, input.run, finding);
         return finding;
     }
 

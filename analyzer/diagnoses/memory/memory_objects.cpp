@@ -44,7 +44,7 @@ class Gatherer {
         MemoryNames names(paths_, index);
         const model::Host* host = host_of(run_, process);
         for (const model::MemoryTraffic& traffic : memory.traffic) {
-            if (!traffic.told()) {
+            if (!traffic.nodes_known()) {
                 use_.unknown_samples += traffic.samples;
                 continue;
             }

@@ -55,7 +55,7 @@ class MpiCollectiveWait : public Diagnosis {
         finding.evidence["interval_mean_ms"] = job.granularity.mean_s * 1e3;
         finding.evidence["interval_median_ms"] = job.granularity.median_s * 1e3;
         tell_thinning(job, finding);
-        tell_unplaced(lines, input.run, finding);
+        note_unplaced(lines, input.run, finding);
         return finding;
     }
 

@@ -14,7 +14,7 @@ namespace plumb {
 namespace {
 
 constexpr size_t kMostFindings = 4;
-constexpr size_t kMostRanksTold = 64;
+constexpr size_t kMostRanksNamed = 64;
 constexpr size_t kCrowd = 3; // so many ranks are not late alike by chance
 constexpr double kLeastOfWork = 0.3; // of what they compute more: what samples must have seen of it, or lines say nothing
 
@@ -230,7 +230,7 @@ class MpiLateRank : public Diagnosis {
         add_evidence(job, told, lateness, finding);
         finding.advice = advice_for(reason, told, by_lines ? place : std::string());
         if (by_lines)
-            tell_unplaced(told.extra.lines, input.run, finding);
+            note_unplaced(told.extra.lines, input.run, finding);
         // Ranks that alone lack CPUs are just what is to be found; whether those that wait have CPUs to wait on does not matter.
         const bool lacks_cpu = name == "starved" || name == "interrupted";
         allow_for_starved_ranks(lacks_cpu ? starved_share(job, &late) : starved_share(late.rows), finding);
@@ -301,7 +301,7 @@ class MpiLateRank : public Diagnosis {
     }
 
     static std::vector<int64_t> first_of(const std::vector<int>& ranks) {
-        return {ranks.begin(), ranks.begin() + static_cast<ptrdiff_t>(std::min(ranks.size(), kMostRanksTold))};
+        return {ranks.begin(), ranks.begin() + static_cast<ptrdiff_t>(std::min(ranks.size(), kMostRanksNamed))};
     }
 
     static void add_evidence(const model::MpiJob& job, const Told& told, const model::MpiLateness& lateness, Finding& finding) {

@@ -68,7 +68,7 @@ class MpiSerialised : public Diagnosis {
             "if it does need it, hand on each piece as soon as it is ready: the next rank then works while this one goes on "
             "(a pipeline); order exchanges in pairs (MPI_Sendrecv, odd and even ranks) rather than along the row of ranks",
             "code", ""});
-        tell_unplaced(lines, input.run, finding);
+        note_unplaced(lines, input.run, finding);
         allow_for_starved_ranks(starved_share(job), finding);
         return finding;
     }

@@ -167,7 +167,7 @@ class MpiSmallMessages : public Diagnosis {
             "MPI_Pack, or a buffer), and exchange once a step instead of in every routine that needs them", "code", ""});
         finding.advice.push_back({"Exchange wider borders less often",
             "a border of k cells exchanged every k steps carries the same bytes in a k-th of the messages", "code", ""});
-        tell_unplaced(lines, input.run, finding);
+        note_unplaced(lines, input.run, finding);
         allow_for_starved_ranks(starved_share(job), finding);
         return finding;
     }

@@ -230,7 +230,7 @@ std::optional<SampledAccess> AccessSampling::take(const PerfRecord& sample, uint
     const auto& [plan, site, valid_until_ns] = known->second;
     if (plan.kind == AccessPlan::Kind::none)
         return std::nullopt;
-    ++told_;
+    ++with_address_;
     shim::Registers registers;
     for (size_t i = 0; i < kDwarfNumbers.size(); ++i)
         registers[kDwarfNumbers[i]] = sample.registers[i];
@@ -286,16 +286,17 @@ void AccessSampling::write_evidence(TraceFile& file) const {
                           "no time sample had the registers of a 64-bit program with it", "");
         return;
     }
-    const bool few = told_ * 2 < user_samples_;
+    const bool few = with_address_ * 2 < user_samples_;
     const bool put_off = put_off_ * 4 > user_samples_;
     file.evidence(kSource, few ? trace::EvidenceState::limited : trace::EvidenceState::ok,
-                  "the registers of " + std::to_string(told_) + " of " + std::to_string(user_samples_) +
-                      " time samples in user mode told the address of a memory access" +
+                  "a memory address was recovered from the registers of " + std::to_string(with_address_) + " of " +
+                      std::to_string(user_samples_) +
+                      " time samples in user mode" +
                       (few ? "; the others landed in code without one nearby, or behind an access that changes its own "
                              "address, a gather, or one relative to a thread's segment"
                            : "") +
                       (put_off ? "; of " + std::to_string(put_off_) +
-                                     ", in code that was met once or twice, it was not looked for, to keep recording cheap"
+                                     ", in code seen once or twice, none was looked for, to keep recording cheap"
                                : ""),
                   "");
 }

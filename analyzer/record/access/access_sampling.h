@@ -79,7 +79,7 @@ class AccessSampling {
     void forget(uint32_t pid); // it ended: nothing more can come
 
     uint64_t user_samples() const { return user_samples_; } // that had registers
-    uint64_t told() const { return told_; }                 // of them, with an address
+    uint64_t with_address() const { return with_address_; } // of them, with an address
     uint64_t line_crossings() const { return line_crossings_; }
 
     // What became of it, for the report's evidence. Once, at the end.
@@ -145,7 +145,7 @@ class AccessSampling {
     std::unordered_map<FilePlace, CodeRegion, PlaceHash> functions_; // by file offset, which also serves as address
     size_t function_bytes_ = 0;
     NewCode new_code_, new_loops_;
-    uint64_t user_samples_ = 0, without_registers_ = 0, told_ = 0, put_off_ = 0, line_crossings_ = 0;
+    uint64_t user_samples_ = 0, without_registers_ = 0, with_address_ = 0, put_off_ = 0, line_crossings_ = 0;
 };
 
 } // namespace plumb::record

@@ -21,8 +21,8 @@ std::vector<platform::CacheLevel> caches_here() {
 
 // Of the unit in which CPUs hand data to one another.
 uint32_t line_bytes(const std::vector<platform::CacheLevel>& caches) {
-    const long told = sysconf(_SC_LEVEL1_DCACHE_LINESIZE);
-    const uint32_t bytes = !caches.empty() ? caches.front().line_bytes : told > 0 ? static_cast<uint32_t>(told) : 64;
+    const long reported = sysconf(_SC_LEVEL1_DCACHE_LINESIZE);
+    const uint32_t bytes = !caches.empty() ? caches.front().line_bytes : reported > 0 ? static_cast<uint32_t>(reported) : 64;
     return std::has_single_bit(bytes) && bytes >= 16 && bytes <= 4096 ? bytes : 64;
 }
 

@@ -78,7 +78,7 @@ Child::Child(const std::vector<std::string>& command, const Environment& usual, 
         const bool is_usual = choice == static_cast<char>(Choice::usual);
         execvpe(arguments[0], arguments.data(), is_usual ? usual_block.data() : other_block.data());
         const int error = errno;
-        [[maybe_unused]] const ssize_t told = write(result[1], &error, sizeof error);
+        [[maybe_unused]] const ssize_t reported = write(result[1], &error, sizeof error);
         _exit(127);
     }
     const int error = errno;

@@ -86,7 +86,7 @@ MemorySampling::Traced& MemorySampling::traced(uint32_t pid) {
         next.bytes = traced.bytes + (traced.areas ? traced.areas->bytes() : 0); // the share is the process's, over all images
         next.areas = std::make_unique<DataAreas>(file_, proc_root_, pid, areas_);
         waiting_ -= traced.waiting.size(); // of an image that is gone, with its pages
-        untold_ += traced.waiting.size();
+        overrun_ += traced.waiting.size();
         traced = std::move(next);
     }
     return traced;
@@ -94,7 +94,7 @@ MemorySampling::Traced& MemorySampling::traced(uint32_t pid) {
 
 void MemorySampling::put_aside(const SampledAccess& access, trace::NodeId path, uint64_t faults) {
     if (waiting_ >= kMostWaiting) {
-        ++untold_;
+        ++overrun_;
         return;
     }
     traced(access.pid).waiting.push_back({access, path, faults});
@@ -151,7 +151,7 @@ void MemorySampling::settle_process(uint32_t pid, Traced& process, uint64_t now_
 
 void MemorySampling::count(Traced& process, const Waiting& one, int node, const DataAreas::Place& place) {
     const SampledAccess& access = one.access;
-    ++(node >= 0 ? told_ : unknown_);
+    ++(node >= 0 ? located_ : unknown_);
     const auto page_node = static_cast<int16_t>(node >= 0 ? node : -1);
     const int16_t cpu_node = node_of_cpu(access.cpu);
     Sum& sum = epoch_[{access.pid, access.tid, cpu_node, page_node}];
@@ -261,21 +261,21 @@ void MemorySampling::forget(uint32_t pid) {
 }
 
 void MemorySampling::write_evidence(TraceFile& file) const {
-    const uint64_t all = told_ + unknown_ + untold_;
+    const uint64_t all = located_ + unknown_ + overrun_;
     if (all == 0)
         return;
-    std::string why = "the node of the page was found for " + std::to_string(told_) + " of " + std::to_string(all) +
+    std::string why = "the node of the page was found for " + std::to_string(located_) + " of " + std::to_string(all) +
                       " sampled accesses";
     if (ended_ > 0)
         why += "; " + std::to_string(ended_) + " belonged to processes that had ended before they could be asked about";
     if (last_error_ != 0)
         why += std::string("; the kernel refused to tell for others (") + std::strerror(last_error_) + ")";
-    if (untold_ > 0)
-        why += "; " + std::to_string(untold_) + " came faster than they could be asked about";
+    if (overrun_ > 0)
+        why += "; " + std::to_string(overrun_) + " came faster than they could be asked about";
     if (platform::balances_automatically(proc_root_))
         why += "; automatic NUMA balancing is on: the kernel moves pages towards the threads that use them";
-    const bool few = told_ * 2 < all;
-    file.evidence(kSource, told_ == 0 ? trace::EvidenceState::missing : few ? trace::EvidenceState::limited
+    const bool few = located_ * 2 < all;
+    file.evidence(kSource, located_ == 0 ? trace::EvidenceState::missing : few ? trace::EvidenceState::limited
                                                                             : trace::EvidenceState::ok, why, "");
 }
 

@@ -42,7 +42,7 @@ class MemorySampling {
 
     void forget(uint32_t pid); // it ended: nothing more can come
 
-    uint64_t told() const { return told_; }       // accesses whose page was found
+    uint64_t located() const { return located_; } // accesses whose page was found
     uint64_t unknown() const { return unknown_; } // and those whose page was not
 
     // What became of it, for the report's evidence. Once, at the end.
@@ -96,7 +96,7 @@ class MemorySampling {
     std::map<EpochKey, Sum> epoch_;
     uint64_t epoch_begin_ns_;
     std::unordered_map<uint32_t, uint64_t> epoch_bytes_; // by pid
-    uint64_t told_ = 0, unknown_ = 0, ended_ = 0, untold_ = 0;
+    uint64_t located_ = 0, unknown_ = 0, ended_ = 0, overrun_ = 0;
     int last_error_ = 0; // of a lookup that told nothing of any page
 };
 

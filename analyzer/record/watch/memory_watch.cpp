@@ -33,7 +33,7 @@ MemoryWatch::MemoryWatch(TraceFile& file, ProcessTable& processes, Profile& prof
 void MemoryWatch::do_without_accesses(const std::string& why) {
     accesses_.reset();
     faults_.reset();
-    file_.evidence("numa", trace::EvidenceState::missing, "addresses of memory accesses cannot be told: " + why, "");
+    file_.evidence("numa", trace::EvidenceState::missing, "addresses of memory accesses are not known: " + why, "");
 }
 
 void MemoryWatch::take(const SampledAccess& access, trace::NodeId path) {
