@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { SLOT = 4096, SLOTS = 48, ROUNDS = 1200000 };
+enum { SLOT = 4096, SLOTS = 6, ROUNDS = 10000000 };
 
 #ifdef CURED
 struct header { uint32_t magic, version, slots, unused; };

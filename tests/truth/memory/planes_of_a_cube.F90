@@ -1,5 +1,5 @@
 ! Sums along the last dimension of a cube. Planted: planes of 128 x 128 numbers, 128 KiB apart, fall into one set of the
-! caches. Cured: one more row in each plane.
+! caches. Cured: planes of 129 x 129 numbers.
 program planes_of_a_cube
   implicit none
   integer, parameter :: n = 128, rounds = 500
@@ -11,7 +11,7 @@ program planes_of_a_cube
   real(8), allocatable :: cube(:, :, :)
   real(8) :: total, all
   integer :: round, i, j, k
-  allocate(cube(n, pitch, n))
+  allocate(cube(pitch, pitch, n))
   cube = 1d0
   all = 0
   do round = 1, rounds
