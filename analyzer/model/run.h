@@ -4,6 +4,7 @@
 #pragma once
 
 #include "model/alignment.h"
+#include "model/blocked.h"
 #include "model/memory.h"
 #include "model/memory_bandwidth.h"
 #include "model/mpi.h"
@@ -124,6 +125,8 @@ struct Process {
     std::vector<PathNode> paths;
     std::vector<Thread> threads;
     std::vector<SampleSite> samples;
+    std::vector<BlockedSite> blocked;
+    std::vector<LockHolder> lock_holders;
     Heap heap;
     std::vector<Region> regions; // by first entry
     Alignment alignment;

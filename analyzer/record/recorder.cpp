@@ -21,6 +21,7 @@
 #include "record/run/target_environment.h"
 #include "record/run/trace_file.h"
 #include "record/run/unrecorded.h"
+#include "record/watch/blocked_threads.h"
 #include "record/watch/memory_watch.h"
 #include "record/watch/node_monitor.h"
 #include "record/watch/thread_monitor.h"
@@ -45,6 +46,7 @@ constexpr uint64_t kMostBytesEach = 8u << 20; // of the recorder's file, for one
 constexpr uint64_t kReservedBytes = 1u << 30;
 constexpr uint64_t kShortestTick = 100 * kMillisecond, kLongestTick = 1000 * kMillisecond;
 constexpr double kTickShare = 0.25; // of the budget: the rest is for samples
+constexpr double kWaitShare = 0.15; // likewise, for looks at blocked threads
 constexpr uint64_t kCalibrationAge = 1'000'000'000; // before, it is not looked whether sampling costs too much
 
 uint64_t to_ns(const timeval& time) {
@@ -94,6 +96,7 @@ class Recorder {
     platform::MemoryCounters memory_counters_; // before the program ran
     std::optional<EventCounts> events_;
     std::optional<ThreadMonitor> threads_;
+    std::optional<BlockedThreads> blocked_;
     std::optional<NodeMonitor> node_;
     std::optional<Child> child_;
     std::optional<Sampler> sampler_;
@@ -161,6 +164,9 @@ void Recorder::launch() {
 
 void Recorder::begin_watching() {
     threads_.emplace(*file_, "/proc", begin_ns_);
+    if (options_.collects("wait") && unwind::StackUnwinder::works())
+        blocked_.emplace(*file_, *processes_, *profile_, "/proc", options_.budget_percent / 100 * kWaitShare,
+                         kMostBytesEach / 8, monotonic_ns());
     if (samples_) // loads the decoder, which the program need not wait for
         accesses_.emplace(*file_, *processes_, profile_->images(), options_.budget_percent / 100,
                           options_.collects("bandwidth"), begin_ns_);
@@ -214,6 +220,8 @@ void Recorder::drain(bool final) {
                 if (record.kind != PerfKind::sample)
                     return;
                 const trace::NodeId path = profile_->take(record, weight_ns);
+                if (blocked_)
+                    blocked_->saw(record.tid, path, record.time_ns);
                 const auto access = accesses_ ? accesses_->take(record, path, weight_ns) : std::nullopt;
                 if (access && memory_)
                     memory_->take(*access, path);
@@ -224,6 +232,8 @@ void Recorder::drain(bool final) {
         memory_->settle(final || !gone.empty(), final);
     for (const uint32_t pid : gone) {
         profile_->forget(pid);
+        if (blocked_)
+            blocked_->forget(pid);
         if (accesses_)
             accesses_->forget(pid);
         if (memory_)
@@ -366,7 +376,8 @@ void Recorder::watch() {
     while (true) {
         const uint64_t now = monotonic_ns();
         const uint64_t next = std::min({next_tick, memory_ ? memory_->next_look_ns() : UINT64_MAX,
-                                        accesses_ ? accesses_->next_burst_ns() : UINT64_MAX});
+                                        accesses_ ? accesses_->next_burst_ns() : UINT64_MAX,
+                                        blocked_ ? blocked_->next_look_ns() : UINT64_MAX});
         uint64_t left = next > now ? next - now : 0;
         if (governor_.is_throttling() && sampler_->enable(governor_.wants_slice()))
             left = std::min(left, OverheadGovernor::kSlice_ns);
@@ -386,6 +397,10 @@ void Recorder::watch() {
             accesses_->look_at_burst(monotonic_ns());
         if (memory_)
             memory_->look_at_footprints(monotonic_ns());
+        if (blocked_ && monotonic_ns() >= blocked_->next_look_ns()) {
+            drain(false); // of threads that began, and of what the holders of locks do
+            blocked_->look(monotonic_ns(), threads_->tasks());
+        }
         if (is_due)
             next_tick = tick(false);
     }
@@ -452,6 +467,8 @@ void Recorder::finish() {
         accesses_->write_evidence(*file_);
     if (memory_)
         memory_->write_evidence();
+    if (blocked_)
+        blocked_->write_evidence();
     if (events_)
         events_->write(*file_);
     calibrate();

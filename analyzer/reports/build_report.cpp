@@ -71,6 +71,7 @@ Report build_report(model::CallPaths& paths, std::span<const DiagnosisEntry> ent
     report.run = &paths.run();
     report.evidence = report.run->evidence;
     const DiagnosisInput input{paths.run(), paths};
+    report.account = time_account(paths);
     report.metrics = metrics_of(input);
     for (const DiagnosisEntry& entry : entries)
         if (only.empty() || std::find(only.begin(), only.end(), entry.id) != only.end())

@@ -1,5 +1,6 @@
 #include "diagnoses/memory/kernel_numa_counters.h"
 #include "reports/json_accesses.h"
+#include "reports/json_account.h"
 #include "reports/json_document.h"
 #include "reports/json_memory.h"
 #include "reports/json_mpi.h"
@@ -216,6 +217,7 @@ Json json_document(const Report& report) {
                              {"seconds", number(share.seconds)},
                              {"fraction", number(share.fraction)}});
     Json document = {{"schema", kReportSchema}, {"run", run_object(report)}, {"evidence", evidence_list(report)},
+            {"account", account_object(report.account)},
             {"metrics", metrics},      {"findings", findings},      {"looked_for", report.looked_for},
             {"verdict", {{"outcome", to_string(outcome_of(report))}, {"words", verdict(report)}}},
             {"hot_lines", lines},      {"libraries", libraries},    {"accesses", accesses_array(report)},

@@ -3,6 +3,7 @@
 
 #include "diagnoses/access/unaligned_lines.h"
 #include "diagnoses/finding.h"
+#include "diagnoses/wait/time_account.h"
 #include "model/run.h"
 #include "model/source_resolver.h"
 #include "reports/memory_summary.h"
@@ -43,6 +44,7 @@ struct HeapLine { // allocations made on behalf of one line of the user's code
 struct Report {
     const model::Run* run = nullptr;
     OwnCost own_cost;
+    TimeAccount account;
     std::vector<Metric> metrics;
     std::vector<Finding> findings;       // by severity, then cost
     std::vector<HotLine> hot_lines;      // by time

@@ -4,6 +4,7 @@
 #include "reports/quantity.h"
 #include "reports/regions.h"
 #include "reports/run_summary.h"
+#include "reports/text_account.h"
 #include "reports/text_canvas.h"
 #include "reports/text_findings.h"
 #include "reports/text_memory.h"
@@ -197,6 +198,7 @@ void put_foot(TextCanvas& canvas, const Report& report) {
 std::string text_report(const Report& report, const TextStyle& style) {
     TextCanvas canvas(style);
     put_head(canvas, report);
+    put_account(canvas, report);
     put_findings(canvas, report);
     put_metrics(canvas, report);
     put_mpi(canvas, report);

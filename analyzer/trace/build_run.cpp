@@ -179,6 +179,8 @@ void RunBuilder::take_records(size_t file) {
                    [&](const ModuleLoad& record) { give(record, record.pid, record.time_ns); },
                    [&](const ModuleUnload& record) { give(record, record.pid, before(record.time_ns)); },
                    [&](const SampleSite& record) { give(record, record.pid, record.first_ns); },
+                   [&](const BlockedSite& record) { give(record, record.pid, record.first_ns); },
+                   [&](const LockHolder& record) { give(record, record.pid, record.first_ns); },
                    // By their begin: they end when the next program begins under the same pid, or after.
                    [&](const ThreadSchedule& record) { give(record, record.pid, record.first_ns); },
                    [&](const ThreadInterval& record) { give(record, record.pid, record.begin_ns); },

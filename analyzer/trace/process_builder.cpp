@@ -182,6 +182,33 @@ void ProcessBuilder::take(const SampleSite& record, FileContext& context) {
     site.last_ns = std::max(site.last_ns, context.time(record.last_ns));
 }
 
+void ProcessBuilder::take(const BlockedSite& record, FileContext& context) {
+    const uint64_t first = context.time(record.first_ns), last = alive(context.time(record.last_ns));
+    process_.blocked.push_back({.thread = thread_at(record.header.tid, first),
+                                .path = path(record.path, context),
+                                .system_call = record.system_call,
+                                .descriptor = context.text(record.descriptor),
+                                .object = record.object,
+                                .looks = record.looks,
+                                .time_ns = record.time_ns,
+                                .waits = record.waits,
+                                .bytes = record.bytes,
+                                .first_ns = first,
+                                .last_ns = last});
+}
+
+void ProcessBuilder::take(const LockHolder& record, FileContext& context) {
+    const uint64_t first = context.time(record.first_ns);
+    process_.lock_holders.push_back({.thread = thread_at(record.header.tid, first),
+                                     .path = path(record.path, context),
+                                     .object = record.object,
+                                     .holder = thread_at(record.holder, first),
+                                     .holder_path = path(record.holder_path, context),
+                                     .holder_call = record.holder_call,
+                                     .looks = record.looks,
+                                     .time_ns = record.time_ns});
+}
+
 void ProcessBuilder::take(const HeapTotals& record, FileContext&) {
     model::Heap& heap = process_.heap;
     heap.recorded = true;

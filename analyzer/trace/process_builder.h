@@ -44,6 +44,8 @@ class ProcessBuilder {
     void take(const ModuleUnload& record, FileContext& context);
 
     void take(const SampleSite& record, FileContext& context);
+    void take(const BlockedSite& record, FileContext& context);
+    void take(const LockHolder& record, FileContext& context);
     void take(const HeapTotals& record, FileContext& context);
     void take(const HeapSite& record, FileContext& context);
 

@@ -28,7 +28,7 @@ namespace plumb::trace {
 
 inline constexpr char kMagic[8] = {'P', 'L', 'U', 'M', 'B', 'T', 'R', '\n'};
 inline constexpr uint16_t kMajor = 1;
-inline constexpr uint16_t kMinor = 3;
+inline constexpr uint16_t kMinor = 4;
 
 enum class Writer : uint32_t { process = 1, recorder = 2 };
 
@@ -136,7 +136,9 @@ static_assert(sizeof(RecordHeader) == 8);
     X(57, LineTransfer, "1.3, recorder: what accesses to a line cost while another CPU uses it, measured")   \
     X(58, MemoryStream, "1.3: an access of a loop that streams through more memory than the caches hold")    \
     X(59, TrafficBurst, "1.3: what the threads in such a loop moved while they were looked at closely")      \
-    X(60, BandwidthRoof, "1.3, recorder: what so many threads move through memory here, measured")
+    X(60, BandwidthRoof, "1.3, recorder: what so many threads move through memory here, measured")           \
+    X(61, BlockedSite, "1.4, updated: where one thread was off its CPU, waiting in one call")                \
+    X(62, LockHolder, "1.4, updated: what the holder of a lock did while a thread waited for it")
 
 enum class RecordType : uint16_t {
 #define PLUMB_X(number, name, what) name = number,
@@ -1178,5 +1180,40 @@ struct LineTransfer {
     uint64_t contended_locked_ps; // 72
 };
 static_assert(sizeof(LineTransfer) == 80);
+
+// Sampled: the recorder looks at every thread about a hundred times a second or less. A look that finds the thread blocked
+// stands for the time since the look before.
+struct BlockedSite {
+    RecordHeader header;   //     header.tid: the thread
+    uint32_t pid;          //  8
+    NodeId path;           // 12  where it waits, 0: not known
+    int32_t system_call;   // 16  as the machine numbers them, -1: none (a page fault)
+    StringId descriptor;   // 20  what its first argument refers to ("/a/file", "pipe:[4711]"), where that is a descriptor
+    uint64_t object;       // 24  futex: the address waited on; else 0
+    uint64_t looks;        // 32  that found it there
+    uint64_t time_ns;      // 40  what they stand for
+    uint64_t waits;        // 48  different waits among the looks, a lower bound
+    uint64_t bytes;        // 56  read and write: requested, the sum over `waits`
+    uint64_t first_ns;     // 64
+    uint64_t last_ns;      // 72
+};
+static_assert(sizeof(BlockedSite) == 80);
+
+// The owner word of a mutex or reader-writer lock of the C library names the holder.
+struct LockHolder {
+    RecordHeader header;   //     header.tid: the thread that waits
+    uint32_t pid;          //  8
+    NodeId path;           // 12  where it waits
+    uint64_t object;       // 16  BlockedSite::object
+    uint32_t holder;       // 24  tid
+    NodeId holder_path;    // 28  where the holder was: blocked, or by its latest time sample during the wait; 0: not known
+    int32_t holder_call;   // 32  the system call that the holder itself was blocked in, -1: none, or not known
+    uint32_t padding;      // 36
+    uint64_t looks;        // 40
+    uint64_t time_ns;      // 48  what they stand for
+    uint64_t first_ns;     // 56
+    uint64_t last_ns;      // 64
+};
+static_assert(sizeof(LockHolder) == 72);
 
 } // namespace plumb::trace

@@ -214,6 +214,14 @@ uint64_t ThreadMonitor::total_run_ns() const {
     return total;
 }
 
+std::vector<ThreadMonitor::Task> ThreadMonitor::tasks() const {
+    std::vector<Task> tasks;
+    tasks.reserve(threads_.size());
+    for (const auto& [tid, thread] : threads_)
+        tasks.push_back({thread.pid, tid});
+    return tasks;
+}
+
 std::map<int, uint64_t> ThreadMonitor::take_run_by_cpu() { return std::exchange(run_by_cpu_, {}); }
 
 } // namespace plumb::record

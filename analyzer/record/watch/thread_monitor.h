@@ -12,6 +12,7 @@
 #include <map>
 #include <string>
 #include <unordered_map>
+#include <vector>
 
 namespace plumb::record {
 
@@ -34,6 +35,11 @@ class ThreadMonitor {
     std::map<int, uint64_t> take_run_by_cpu();
 
     uint64_t total_run_ns() const; // of all threads, ended ones included, as last read
+
+    struct Task {
+        uint32_t pid, tid;
+    };
+    std::vector<Task> tasks() const; // that are living
     size_t living() const { return threads_.size(); }
 
   private:

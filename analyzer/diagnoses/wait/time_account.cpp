@@ -1,0 +1,296 @@
+#include "diagnoses/wait/time_account.h"
+
+#include "diagnoses/common/own_time.h"
+#include "diagnoses/heap/allocator_code.h"
+#include "diagnoses/kernel/kernel_cause.h"
+
+#include <algorithm>
+#include <map>
+#include <string_view>
+#include <tuple>
+#include <unordered_map>
+
+namespace plumb {
+
+namespace {
+
+constexpr double kIdleShare = 0.9;
+constexpr size_t kMostDepth = 256;
+
+double seconds(uint64_t ns) { return static_cast<double>(ns) * 1e-9; }
+
+std::string_view file_name(std::string_view path) { return path.substr(path.rfind('/') + 1); }
+
+bool is_openmp(const model::Module& module) {
+    const std::string_view name = file_name(module.path);
+    return name.starts_with("libgomp.so") || name.starts_with("libomp.so") || name.starts_with("libiomp5.so");
+}
+
+struct Kind {
+    TimeClass kind = TimeClass::unknown;
+    WaitKind wait = WaitKind::other;
+    std::string detail;
+    auto operator<=>(const Kind&) const = default;
+};
+
+// Adds up lines with their places.
+class Lines {
+  public:
+    void add(const Kind& kind, double time_s) { lines_[kind].seconds += time_s; }
+    void add(const Kind& kind, const model::SourceFrame& frame, double time_s) {
+        Line& line = lines_[kind];
+        line.seconds += time_s;
+        Place& place = line.places[{frame.module, frame.file, frame.line, frame.function}];
+        place.frame = frame;
+        place.seconds += time_s;
+    }
+
+    std::vector<AccountLine> take() {
+        std::vector<AccountLine> result;
+        for (auto& [kind, line] : lines_) {
+            if (line.seconds <= 0)
+                continue;
+            AccountLine entry{kind.kind, kind.wait, kind.detail, line.seconds, {}};
+            for (auto& [key, place] : line.places)
+                entry.places.push_back({std::move(place.frame), place.seconds});
+            std::stable_sort(entry.places.begin(), entry.places.end(),
+                             [](const auto& left, const auto& right) { return left.seconds > right.seconds; });
+            if (entry.places.size() > kAccountPlaces)
+                entry.places.resize(kAccountPlaces);
+            result.push_back(std::move(entry));
+        }
+        std::stable_sort(result.begin(), result.end(),
+                         [](const AccountLine& left, const AccountLine& right) { return left.seconds > right.seconds; });
+        return result;
+    }
+
+  private:
+    struct Place {
+        model::SourceFrame frame;
+        double seconds = 0;
+    };
+    struct Line {
+        double seconds = 0;
+        std::map<std::tuple<std::string, std::string, uint32_t, std::string>, Place> places;
+    };
+    std::map<Kind, Line> lines_;
+};
+
+class Accountant {
+  public:
+    explicit Accountant(model::CallPaths& paths) : paths_(paths), allocator_(paths) {}
+
+    TimeAccount account() {
+        TimeAccount account;
+        const std::vector<model::Process>& processes = paths_.run().processes;
+        for (const model::Process& process : processes)
+            account.looked |= !process.blocked.empty();
+        for (size_t process = 0; process < processes.size(); ++process)
+            add_process(process, account);
+        account.lines = lines_.take();
+        return account;
+    }
+
+  private:
+    // What one sampled place is; kept, because threads share places.
+    Kind kind_of_sample(size_t process, const model::SampleSite& site) {
+        const bool in_kernel = site.kernel_samples * 2 > site.samples;
+        const uint64_t key = uint64_t{site.path} << 1 | in_kernel;
+        const auto [known, is_new] = kinds_.try_emplace(key);
+        if (is_new)
+            known->second = classify(process, site.path, in_kernel);
+        return known->second;
+    }
+
+    Kind classify(size_t process, uint32_t node, bool in_kernel) {
+        const std::vector<model::PathNode>& nodes = paths_.run().processes[process].paths;
+        if (is_own_code(paths_, process, node))
+            return {TimeClass::plumb, {}, {}};
+        if (allocator_.contains(process, node) || (in_kernel && allocator_.innermost(process, node) != 0))
+            return {TimeClass::allocator, {}, {}};
+        uint32_t at = node;
+        for (size_t depth = 0; at != 0 && at < nodes.size() && depth < kMostDepth; ++depth, at = nodes[at].parent) {
+            const model::Module* module = paths_.module_of(process, nodes[at].address);
+            if (!module || nodes[at].kernel)
+                continue;
+            if (model::is_mpi_module(module->path))
+                return {TimeClass::mpi, {}, {}};
+            if (is_openmp(*module) && at == first_user_node(nodes, node))
+                return {TimeClass::team, {}, {}};
+            if (!model::is_system_module(module->path))
+                break;
+        }
+        if (in_kernel) {
+            const KernelCause cause = kernel_cause_of(paths_, process, node);
+            if (cause.kind == KernelCause::Kind::own)
+                return {TimeClass::plumb, {}, {}};
+            if (cause.kind == KernelCause::Kind::system_call && cause.name == "sched_yield")
+                return {TimeClass::kernel, {}, "sched_yield: giving the CPU away in a loop"};
+            return {TimeClass::kernel, {}, cause.name};
+        }
+        return {TimeClass::computing, {}, {}};
+    }
+
+    static uint32_t first_user_node(const std::vector<model::PathNode>& nodes, uint32_t node) {
+        for (size_t depth = 0; node != 0 && node < nodes.size() && nodes[node].kernel && depth < kMostDepth; ++depth)
+            node = nodes[node].parent;
+        return node;
+    }
+
+    // `exact_s` divided among `parts` by their weights, or unknown where there are none.
+    template <class Part>
+    void divide(double exact_s, const std::vector<const Part*>& parts, auto weight_of, auto add_part) {
+        double sum = 0;
+        for (const Part* part : parts)
+            sum += weight_of(*part);
+        if (sum <= 0) {
+            lines_.add({TimeClass::unknown, {}, {}}, exact_s);
+            return;
+        }
+        for (const Part* part : parts)
+            add_part(*part, exact_s * weight_of(*part) / sum);
+    }
+
+    void add_process(size_t index, TimeAccount& account) {
+        const model::Process& process = paths_.run().processes[index];
+        std::vector<std::vector<const model::SampleSite*>> samples(process.threads.size());
+        std::vector<std::vector<const model::BlockedSite*>> blocked(process.threads.size());
+        for (const model::SampleSite& site : process.samples)
+            if (site.thread < samples.size())
+                samples[site.thread].push_back(&site);
+        for (const model::BlockedSite& site : process.blocked)
+            if (site.thread < blocked.size())
+                blocked[site.thread].push_back(&site);
+        kinds_.clear();
+        for (size_t thread = 0; thread < process.threads.size(); ++thread)
+            add_thread(index, thread, samples[thread], blocked[thread], account);
+    }
+
+    void add_thread(size_t process_index, size_t thread_index, const std::vector<const model::SampleSite*>& samples,
+                    const std::vector<const model::BlockedSite*>& blocked, TimeAccount& account) {
+        const model::Process& process = paths_.run().processes[process_index];
+        const model::Thread& thread = process.threads[thread_index];
+        ThreadAccount entry;
+        entry.process = static_cast<uint32_t>(process_index);
+        entry.thread = static_cast<uint32_t>(thread_index);
+        entry.run_s = seconds(thread.run_ns);
+        entry.no_cpu_s = seconds(thread.run_delay_ns);
+        const double between_s = thread.end_ns > thread.start_ns ? seconds(thread.end_ns - thread.start_ns) : 0;
+        entry.life_s = std::max(between_s, entry.run_s + entry.no_cpu_s); // clocks that are read one after another
+        entry.blocked_s = entry.life_s - entry.run_s - entry.no_cpu_s;
+        entry.idles = thread_index != 0 && thread.tid != process.pid && idles(process_index, entry, blocked);
+        account.total_s += entry.life_s;
+        account.threads.push_back(entry);
+
+        if (entry.run_s > 0)
+            divide(entry.run_s, samples, [](const model::SampleSite& site) { return static_cast<double>(site.time_ns); },
+                   [&](const model::SampleSite& site, double time_s) {
+                       lines_.add(kind_of_sample(process_index, site), paths_.user_frame(process_index, site.path), time_s);
+                   });
+        if (entry.no_cpu_s > 0)
+            lines_.add({TimeClass::no_cpu, {}, {}}, entry.no_cpu_s);
+        if (entry.idles) {
+            account.idle_s += entry.blocked_s;
+            ++account.idle_threads;
+        } else if (entry.blocked_s > 0) {
+            divide(entry.blocked_s, blocked, [](const model::BlockedSite& site) { return static_cast<double>(site.time_ns); },
+                   [&](const model::BlockedSite& site, double time_s) {
+                       const Kind kind{TimeClass::blocked, wait_class_of(paths_, process_index, site).kind, {}};
+                       if (kind.wait == WaitKind::thread_end || kind.wait == WaitKind::child)
+                           account.handed_over_s += time_s;
+                       else if (site.path == 0)
+                           lines_.add(kind, time_s);
+                       else
+                           lines_.add(kind, paths_.user_frame(process_index, site.path), time_s);
+                   });
+        }
+    }
+
+    bool idles(size_t process, const ThreadAccount& thread, const std::vector<const model::BlockedSite*>& blocked) {
+        if (thread.blocked_s < kIdleShare * thread.life_s || blocked.empty())
+            return false;
+        std::map<uint32_t, double> by_path;
+        double all = 0;
+        const model::BlockedSite* heaviest = nullptr;
+        double most = 0;
+        for (const model::BlockedSite* site : blocked) {
+            all += static_cast<double>(site->time_ns);
+            double& sum = by_path[site->path];
+            sum += static_cast<double>(site->time_ns);
+            if (sum > most) {
+                most = sum;
+                heaviest = site;
+            }
+        }
+        if (all <= 0 || most / all * thread.blocked_s < kIdleShare * thread.life_s)
+            return false;
+        switch (wait_class_of(paths_, process, *heaviest).kind) {
+        case WaitKind::condition:
+        case WaitKind::events:
+        case WaitKind::pipe:
+        case WaitKind::network:
+        case WaitKind::futex:
+        case WaitKind::signal:
+        case WaitKind::sleep:
+            return true;
+        default:
+            return false;
+        }
+    }
+
+    model::CallPaths& paths_;
+    AllocatorCode allocator_;
+    Lines lines_;
+    std::unordered_map<uint64_t, Kind> kinds_; // of the process at hand: path << 1 | in the kernel
+};
+
+} // namespace
+
+TimeAccount time_account(model::CallPaths& paths) { return Accountant(paths).account(); }
+
+double TimeAccount::seconds_of(TimeClass kind) const {
+    double sum = 0;
+    for (const AccountLine& line : lines)
+        if (line.kind == kind)
+            sum += line.seconds;
+    return sum;
+}
+
+double TimeAccount::imbalance_s() const {
+    double sum = idle_s + handed_over_s;
+    for (const AccountLine& line : lines)
+        sum += line.seconds;
+    return sum - total_s;
+}
+
+const char* to_string(TimeClass kind) {
+    switch (kind) {
+    case TimeClass::computing: return "computing";
+    case TimeClass::allocator: return "allocator";
+    case TimeClass::kernel: return "kernel";
+    case TimeClass::mpi: return "mpi";
+    case TimeClass::team: return "openmp-runtime";
+    case TimeClass::plumb: return "plumb";
+    case TimeClass::no_cpu: return "waiting-for-cpu";
+    case TimeClass::blocked: return "blocked";
+    case TimeClass::unknown: break;
+    }
+    return "unknown";
+}
+
+std::string words_of(const AccountLine& line) {
+    switch (line.kind) {
+    case TimeClass::computing: return "computing";
+    case TimeClass::allocator: return "memory allocator";
+    case TimeClass::kernel: return "kernel" + (line.detail.empty() ? "" : ": " + line.detail);
+    case TimeClass::mpi: return "running in MPI";
+    case TimeClass::team: return "in the OpenMP runtime (spinning for the team)";
+    case TimeClass::plumb: return "plumb itself";
+    case TimeClass::no_cpu: return "runnable, waiting for a CPU";
+    case TimeClass::blocked: return words_of(line.wait);
+    case TimeClass::unknown: break;
+    }
+    return "unknown";
+}
+
+} // namespace plumb

@@ -1,0 +1,75 @@
+// The time account: every thread second of a run in exactly one class.
+//
+// What a thread ran, waited for a CPU and slept is known exactly: run_ns and run_delay_ns are the scheduler's, the rest of
+// its life is time off the CPU. Only the division of the running time (by time samples) and of the time off the CPU (by
+// looks at blocked threads) is sampled: each is scaled to the exact amount, so that the account always adds up.
+#pragma once
+
+#include "diagnoses/wait/wait_class.h"
+#include "model/call_paths.h"
+#include "model/source_resolver.h"
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+namespace plumb {
+
+enum class TimeClass {
+    computing, // user mode, the program's own code and libraries
+    allocator, // malloc and its kin, in user mode or the kernel
+    kernel,    // system calls, page faults, interrupts
+    mpi,       // running inside the MPI library: transfers, and polling
+    team,      // running inside an OpenMP library: mostly spinning until the team is there
+    plumb,     // code of plumb inside the program
+    no_cpu,    // runnable, but waiting for a CPU
+    blocked,   // see AccountLine::wait
+    unknown    // off the CPU and never looked at, or running and never sampled
+};
+
+// Of one thread or of many.
+struct AccountLine {
+    TimeClass kind = TimeClass::unknown;
+    WaitKind wait = WaitKind::other; // of blocked time
+    std::string detail;              // kernel: the system call, or "page faults"; else empty
+    double seconds = 0;              // thread seconds
+    struct Place {
+        model::SourceFrame frame; // of the user's own code
+        double seconds = 0;
+    };
+    std::vector<Place> places; // by time, the heaviest first, at most kAccountPlaces
+};
+
+inline constexpr size_t kAccountPlaces = 8;
+
+struct ThreadAccount {
+    uint32_t process = 0, thread = 0; // indexes into Run::processes and their threads
+    double life_s = 0;                // the sum of its lines
+    double run_s = 0, no_cpu_s = 0, blocked_s = 0;
+    // It waits by design: at least nine tenths of its life it was blocked at one place for work that others bring
+    // (a condition, events, a pipe, the network, a futex, a signal, a sleep), and it is not the first thread of its process.
+    bool idles = false;
+};
+
+struct TimeAccount {
+    double total_s = 0; // thread seconds of the run: lines, idle_s and handed_over_s together
+    std::vector<AccountLine> lines; // by time
+    double idle_s = 0;  // time off the CPU of threads that wait by design
+    uint32_t idle_threads = 0;
+    // Waiting for threads and processes of the run to end: what those do meanwhile is in the account already.
+    double handed_over_s = 0;
+    std::vector<ThreadAccount> threads; // in the order of the model
+    bool looked = false; // blocked threads were looked at; else all time off the CPU is `unknown`
+
+    double seconds_of(TimeClass kind) const;
+    double own_s() const { return total_s - idle_s - handed_over_s; } // what shares of lines refer to
+    // Sum of all parts less total_s; zero but for rounding.
+    double imbalance_s() const;
+};
+
+TimeAccount time_account(model::CallPaths& paths);
+
+const char* to_string(TimeClass kind); // stable, for JSON
+std::string words_of(const AccountLine& line); // "waiting for a lock"
+
+} // namespace plumb

@@ -1,0 +1,246 @@
+#include "diagnoses/wait/wait_class.h"
+
+#include <algorithm>
+#include <array>
+#include <fmt/format.h>
+#include <string_view>
+#include <sys/syscall.h>
+
+namespace plumb {
+
+namespace {
+
+constexpr size_t kMostDepth = 256;
+
+struct KindOfCall {
+    int number;
+    WaitKind kind;
+    const char* name;
+};
+
+// Numbers are those of the machine that recorded, which is of the architecture that this program was built for: traces of
+// others are refused.
+constexpr KindOfCall kCalls[] = {
+    {SYS_wait4, WaitKind::child, "wait4"},
+    {SYS_waitid, WaitKind::child, "waitid"},
+    {SYS_clone, WaitKind::child, "clone"},
+    {SYS_execve, WaitKind::child, "execve"},
+#ifdef SYS_vfork
+    {SYS_vfork, WaitKind::child, "vfork"},
+#endif
+    {SYS_nanosleep, WaitKind::sleep, "nanosleep"},
+    {SYS_clock_nanosleep, WaitKind::sleep, "clock_nanosleep"},
+    {SYS_restart_syscall, WaitKind::sleep, "a sleep that was interrupted"},
+#ifdef SYS_poll
+    {SYS_poll, WaitKind::events, "poll"},
+    {SYS_select, WaitKind::events, "select"},
+    {SYS_epoll_wait, WaitKind::events, "epoll_wait"},
+    {SYS_pause, WaitKind::signal, "pause"},
+    {SYS_unlink, WaitKind::file, "unlink"},
+    {SYS_rename, WaitKind::file, "rename"},
+    {SYS_mkdir, WaitKind::file, "mkdir"},
+    {SYS_open, WaitKind::file, "open"},
+    {SYS_stat, WaitKind::file, "stat"},
+    {SYS_lstat, WaitKind::file, "lstat"},
+#endif
+    {SYS_ppoll, WaitKind::events, "ppoll"},
+    {SYS_pselect6, WaitKind::events, "pselect"},
+    {SYS_epoll_pwait, WaitKind::events, "epoll_pwait"},
+    {SYS_io_getevents, WaitKind::file, "io_getevents"},
+    {SYS_io_uring_enter, WaitKind::file, "io_uring_enter"},
+    {SYS_fsync, WaitKind::file_sync, "fsync"},
+    {SYS_fdatasync, WaitKind::file_sync, "fdatasync"},
+    {SYS_sync, WaitKind::file_sync, "sync"},
+    {SYS_syncfs, WaitKind::file_sync, "syncfs"},
+    {SYS_sync_file_range, WaitKind::file_sync, "sync_file_range"},
+    {SYS_msync, WaitKind::file_sync, "msync"},
+    {SYS_openat, WaitKind::file, "openat"},
+    {SYS_newfstatat, WaitKind::file, "fstatat"},
+    {SYS_statx, WaitKind::file, "statx"},
+    {SYS_unlinkat, WaitKind::file, "unlinkat"},
+    {SYS_renameat2, WaitKind::file, "renameat"},
+    {SYS_mkdirat, WaitKind::file, "mkdirat"},
+    {SYS_close, WaitKind::file, "close"},
+    {SYS_getdents64, WaitKind::file, "getdents"},
+    {SYS_ftruncate, WaitKind::file, "ftruncate"},
+    {SYS_fallocate, WaitKind::file, "fallocate"},
+    {SYS_flock, WaitKind::lock, "flock"},
+    {SYS_fcntl, WaitKind::lock, "fcntl (a lock of a file)"},
+    {SYS_accept, WaitKind::network, "accept"},
+    {SYS_accept4, WaitKind::network, "accept"},
+    {SYS_connect, WaitKind::network, "connect"},
+    {SYS_recvfrom, WaitKind::network, "recv"},
+    {SYS_recvmsg, WaitKind::network, "recvmsg"},
+    {SYS_recvmmsg, WaitKind::network, "recvmmsg"},
+    {SYS_sendto, WaitKind::network, "send"},
+    {SYS_sendmsg, WaitKind::network, "sendmsg"},
+    {SYS_sendmmsg, WaitKind::network, "sendmmsg"},
+    {SYS_rt_sigsuspend, WaitKind::signal, "sigsuspend"},
+    {SYS_rt_sigtimedwait, WaitKind::signal, "sigwait"},
+    {SYS_semop, WaitKind::condition, "semop"},
+    {SYS_semtimedop, WaitKind::condition, "semtimedop"},
+    {SYS_msgrcv, WaitKind::pipe, "msgrcv"},
+    {SYS_msgsnd, WaitKind::pipe, "msgsnd"},
+    {SYS_mq_timedreceive, WaitKind::pipe, "mq_receive"},
+    {SYS_mq_timedsend, WaitKind::pipe, "mq_send"},
+    {SYS_mmap, WaitKind::memory_map, "mmap"},
+    {SYS_munmap, WaitKind::memory_map, "munmap"},
+    {SYS_mprotect, WaitKind::memory_map, "mprotect"},
+    {SYS_madvise, WaitKind::memory_map, "madvise"},
+    {SYS_brk, WaitKind::memory_map, "brk"},
+    {SYS_mremap, WaitKind::memory_map, "mremap"},
+};
+
+struct Transfer {
+    int number;
+    const char *name, *preposition;
+};
+
+constexpr Transfer kTransfers[] = {
+    {SYS_read, "read", "from"},        {SYS_pread64, "pread", "from"},    {SYS_readv, "readv", "from"},
+    {SYS_preadv, "preadv", "from"},    {SYS_preadv2, "preadv2", "from"},  {SYS_write, "write", "to"},
+    {SYS_pwrite64, "pwrite", "to"},    {SYS_writev, "writev", "to"},      {SYS_pwritev, "pwritev", "to"},
+    {SYS_pwritev2, "pwritev2", "to"},  {SYS_sendfile, "sendfile", "to"},  {SYS_ioctl, "ioctl", "of"},
+};
+
+// Functions of the C and C++ libraries that wait for something by a futex, by a part of their name; the outermost one on the
+// stack says what for: pthread_cond_wait takes a mutex again at its end.
+struct FutexUser {
+    std::string_view part;
+    WaitKind kind;
+};
+
+constexpr FutexUser kFutexUsers[] = {
+    {"pthread_join", WaitKind::thread_end},     {"pthread_timedjoin", WaitKind::thread_end},
+    {"pthread_clockjoin", WaitKind::thread_end}, {"thrd_join", WaitKind::thread_end},
+    {"pthread_barrier_wait", WaitKind::barrier}, {"pthread_cond_", WaitKind::condition},
+    {"cnd_wait", WaitKind::condition},           {"sem_wait", WaitKind::condition},
+    {"sem_timedwait", WaitKind::condition},      {"sem_clockwait", WaitKind::condition},
+    {"new_sem_wait", WaitKind::condition},       {"pthread_mutex_", WaitKind::lock},
+    {"pthread_rwlock_", WaitKind::lock},         {"mtx_lock", WaitKind::lock},
+    {"lll_lock_wait", WaitKind::lock},
+};
+
+bool is_openmp_module(std::string_view name) {
+    return name.starts_with("libgomp") || name.starts_with("libomp") || name.starts_with("libiomp");
+}
+
+struct StackFacts {
+    bool mpi = false, openmp = false;
+    const FutexUser* futex_user = nullptr;
+};
+
+StackFacts look_at_stack(model::CallPaths& paths, size_t process, uint32_t node) {
+    StackFacts facts;
+    const std::vector<model::PathNode>& nodes = paths.run().processes[process].paths;
+    for (size_t depth = 0; node != 0 && node < nodes.size() && depth < kMostDepth; ++depth, node = nodes[node].parent) {
+        const model::Module* module = paths.module_of(process, nodes[node].address);
+        if (!module)
+            continue;
+        facts.mpi |= model::is_mpi_module(module->path);
+        const size_t slash = module->path.rfind('/');
+        facts.openmp |= is_openmp_module(std::string_view(module->path).substr(slash == std::string::npos ? 0 : slash + 1));
+        if (!model::is_system_module(module->path)) // the waiting function is what the program's own code called
+            break;
+        for (const model::SourceFrame& frame : paths.frames_of(process, node))
+            for (const FutexUser& user : kFutexUsers)
+                if (frame.function.find(user.part) != std::string::npos)
+                    facts.futex_user = &user;
+    }
+    return facts;
+}
+
+bool is_regular(const std::string& descriptor) { return descriptor.starts_with('/') && !descriptor.starts_with("/dev/"); }
+
+WaitClass of_transfer(const Transfer& transfer, const std::string& descriptor) {
+    const auto words = [&](const std::string& from) { return fmt::format("{} {} {}", transfer.name, transfer.preposition, from); };
+    if (descriptor.starts_with("pipe:"))
+        return {WaitKind::pipe, words("a pipe")};
+    if (descriptor.starts_with("socket:"))
+        return {WaitKind::network, words("a socket")};
+    if (descriptor.starts_with("anon_inode:"))
+        return {WaitKind::events, words(descriptor.substr(descriptor.find(':') + 1))};
+    if (descriptor.starts_with("/dev/pts") || descriptor.starts_with("/dev/tty"))
+        return {WaitKind::terminal, words("the terminal")};
+    if (descriptor.empty())
+        return {WaitKind::other, transfer.name};
+    return {is_regular(descriptor) ? WaitKind::file : WaitKind::other, words(descriptor)};
+}
+
+} // namespace
+
+WaitClass wait_class_of(model::CallPaths& paths, size_t process, const model::BlockedSite& site) {
+    const StackFacts stack = look_at_stack(paths, process, site.path);
+    if (stack.mpi)
+        return {WaitKind::mpi, "the MPI library"};
+    if (site.system_call < 0)
+        return {WaitKind::page_in, "a page that is read in"};
+    if (site.system_call == SYS_futex) {
+        if (stack.openmp)
+            return {WaitKind::barrier, "the other threads of an OpenMP team"};
+        if (stack.futex_user)
+            return {stack.futex_user->kind, words_of(stack.futex_user->kind)};
+        const auto& holders = paths.run().processes[process].lock_holders;
+        const bool held = std::any_of(holders.begin(), holders.end(), [&](const model::LockHolder& holder) {
+            return holder.thread == site.thread && holder.path == site.path && holder.object == site.object;
+        });
+        return held ? WaitClass{WaitKind::lock, "a lock"} : WaitClass{WaitKind::futex, "a futex of the program's own"};
+    }
+    for (const Transfer& transfer : kTransfers)
+        if (transfer.number == site.system_call)
+            return of_transfer(transfer, site.descriptor);
+    for (const KindOfCall& call : kCalls)
+        if (call.number == site.system_call)
+            return {call.kind, site.descriptor.empty() ? std::string(call.name) : fmt::format("{} of {}", call.name, site.descriptor)};
+    return {WaitKind::other, fmt::format("system call {}", site.system_call)};
+}
+
+const char* to_string(WaitKind kind) {
+    switch (kind) {
+    case WaitKind::mpi: return "mpi";
+    case WaitKind::lock: return "lock";
+    case WaitKind::condition: return "condition";
+    case WaitKind::barrier: return "barrier";
+    case WaitKind::thread_end: return "join";
+    case WaitKind::futex: return "futex";
+    case WaitKind::child: return "child";
+    case WaitKind::file: return "file";
+    case WaitKind::file_sync: return "file-sync";
+    case WaitKind::pipe: return "pipe";
+    case WaitKind::network: return "network";
+    case WaitKind::terminal: return "terminal";
+    case WaitKind::events: return "events";
+    case WaitKind::sleep: return "sleep";
+    case WaitKind::signal: return "signal";
+    case WaitKind::page_in: return "page-in";
+    case WaitKind::memory_map: return "memory-map";
+    case WaitKind::other: break;
+    }
+    return "other";
+}
+
+const char* words_of(WaitKind kind) {
+    switch (kind) {
+    case WaitKind::mpi: return "asleep in MPI";
+    case WaitKind::lock: return "waiting for a lock";
+    case WaitKind::condition: return "waiting for work (condition variable or semaphore)";
+    case WaitKind::barrier: return "waiting at a barrier";
+    case WaitKind::thread_end: return "waiting for a thread to end";
+    case WaitKind::futex: return "waiting on a futex";
+    case WaitKind::child: return "waiting for another process";
+    case WaitKind::file: return "reading or writing files";
+    case WaitKind::file_sync: return "syncing files to disk";
+    case WaitKind::pipe: return "waiting at a pipe";
+    case WaitKind::network: return "waiting for the network";
+    case WaitKind::terminal: return "waiting for the terminal";
+    case WaitKind::events: return "waiting for events (poll, select, epoll)";
+    case WaitKind::sleep: return "sleeping";
+    case WaitKind::signal: return "waiting for a signal";
+    case WaitKind::page_in: return "page faults that read from disk";
+    case WaitKind::memory_map: return "changing memory mappings";
+    case WaitKind::other: break;
+    }
+    return "in other system calls";
+}
+
+} // namespace plumb

@@ -1,0 +1,316 @@
+#include "record/watch/blocked_threads.h"
+
+#include <algorithm>
+#include <array>
+#include <cerrno>
+#include <cstring>
+#include <sys/syscall.h>
+#include <sys/uio.h>
+#include <unistd.h>
+
+namespace plumb::record {
+
+namespace {
+
+constexpr uint64_t kShortest_ns = 10'000'000, kIdle_ns = 50'000'000;
+constexpr size_t kMostKeptFiles = 256; // threads whose files stay open; further ones have theirs opened for each look
+constexpr size_t kStackBytes = 4096, kPageBytes = 4096;
+constexpr size_t kMostSites = 64; // of one thread at one path that differ in their object
+
+// Calls whose first argument is a descriptor, and which can block for long.
+constexpr std::array kDescriptorCalls = {
+    SYS_read,    SYS_write,   SYS_pread64,   SYS_pwrite64,  SYS_readv,       SYS_writev,         SYS_preadv,
+    SYS_pwritev, SYS_preadv2, SYS_pwritev2,  SYS_fsync,     SYS_fdatasync,   SYS_sync_file_range, SYS_ftruncate,
+    SYS_fallocate, SYS_recvfrom, SYS_recvmsg, SYS_recvmmsg, SYS_sendto,      SYS_sendmsg,        SYS_sendmmsg,
+    SYS_accept,  SYS_accept4, SYS_connect,   SYS_flock,     SYS_fcntl,       SYS_ioctl,          SYS_getdents64,
+    SYS_sendfile, SYS_syncfs,  SYS_io_uring_enter};
+
+bool names_descriptor(int number) {
+    return std::find(kDescriptorCalls.begin(), kDescriptorCalls.end(), number) != kDescriptorCalls.end();
+}
+
+// Whether the third argument is the length of what is read or written.
+bool has_length(int number) {
+    constexpr std::array calls = {SYS_read, SYS_write, SYS_pread64, SYS_pwrite64};
+    return std::find(calls.begin(), calls.end(), number) != calls.end();
+}
+
+} // namespace
+
+BlockedThreads::BlockedThreads(TraceFile& file, ProcessTable& processes, Profile& profile, std::string proc_root,
+                               double share, uint64_t most_bytes_each, uint64_t now_ns)
+    : file_(file), processes_(processes), profile_(profile), proc_root_(std::move(proc_root)), share_(share),
+      most_bytes_each_(most_bytes_each), next_ns_(now_ns + kShortest_ns / 2), interval_ns_(kShortest_ns) {}
+
+void BlockedThreads::saw(uint32_t tid, trace::NodeId path, uint64_t time_ns) {
+    if (const auto thread = threads_.find(tid); thread != threads_.end()) {
+        thread->second.sampled_path = path;
+        thread->second.sampled_ns = time_ns;
+    }
+}
+
+BlockedThreads::Image& BlockedThreads::image_of(uint32_t pid) {
+    Image& image = images_[pid];
+    const Process* process = processes_.find(pid);
+    if (process && image.generation != process->generation) {
+        const uint64_t bytes = image.bytes; // the share is the process's, over all its programs
+        image = Image{};
+        image.generation = process->generation;
+        image.bytes = bytes;
+        for (auto& [tid, thread] : threads_)
+            if (thread.pid == pid) {
+                thread.site = nullptr;
+                thread.sampled_path = 0;
+            }
+    }
+    return image;
+}
+
+// The lowest part of the stack, and of a futex the words behind it, in one system call. A stack may end, or a page be
+// missing: what lies before it is read all the same, page by page.
+void BlockedThreads::read_memory(uint32_t pid, const platform::TaskSyscall& call) {
+    memory_.bytes.resize(kStackBytes);
+    memory_.has_futex = false;
+    std::array<iovec, 2> local;
+    std::array<iovec, 3> remote;
+    size_t locals = 0, remotes = 0, before_stack = 0;
+    if (call.number == SYS_futex && call.arguments[0] % sizeof(uint32_t) == 0 &&
+        call.arguments[0] % kPageBytes + sizeof memory_.futex <= kPageBytes) {
+        before_stack = sizeof memory_.futex;
+        local[locals++] = {memory_.futex, sizeof memory_.futex};
+        remote[remotes++] = {reinterpret_cast<void*>(call.arguments[0]), sizeof memory_.futex};
+    }
+    local[locals++] = {memory_.bytes.data(), kStackBytes};
+    const size_t first = std::min(kStackBytes, kPageBytes - call.sp % kPageBytes);
+    remote[remotes++] = {reinterpret_cast<void*>(call.sp), first};
+    if (first < kStackBytes)
+        remote[remotes++] = {reinterpret_cast<void*>(call.sp + first), kStackBytes - first};
+    const ssize_t got = process_vm_readv(static_cast<pid_t>(pid), local.data(), locals, remote.data(), remotes, 0);
+    const size_t bytes = got > 0 ? static_cast<size_t>(got) : 0;
+    memory_.has_futex = before_stack > 0 && bytes >= before_stack;
+    memory_.bytes.resize(bytes > before_stack ? bytes - before_stack : 0);
+}
+
+// The frame pointer of a blocked thread is not known. Compilers need it in few functions; a chain that comes to one of
+// them ends there.
+trace::NodeId BlockedThreads::path_of(uint32_t tid, const Thread& thread, uint64_t now_ns) {
+    PerfRecord record;
+    record.time_ns = now_ns;
+    record.pid = thread.pid;
+    record.tid = tid;
+    record.address = thread.call.pc;
+    std::array<uint64_t, kUserRegisterCount> registers{};
+    registers[kUserIp] = thread.call.pc;
+    registers[kUserSp] = thread.call.sp;
+    record.registers = registers;
+    record.register_abi = PERF_SAMPLE_REGS_ABI_64;
+    record.stack = memory_.bytes;
+    return thread.call.pc == 0 || memory_.bytes.empty() ? 0 : profile_.place(record);
+}
+
+trace::StringId BlockedThreads::descriptor_of(uint32_t pid, const platform::TaskSyscall& call) {
+    if (!names_descriptor(call.number))
+        return 0;
+    char target[512];
+    const std::string link = proc_root_ + "/" + std::to_string(pid) + "/fd/" + std::to_string(call.arguments[0]);
+    const ssize_t length = readlink(link.c_str(), target, sizeof target);
+    return length > 0 ? file_.string({target, static_cast<size_t>(length)}) : 0;
+}
+
+trace::BlockedSite* BlockedThreads::site_at(uint32_t tid, const Thread& thread, uint64_t now_ns) {
+    read_memory(thread.pid, thread.call);
+    const trace::NodeId path = path_of(tid, thread, now_ns);
+    Image& image = image_of(thread.pid);
+    SiteKey key{tid, path, thread.call.number, thread.call.number == SYS_futex ? thread.call.arguments[0] : 0,
+                descriptor_of(thread.pid, thread.call)};
+    auto known = image.sites.find(key);
+    if (known == image.sites.end()) {
+        const auto from = image.sites.lower_bound({tid, path, key.system_call, 0, 0});
+        size_t alike = 0;
+        for (auto site = from; site != image.sites.end() && alike < kMostSites && site->first.tid == tid &&
+                               site->first.path == path && site->first.system_call == key.system_call;
+             ++site)
+            ++alike;
+        if (alike == kMostSites) {
+            key.object = 0;
+            key.descriptor = 0;
+        }
+        known = image.sites.try_emplace(key, nullptr).first;
+    }
+    if (!known->second && image.bytes + sizeof(trace::BlockedSite) <= most_bytes_each_) {
+        trace::BlockedSite begin{};
+        begin.pid = thread.pid;
+        begin.path = path;
+        begin.system_call = thread.call.number;
+        begin.descriptor = key.descriptor;
+        begin.object = key.object;
+        begin.first_ns = now_ns;
+        known->second = file_.append(trace::RecordType::BlockedSite, tid, begin);
+        image.bytes += sizeof begin;
+    }
+    return known->second;
+}
+
+// glibc: a mutex is its futex word, a count, and the owner's thread id; a reader-writer lock has the thread id of the
+// writer that holds it behind the two words that are waited on. Anything else that happens to stand there is hardly the
+// id of a living thread of the same process.
+uint32_t BlockedThreads::holder_of(uint32_t tid, const Thread& thread) const {
+    if (!memory_.has_futex || thread.call.number != SYS_futex)
+        return 0;
+    const auto is_holder = [&](uint32_t candidate) {
+        const auto found = threads_.find(candidate);
+        return candidate != 0 && candidate != tid && found != threads_.end() && found->second.pid == thread.pid;
+    };
+    constexpr size_t kMutexOwner = 2, kWriterBehindPhase = 4, kWriterBehindWriters = 3;
+    for (const size_t word : {kMutexOwner, kWriterBehindPhase, kWriterBehindWriters})
+        if (memory_.futex[0] != 0 && is_holder(memory_.futex[word]))
+            return memory_.futex[word];
+    return 0;
+}
+
+void BlockedThreads::write_holder(uint32_t tid, Thread& thread, uint64_t now_ns, uint64_t weight_ns) {
+    const uint32_t holder_tid = holder_of(tid, thread);
+    if (holder_tid == 0 || !thread.site)
+        return;
+    const Thread& holder = threads_.at(holder_tid);
+    trace::NodeId holder_path = 0;
+    int holder_call = -1;
+    if (holder.site) {
+        holder_path = holder.site->path;
+        holder_call = holder.site->system_call;
+    } else if (holder.sampled_ns >= thread.waits_since_ns) {
+        holder_path = holder.sampled_path;
+    }
+    Image& image = image_of(thread.pid);
+    trace::LockHolder*& record = image.holders[{tid, thread.site->path, thread.site->object, holder_tid, holder_path}];
+    if (!record) {
+        if (image.bytes + sizeof(trace::LockHolder) > most_bytes_each_)
+            return;
+        trace::LockHolder begin{};
+        begin.pid = thread.pid;
+        begin.path = thread.site->path;
+        begin.object = thread.site->object;
+        begin.holder = holder_tid;
+        begin.holder_path = holder_path;
+        begin.holder_call = holder_call;
+        begin.first_ns = now_ns;
+        record = file_.append(trace::RecordType::LockHolder, tid, begin);
+        image.bytes += sizeof begin;
+        if (!record)
+            return;
+    }
+    update(record->looks, record->looks + 1);
+    update(record->time_ns, record->time_ns + weight_ns);
+    update(record->last_ns, now_ns);
+}
+
+// False: nothing is known about it.
+bool BlockedThreads::read_call(Thread& thread) {
+    const auto call = thread.files.call();
+    if (!call) {
+        if (errno == EACCES || errno == EPERM) {
+            ++refused_;
+            refusal_ = errno;
+        }
+        return false;
+    }
+    ++seen_;
+    thread.call = *call;
+    return true;
+}
+
+void BlockedThreads::look_at(uint32_t tid, Thread& thread, uint64_t now_ns) {
+    const auto scheduling = thread.files.scheduling();
+    const bool is_first = thread.looked_ns == 0;
+    const uint64_t elapsed_ns = is_first ? 0 : now_ns - thread.looked_ns;
+    const uint64_t looked_before_ns = thread.looked_ns;
+    thread.looked_ns = now_ns;
+    if (!scheduling)
+        return;
+    // One that was blocked and was not put on a CPU since then still is.
+    const bool stands_still = thread.site && !is_first && scheduling->slices == thread.last.slices &&
+                              scheduling->run_ns == thread.last.run_ns;
+    const uint64_t ran_ns = is_first ? 0 : scheduling->run_ns - thread.last.run_ns;
+    thread.last = *scheduling;
+    if (!stands_still) {
+        thread.site = nullptr;
+        if (!is_first && ran_ns >= elapsed_ns - elapsed_ns / 16) // it computed all the time
+            return;
+        if (!read_call(thread) || thread.call.running)
+            return;
+        thread.site = site_at(tid, thread, now_ns);
+        if (!thread.site)
+            return;
+        thread.waits_since_ns = looked_before_ns;
+        update(thread.site->waits, thread.site->waits + 1);
+        if (has_length(thread.call.number))
+            update(thread.site->bytes, thread.site->bytes + thread.call.arguments[2]);
+    } else if (thread.call.number == SYS_futex) {
+        read_memory(thread.pid, thread.call); // a lock may have changed hands
+    }
+    ++looks_;
+    update(thread.site->looks, thread.site->looks + 1);
+    update(thread.site->time_ns, thread.site->time_ns + elapsed_ns);
+    update(thread.site->last_ns, now_ns);
+    if (thread.call.number == SYS_futex)
+        write_holder(tid, thread, now_ns, elapsed_ns);
+}
+
+void BlockedThreads::look(uint64_t now_ns, const std::vector<ThreadMonitor::Task>& tasks) {
+    const uint64_t cpu_before_ns = thread_cpu_ns();
+    ++round_;
+    for (const ThreadMonitor::Task& task : tasks) {
+        Thread& thread = threads_[task.tid];
+        if (thread.pid != task.pid) { // new, or its number was given out again
+            const bool keep = kept_files_ < kMostKeptFiles;
+            kept_files_ += keep;
+            kept_files_ -= thread.files.keeps();
+            thread = Thread{};
+            thread.pid = task.pid;
+            thread.files = TaskFiles(proc_root_, task.pid, task.tid, keep);
+        }
+        thread.round = round_;
+    }
+    std::erase_if(threads_, [&](const auto& entry) {
+        const bool gone = entry.second.round != round_;
+        kept_files_ -= gone && entry.second.files.keeps();
+        return gone;
+    });
+    bool any_blocked = false;
+    for (const ThreadMonitor::Task& task : tasks) {
+        Thread& thread = threads_.at(task.tid);
+        look_at(task.tid, thread, now_ns);
+        any_blocked |= thread.site != nullptr;
+    }
+    if (refused_ > 0 && seen_ == 0 && round_ > 4) {
+        next_ns_ = UINT64_MAX;
+        return;
+    }
+    const uint64_t cost_ns = thread_cpu_ns() - cpu_before_ns;
+    interval_ns_ = any_blocked ? kShortest_ns : std::min(interval_ns_ + interval_ns_ / 2, kIdle_ns);
+    const auto affordable_ns = static_cast<uint64_t>(static_cast<double>(cost_ns) / share_);
+    const uint64_t interval_ns = std::max(interval_ns_, affordable_ns);
+    // Between a half and three halves of it, by chance: programs that wake up at regular times must not hide from it.
+    random_ ^= random_ << 13;
+    random_ ^= random_ >> 7;
+    random_ ^= random_ << 17;
+    next_ns_ = now_ns + interval_ns / 2 + random_ % (interval_ns + 1);
+}
+
+void BlockedThreads::forget(uint32_t pid) { images_.erase(pid); }
+
+void BlockedThreads::write_evidence() {
+    if (refused_ > 0 && seen_ == 0)
+        file_.evidence("blocked-threads", trace::EvidenceState::missing,
+                       std::string("the kernel does not say what blocked threads wait for: /proc/PID/task/TID/syscall: ") +
+                           std::strerror(refusal_),
+                       "allow plumb to trace its own children (ptrace access; containers: --cap-add SYS_PTRACE)");
+    else if (refused_ > 0)
+        file_.evidence("blocked-threads", trace::EvidenceState::limited,
+                       "some processes of the run do not let their threads be looked at (other privileges, or not dumpable)",
+                       "");
+    else if (seen_ > 0)
+        file_.evidence("blocked-threads", trace::EvidenceState::ok, "", "");
+}
+
+} // namespace plumb::record

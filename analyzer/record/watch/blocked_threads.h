@@ -1,0 +1,106 @@
+// What threads wait for while they are off their CPUs, which no time sample shows: at random moments, about a hundred times
+// a second, each thread of the run is looked at from outside. A blocked one has its system call, its stack and, for a lock
+// of the C library, the holder recorded (BlockedSite and LockHolder records). Nothing happens inside the target: it is not
+// stopped, and no signal interrupts its call.
+//
+// A look takes 1 us for a thread that has not run since the look before, else about 10. Looks become rarer so that their
+// cost stays below a share of the run's time, however many threads there are.
+#pragma once
+
+#include "record/perf/process_table.h"
+#include "record/perf/profile.h"
+#include "record/run/trace_file.h"
+#include "record/watch/task_files.h"
+#include "record/watch/thread_monitor.h"
+
+#include <cstdint>
+#include <map>
+#include <string>
+#include <tuple>
+#include <unordered_map>
+#include <vector>
+
+namespace plumb::record {
+
+class BlockedThreads {
+  public:
+    // `share`: of the run's time that looks may take. `most_bytes_each`: of the file for one process.
+    BlockedThreads(TraceFile& file, ProcessTable& processes, Profile& profile, std::string proc_root, double share,
+                   uint64_t most_bytes_each, uint64_t now_ns);
+
+    uint64_t next_look_ns() const { return next_ns_; } // UINT64_MAX: never again
+
+    // Where the thread was when it was sampled; it may hold a lock there.
+    void saw(uint32_t tid, trace::NodeId path, uint64_t time_ns);
+
+    // Looks at all of them. Their order is of no importance; who is missing has ended.
+    void look(uint64_t now_ns, const std::vector<ThreadMonitor::Task>& tasks);
+
+    void forget(uint32_t pid); // it ended or executed another program
+
+    void write_evidence();
+
+    uint64_t looks() const { return looks_; }
+
+  private:
+    struct SiteKey {
+        uint32_t tid, path;
+        int system_call;
+        uint64_t object;
+        trace::StringId descriptor;
+        auto operator<=>(const SiteKey&) const = default;
+    };
+    struct HolderKey {
+        uint32_t tid, path;
+        uint64_t object;
+        uint32_t holder, holder_path;
+        auto operator<=>(const HolderKey&) const = default;
+    };
+    struct Image { // one program of a process
+        uint64_t generation = 0, bytes = 0;
+        std::map<SiteKey, trace::BlockedSite*> sites;
+        std::map<HolderKey, trace::LockHolder*> holders;
+    };
+    struct Thread {
+        uint32_t pid = 0;
+        TaskFiles files;
+        platform::TaskScheduling last;
+        uint64_t looked_ns = 0; // 0: never
+        uint64_t round = 0;     // the last one that found it living
+        trace::BlockedSite* site = nullptr; // where it waits since the last look; null: it ran then
+        uint64_t waits_since_ns = 0;        // not later than its wait began, where `site` is set
+        platform::TaskSyscall call;         // of that wait
+        trace::NodeId sampled_path = 0;
+        uint64_t sampled_ns = 0;
+    };
+    struct StackTop {
+        std::vector<char> bytes;
+        uint32_t futex[5] = {}; // the words from the futex on
+        bool has_futex = false;
+    };
+    void look_at(uint32_t tid, Thread& thread, uint64_t now_ns);
+    bool read_call(Thread& thread);
+    void read_memory(uint32_t pid, const platform::TaskSyscall& call);
+    trace::NodeId path_of(uint32_t tid, const Thread& thread, uint64_t now_ns);
+    trace::StringId descriptor_of(uint32_t pid, const platform::TaskSyscall& call);
+    uint32_t holder_of(uint32_t tid, const Thread& thread) const;
+    void write_holder(uint32_t tid, Thread& thread, uint64_t now_ns, uint64_t weight_ns);
+    Image& image_of(uint32_t pid);
+    trace::BlockedSite* site_at(uint32_t tid, const Thread& thread, uint64_t now_ns);
+
+    TraceFile& file_;
+    ProcessTable& processes_;
+    Profile& profile_;
+    const std::string proc_root_;
+    const double share_;
+    const uint64_t most_bytes_each_;
+    std::unordered_map<uint32_t, Thread> threads_; // living, by tid
+    std::unordered_map<uint32_t, Image> images_;   // by pid
+    StackTop memory_;                              // of the latest wait
+    uint64_t next_ns_, interval_ns_, round_ = 0, looks_ = 0, random_ = 0x9e3779b97f4a7c15u;
+    size_t kept_files_ = 0;
+    uint64_t refused_ = 0, seen_ = 0;
+    int refusal_ = 0;
+};
+
+} // namespace plumb::record

@@ -1,0 +1,70 @@
+#include "reports/text_account.h"
+
+#include "reports/quantity.h"
+#include "reports/utf8.h"
+
+#include <algorithm>
+#include <fmt/format.h>
+
+namespace plumb {
+
+namespace {
+
+constexpr size_t kLines = 8, kPlaces = 2;
+constexpr double kSmallestShare = 0.01, kSmallestPlace = 0.1; // of the account; of a line
+
+// "solver.c:31 sweep 62 %, flux.c:12 flux 20 %": shares of the line.
+std::string places_of(const AccountLine& line) {
+    std::string text;
+    for (size_t index = 0; index < std::min(line.places.size(), kPlaces); ++index) {
+        const AccountLine::Place& place = line.places[index];
+        const double share = place.seconds / line.seconds;
+        if (share < kSmallestPlace)
+            break;
+        const std::string file = place.frame.file.substr(place.frame.file.rfind('/') + 1);
+        text += text.empty() ? "" : ", ";
+        text += place.frame.line ? fmt::format("{}:{} {}", file, place.frame.line, place.frame.function) : place.frame.function;
+        if (share < 0.95)
+            text += " " + format_fraction(share);
+    }
+    return text;
+}
+
+} // namespace
+
+void put_account(TextCanvas& canvas, const Report& report) {
+    const TimeAccount& account = report.account;
+    const double all_s = account.own_s();
+    if (all_s <= 0 || account.lines.empty())
+        return;
+    canvas.heading(fmt::format("Time of the run: {} of thread time", format_seconds(all_s)));
+    std::vector<std::vector<std::string>> rows;
+    double shown_s = 0;
+    for (const AccountLine& line : account.lines) {
+        if (rows.size() == kLines || line.seconds < kSmallestShare * all_s)
+            continue;
+        rows.push_back({format_fraction(line.seconds / all_s), format_seconds(line.seconds), words_of(line), places_of(line)});
+        shown_s += line.seconds;
+    }
+    if (all_s - shown_s >= kSmallestShare * all_s)
+        rows.push_back({format_fraction((all_s - shown_s) / all_s), format_seconds(all_s - shown_s), "all else", ""});
+    using Align = Column::Align;
+    canvas.table(2,
+                 {{.align = Align::right, .limit = 7},
+                  {.align = Align::right, .limit = 9},
+                  {.limit = 46},
+                  {.keep_end = false, .ink = Ink::faint}},
+                 rows);
+    std::string besides;
+    if (account.idle_s >= kSmallestShare * all_s)
+        besides = fmt::format("{} {} waited for work and {} not in it ({})", account.idle_threads,
+                              account.idle_threads == 1 ? "thread" : "threads", account.idle_threads == 1 ? "is" : "are",
+                              format_seconds(account.idle_s));
+    if (account.handed_over_s >= kSmallestShare * all_s)
+        besides += fmt::format("{}waiting for the run's own threads and processes to end is not in it ({})",
+                               besides.empty() ? "" : "; ", format_seconds(account.handed_over_s));
+    if (!besides.empty())
+        canvas.paragraph("", 2, {{besides, Ink::faint}});
+}
+
+} // namespace plumb

@@ -1,0 +1,77 @@
+"""Where the time of programs that wait goes, against what the programs say themselves."""
+
+import unittest
+
+from plumb_test import PROGRAMS, PlumbTest, of_times
+
+MILLISECONDS = 1200
+TIMES = {"lock": "want_table", "condition": "await_ready", "pipe": "read_byte", "sleep": "poll_asleep",
+         "file-sync": "save_often", "read-lock": "want_map"}
+ARGUMENTS = {"file-sync": "fsync"}
+
+
+class TimeAccount(PlumbTest):
+    def account(self, kind):
+        done = self.record(PROGRAMS / "waits", ARGUMENTS.get(kind, kind), MILLISECONDS, options=["--no-report"], check=0,
+                           cwd=self.scratch)
+        report = self.report()
+        account = report["account"]
+        self.assertTrue(account["blocked_threads_seen"])
+        total = sum(line["seconds"] for line in account["lines"])
+        self.assertAlmostEqual(total + account["idle_seconds"] + account["handed_over_seconds"],
+                               account["thread_seconds"], delta=1e-6 * account["thread_seconds"])
+        unknown = sum(line["seconds"] for line in account["lines"] if line["class"] == "unknown")
+        self.assertLess(unknown, 0.05 * account["thread_seconds"])
+        return float(done.stdout.split()[1]), account
+
+    def check(self, kind, wait):
+        waited, account = self.account(kind)
+        lines = [line for line in account["lines"] if line["wait"] == wait]
+        self.assertEqual(len(lines), 1, account)
+        # Other waits of the same kind are shorter than a twentieth of it, except that a holder sleeps, too.
+        self.assertAlmostEqual(lines[0]["seconds"], waited, delta=0.15 * waited + 0.02)
+        place = lines[0]["where"][0]
+        self.assertIn(TIMES[kind], place["function"])
+        self.assertTrue(place["file"].endswith("waits.cpp"), place)
+
+    @of_times
+    def test_mutex(self):
+        self.check("lock", "lock")
+
+    @of_times
+    def test_reader_writer_lock(self):
+        self.check("read-lock", "lock")
+
+    @of_times
+    def test_condition(self):
+        self.check("condition", "condition")
+
+    @of_times
+    def test_pipe(self):
+        self.check("pipe", "pipe")
+
+    @of_times
+    def test_sleep(self):
+        self.check("sleep", "sleep")
+
+    @of_times
+    def test_fsync(self):
+        self.check("file-sync", "file-sync")
+
+    def test_computing(self):
+        self.record(PROGRAMS / "burn", 1, options=["--no-report"], check=0)
+        account = self.report()["account"]
+        blocked = sum(line["seconds"] for line in account["lines"] if line["class"] == "blocked")
+        self.assertLess(blocked, 0.1 * account["thread_seconds"])
+
+    def test_refused(self):
+        """Where /proc does not say what threads wait for, that is missing evidence, and the time is unknown."""
+        self.record(PROGRAMS / "waits", "sleep", 600, options=["--no-report", "--without", "wait"], check=0)
+        account = self.report()["account"]
+        self.assertFalse(account["blocked_threads_seen"])
+        self.assertEqual([line for line in account["lines"] if line["class"] == "blocked"], [])
+        self.assertGreater(sum(line["seconds"] for line in account["lines"] if line["class"] == "unknown"), 0.4)
+
+
+if __name__ == "__main__":
+    unittest.main()

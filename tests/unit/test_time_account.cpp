@@ -1,0 +1,169 @@
+// The time account on made-up runs whose classes can be worked out by hand, and the parser it rests on.
+#include "diagnoses/wait/time_account.h"
+#include "platform/task_syscall.h"
+#include "synthetic_run.h"
+
+#include <catch2/catch.hpp>
+#include <sys/syscall.h>
+
+using namespace plumb;
+using plumb::testing::SyntheticRun;
+
+namespace {
+
+constexpr uint64_t kMain = 0x400100, kLoop = 0x400200, kSave = 0x400300, kWorker = 0x400400;
+constexpr uint64_t kFsync = 0x7f0000001000, kCondWait = 0x7f0000002000, kMutexLock = 0x7f0000003000,
+                   kJoin = 0x7f0000004000, kFutexHelper = 0x7f0000005000;
+
+SyntheticRun program(double seconds) {
+    SyntheticRun made(seconds, 4);
+    made.add_module("/usr/lib/x86_64-linux-gnu/libc.so.6", 0x7f0000000000, 0x7f0000010000);
+    made.name(kMain, "main", "app", "/src/app.c", 10);
+    made.name(kLoop, "loop", "app", "/src/app.c", 20);
+    made.name(kSave, "save", "app", "/src/app.c", 30);
+    made.name(kWorker, "worker", "app", "/src/app.c", 40);
+    made.name(kFsync, "fsync+0x14", "libc.so.6");
+    made.name(kCondWait, "pthread_cond_wait+0x210", "libc.so.6");
+    made.name(kMutexLock, "pthread_mutex_lock+0x113", "libc.so.6");
+    made.name(kJoin, "pthread_join+0x23", "libc.so.6");
+    made.name(kFutexHelper, "libc.so.6+0x85a00", "libc.so.6");
+    return made;
+}
+
+void add_blocked(SyntheticRun& made, uint32_t thread, uint32_t path, int call, double time_s, std::string descriptor = "",
+                 uint64_t object = 0) {
+    model::BlockedSite site;
+    site.thread = thread;
+    site.path = path;
+    site.system_call = call;
+    site.descriptor = std::move(descriptor);
+    site.object = object;
+    site.looks = 10;
+    site.time_ns = SyntheticRun::ns(time_s);
+    made.run.processes.back().blocked.push_back(site);
+}
+
+TimeAccount account_of(SyntheticRun& made) {
+    made.finish();
+    model::CallPaths paths(made.run, made.resolver);
+    return time_account(paths);
+}
+
+double seconds_of(const TimeAccount& account, TimeClass kind, WaitKind wait = WaitKind::other) {
+    double sum = 0;
+    for (const AccountLine& line : account.lines)
+        if (line.kind == kind && (kind != TimeClass::blocked || line.wait == wait))
+            sum += line.seconds;
+    return sum;
+}
+
+} // namespace
+
+TEST_CASE("time off the CPU is divided by the looks, and everything adds up") {
+    SyntheticRun made = program(10);
+    made.add_thread(0, 0.3, 0.1); // 3 s on a CPU, 1 s without one, 6 s blocked
+    made.add_samples(0, made.add_path({kMain, kLoop}), 150);
+    // Looks found twice as much time in fsync as in the lock; their sum is not the exact 6 s.
+    add_blocked(made, 0, made.add_path({kMain, kSave, kFsync}), SYS_fsync, 2, "/data/out");
+    add_blocked(made, 0, made.add_path({kMain, kWorker, kMutexLock, kFutexHelper}), SYS_futex, 1, "", 0x1000);
+    const TimeAccount account = account_of(made);
+    CHECK(account.total_s == Approx(10));
+    CHECK(account.imbalance_s() == Approx(0).margin(1e-9));
+    CHECK(seconds_of(account, TimeClass::computing) == Approx(3));
+    CHECK(seconds_of(account, TimeClass::no_cpu) == Approx(1));
+    CHECK(seconds_of(account, TimeClass::blocked, WaitKind::file_sync) == Approx(4));
+    CHECK(seconds_of(account, TimeClass::blocked, WaitKind::lock) == Approx(2));
+    REQUIRE(!account.lines.empty());
+    CHECK(account.lines[0].wait == WaitKind::file_sync);
+    REQUIRE(!account.lines[0].places.empty());
+    CHECK(account.lines[0].places[0].frame.line == 30);
+}
+
+TEST_CASE("without looks the time off the CPU is unknown, and nothing is invented") {
+    SyntheticRun made = program(4);
+    made.add_thread(0, 0.5, 0);
+    made.add_samples(0, made.add_path({kMain, kLoop}), 150);
+    const TimeAccount account = account_of(made);
+    CHECK_FALSE(account.looked);
+    CHECK(seconds_of(account, TimeClass::unknown) == Approx(2));
+    CHECK(account.imbalance_s() == Approx(0).margin(1e-9));
+}
+
+TEST_CASE("a pool thread that waits for work idles, one that works half of its time does not") {
+    SyntheticRun made = program(10);
+    made.add_thread(0, 1, 0);
+    made.add_samples(0, made.add_path({kMain, kLoop}), 1000);
+    made.add_thread(1, 0.02, 0);
+    made.add_thread(2, 0.5, 0);
+    const uint32_t waits = made.add_path({kWorker, kCondWait, kFutexHelper});
+    add_blocked(made, 1, waits, SYS_futex, 9.8, "", 0x1000);
+    add_blocked(made, 2, waits, SYS_futex, 5, "", 0x2000);
+    const TimeAccount account = account_of(made);
+    CHECK(account.idle_threads == 1);
+    CHECK(account.idle_s == Approx(9.8));
+    CHECK(seconds_of(account, TimeClass::blocked, WaitKind::condition) == Approx(5));
+    CHECK(account.imbalance_s() == Approx(0).margin(1e-9));
+}
+
+TEST_CASE("who joins a thread hands its time over to that thread; the first thread never idles") {
+    SyntheticRun made = program(10);
+    made.add_thread(0, 0, 0);
+    made.add_thread(1, 1, 0);
+    made.add_samples(1, made.add_path({kWorker, kLoop}), 1000);
+    add_blocked(made, 0, made.add_path({kMain, kJoin, kFutexHelper}), SYS_futex, 9, "", 0x1000);
+    const TimeAccount account = account_of(made);
+    CHECK(account.handed_over_s == Approx(10));
+    CHECK(account.own_s() == Approx(10));
+    CHECK(account.idle_threads == 0);
+
+    SyntheticRun server = program(10);
+    server.add_thread(0, 0, 0);
+    add_blocked(server, 0, server.add_path({kMain}), SYS_epoll_pwait, 10);
+    CHECK(account_of(server).idle_threads == 0);
+}
+
+TEST_CASE("a futex that no function of a library explains is a lock where a holder was seen") {
+    for (const bool held : {false, true}) {
+        SyntheticRun made = program(10);
+        made.add_thread(0, 0.5, 0);
+        made.add_thread(1, 1, 0);
+        const uint32_t path = made.add_path({kMain, kLoop});
+        add_blocked(made, 0, path, SYS_futex, 5, "", 0x1000);
+        if (held)
+            made.run.processes.back().lock_holders.push_back({.thread = 0, .path = path, .object = 0x1000, .holder = 1});
+        const TimeAccount account = account_of(made);
+        CHECK(seconds_of(account, TimeClass::blocked, held ? WaitKind::lock : WaitKind::futex) == Approx(5));
+    }
+}
+
+TEST_CASE("reads are told apart by what the descriptor is") {
+    using Case = std::pair<const char*, WaitKind>;
+    for (const auto& [descriptor, kind] :
+         {Case{"/data/in", WaitKind::file}, Case{"pipe:[7]", WaitKind::pipe}, Case{"socket:[8]", WaitKind::network},
+          Case{"anon_inode:[eventfd]", WaitKind::events}, Case{"/dev/pts/0", WaitKind::terminal}, Case{"", WaitKind::other}}) {
+        SyntheticRun made = program(2);
+        made.add_thread(0, 0, 0);
+        add_blocked(made, 0, made.add_path({kMain}), SYS_read, 2, descriptor);
+        INFO(descriptor);
+        CHECK(seconds_of(account_of(made), TimeClass::blocked, kind) == Approx(2));
+    }
+}
+
+TEST_CASE("the file that says what a thread is blocked in") {
+    using platform::parse_task_syscall;
+    CHECK(parse_task_syscall("running\n")->running);
+    const auto call = parse_task_syscall("202 0x7ffe12 0x80 0x0 0x0 0x0 0xffffffffffffffff 0x7ffc0000 0x7f1200\n");
+    REQUIRE(call);
+    CHECK(call->number == 202);
+    CHECK(call->arguments[0] == 0x7ffe12);
+    CHECK(call->arguments[5] == UINT64_MAX);
+    CHECK(call->sp == 0x7ffc0000);
+    CHECK(call->pc == 0x7f1200);
+    const auto fault = parse_task_syscall("-1 0x7ffc0000 0x401000\n");
+    REQUIRE(fault);
+    CHECK(fault->number == -1);
+    CHECK(fault->pc == 0x401000);
+    for (const char* text : {"", "x", "202", "202 0x1 0x2", "-2 0x1 0x2", "-1 1 2", "1 0x 0x 0x 0x 0x 0x 0x1 0x2",
+                             "1 0xg 0x0 0x0 0x0 0x0 0x0 0x1 0x2"})
+        CHECK_FALSE(parse_task_syscall(text));
+}
