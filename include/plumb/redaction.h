@@ -48,7 +48,9 @@ inline const char* last_component(const char* begin, const char* end, const char
 
 // Below folders that every machine has, a path says nothing of whose files it names.
 inline bool is_common_path(const char* path, size_t length) {
-    for (const char* folder : {"/usr/", "/lib/", "/lib32/", "/lib64/", "/libx32/", "/bin/", "/sbin/", "/proc/", "/sys/", "/rustc/"})
+    const char* const folders[] = {"/usr/", "/lib/",  "/lib32/", "/lib64/", "/libx32/",
+                                   "/bin/", "/sbin/", "/proc/",  "/sys/",   "/rustc/"};
+    for (const char* folder : folders)
         if (detail::begins_with(path, path + length, folder))
             return true;
     return false;
