@@ -58,7 +58,8 @@ inline bool is_common_path(const char* path, size_t length) {
 
 inline bool is_home_folder(const char* path, size_t length) {
     const char* const end = path + length;
-    for (const char* homes : {"/home/", "/Users/"}) {
+    const char* const folders[] = {"/home/", "/Users/"};
+    for (const char* homes : folders) {
         if (!detail::begins_with(path, end, homes))
             continue;
         const char* c = path;

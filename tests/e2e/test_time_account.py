@@ -6,7 +6,7 @@ from plumb_test import PROGRAMS, PlumbTest, of_times
 
 MILLISECONDS = 1200
 TIMES = {"lock": "want_table", "condition": "await_ready", "pipe": "read_byte", "sleep": "poll_asleep",
-         "file-sync": "save_often", "read-lock": "want_map"}
+         "file-sync": "sync_now", "read-lock": "want_map"}
 ARGUMENTS = {"file-sync": "fsync"}
 
 

@@ -154,13 +154,14 @@ int main(int argc, char** argv) {
         std::fprintf(stderr, "usage: fuzz-data-names PROGRAM MUTATIONS [SEED]\n");
         return 2;
     }
-    const Program program = read_program(argv[1]);
+    const std::string path = std::filesystem::absolute(argv[1]); // modules with other paths are not opened
+    const Program program = read_program(path.c_str());
     if (program.sections.empty() || program.data.end == 0 || program.code.end == 0) {
         std::fprintf(stderr, "fuzz-data-names: %s is no 64-bit ELF program with symbols and data\n", argv[1]);
         return 1;
     }
     Random random(argc > 3 ? std::strtoull(argv[3], nullptr, 10) : 1);
-    const size_t whole = ask(program, argv[1], random);
+    const size_t whole = ask(program, path, random);
     if (whole == 0) {
         std::fprintf(stderr, "fuzz-data-names: nothing in %s has a name even before any change\n", argv[1]);
         return 1;
