@@ -144,6 +144,11 @@ template <class Visit> void visit(AccessLine& line, Visit& visitor) {
 }
 
 template <class Visit> void visit(Report& report, Visit& visitor) {
+    for (AccountLine& line : report.account.lines) {
+        visitor.words(line.detail);
+        for (AccountLine::Place& place : line.places)
+            visit(place.frame, visitor);
+    }
     for (Metric& metric : report.metrics)
         visitor.words(metric.how);
     for (Finding& finding : report.findings)
