@@ -25,7 +25,7 @@ class Counts(PlumbTest):
             self.addCleanup(burner.kill)
 
     def findings_of(self, mode):
-        done = self.record(PROGRAMS / "align_records", COUNT, ROUNDS, LOCKS, options=[f"--align={mode}"], check=0)
+        done = self.record(PROGRAMS / "align_records", COUNT, ROUNDS, LOCKS, options=["--force", f"--align={mode}"], check=0)
         self.assertEqual(done.stdout, f"{ROUNDS} {LOCKS}\n")
         report = self.report()
         trap = {entry["source"]: entry for entry in report["evidence"]}.get("alignment-trap")
