@@ -28,6 +28,18 @@ struct Table {
 };
 Table* table;
 
+// Who only looks may read in the middle of a change, and finds out afterwards: the words are atomic, the whole is not.
+Span load(const Span& place) {
+    return {__atomic_load_n(&place.start, __ATOMIC_RELAXED), __atomic_load_n(&place.bytes, __ATOMIC_RELAXED),
+            __atomic_load_n(&place.path, __ATOMIC_RELAXED)};
+}
+
+void store(Span& place, const Span& span) {
+    __atomic_store_n(&place.start, span.start, __ATOMIC_RELAXED);
+    __atomic_store_n(&place.bytes, span.bytes, __ATOMIC_RELAXED);
+    __atomic_store_n(&place.path, span.path, __ATOMIC_RELAXED);
+}
+
 uint32_t class_of(uint64_t bytes) { return 63 - static_cast<uint32_t>(__builtin_clzll(bytes)); }
 
 // A multiple of 2^size_class has room for the class in its low bits. Never 0 nor kBusy.
@@ -68,7 +80,8 @@ void index_large_block(uint64_t start, uint64_t bytes, trace::NodeId path) {
         uint64_t owner = __atomic_load_n(slot, __ATOMIC_RELAXED);
         if (owner != 0 || !__atomic_compare_exchange_n(slot, &owner, kBusy, false, __ATOMIC_ACQUIRE, __ATOMIC_RELAXED))
             return false;
-        t->spans[bucket][way] = {start, bytes, path};
+        __atomic_thread_fence(__ATOMIC_RELEASE); // who sees any of what follows sees that the slot is busy
+        store(t->spans[bucket][way], {start, bytes, path});
         __atomic_store_n(slot, key, __ATOMIC_RELEASE);
         __atomic_add_fetch(&t->blocks_of_class[size_class], 1, __ATOMIC_RELAXED);
         return true;
@@ -83,7 +96,7 @@ void unindex_large_block(uint64_t start, uint64_t bytes) {
     const uint64_t key = key_of(first_multiple(start, size_class), size_class);
     at_places_of(key, [&](uint32_t bucket, uint32_t way) {
         uint64_t* const slot = &t->keys[bucket][way];
-        if (__atomic_load_n(slot, __ATOMIC_ACQUIRE) != key || t->spans[bucket][way].start != start)
+        if (__atomic_load_n(slot, __ATOMIC_ACQUIRE) != key || load(t->spans[bucket][way]).start != start)
             return false;
         __atomic_store_n(slot, 0, __ATOMIC_RELEASE);
         __atomic_sub_fetch(&t->blocks_of_class[size_class], 1, __ATOMIC_RELAXED);
@@ -109,7 +122,7 @@ bool find_indexed_block(uint64_t address, uint64_t* start, uint64_t* bytes, trac
                     const uint64_t* const slot = &t->keys[bucket][way];
                     if (__atomic_load_n(slot, __ATOMIC_ACQUIRE) != key)
                         return false;
-                    span = t->spans[bucket][way];
+                    span = load(t->spans[bucket][way]);
                     __atomic_thread_fence(__ATOMIC_ACQUIRE);
                     return __atomic_load_n(slot, __ATOMIC_RELAXED) == key && address - span.start < span.bytes;
                 })) {

@@ -27,6 +27,7 @@ constexpr size_t kBytes = sizeof(Bucket) << kBucketBits;
 std::atomic<Bucket*> buckets; // pages that are zeroed in a forked child
 std::atomic<uint64_t> refused;
 
+uint64_t get(const uint64_t& field) { return __atomic_load_n(&field, __ATOMIC_RELAXED); }
 void set(uint64_t& field, uint64_t value) { __atomic_store_n(&field, value, __ATOMIC_RELAXED); }
 
 Bucket* bucket_of(uint64_t address, bool make) {
@@ -55,7 +56,7 @@ Place* claim_place(Bucket& bucket) {
         Place* oldest = nullptr;
         for (Place& place : bucket.places)
             if (place.owner.load(std::memory_order_acquire) == kFreed &&
-                (!oldest || place.record->until_ns < oldest->record->until_ns))
+                (!oldest || get(place.record->until_ns) < get(oldest->record->until_ns)))
                 oldest = &place;
         if (!oldest)
             return nullptr;

@@ -28,7 +28,9 @@ bool begin_change(Mapping& entry, uint32_t version) {
            __atomic_compare_exchange_n(&entry.version, &version, version + 1, false, __ATOMIC_ACQUIRE, __ATOMIC_RELAXED);
 }
 
-void end_change(Mapping& entry) { __atomic_store_n(&entry.version, entry.version + 1, __ATOMIC_RELEASE); }
+void end_change(Mapping& entry) {
+    __atomic_store_n(&entry.version, __atomic_load_n(&entry.version, __ATOMIC_RELAXED) + 1, __ATOMIC_RELEASE);
+}
 
 // False: another thread writes it.
 bool read(const Mapping& entry, Mapping* copy) {

@@ -23,6 +23,18 @@ struct Table {
 };
 Table* table;
 
+// Who only looks may read in the middle of a change, and finds out afterwards: the words are atomic, the whole is not.
+SampledBlock load(const SampledBlock& place) {
+    return {__atomic_load_n(&place.path, __ATOMIC_RELAXED), __atomic_load_n(&place.weight, __ATOMIC_RELAXED),
+            __atomic_load_n(&place.bytes, __ATOMIC_RELAXED)};
+}
+
+void store(SampledBlock& place, const SampledBlock& block) {
+    __atomic_store_n(&place.path, block.path, __ATOMIC_RELAXED);
+    __atomic_store_n(&place.weight, block.weight, __ATOMIC_RELAXED);
+    __atomic_store_n(&place.bytes, block.bytes, __ATOMIC_RELAXED);
+}
+
 uint32_t home_of(uint64_t address) { return static_cast<uint32_t>(address * 0x9e3779b97f4a7c15u >> 48); }
 
 void raise_filter(uint64_t address) {
@@ -51,7 +63,7 @@ bool peek(const Table* t, uint64_t address, SampledBlock* block) {
             const uint64_t* slot = &t->addresses[bucket][way];
             if (__atomic_load_n(slot, __ATOMIC_ACQUIRE) != address)
                 continue;
-            *block = t->blocks[bucket][way];
+            *block = load(t->blocks[bucket][way]);
             __atomic_thread_fence(__ATOMIC_ACQUIRE);
             return __atomic_load_n(slot, __ATOMIC_RELAXED) == address;
         }
@@ -77,7 +89,8 @@ bool insert_sampled_block(uint64_t address, const SampledBlock& block) {
             if (owner != 0 ||
                 !__atomic_compare_exchange_n(slot, &owner, kBusy, false, __ATOMIC_ACQUIRE, __ATOMIC_RELAXED))
                 continue;
-            t->blocks[bucket][way] = block;
+            __atomic_thread_fence(__ATOMIC_RELEASE); // who sees any of what follows sees that the slot is busy
+            store(t->blocks[bucket][way], block);
             __atomic_store_n(slot, address, __ATOMIC_RELEASE);
             raise_filter(address);
             return true;
@@ -96,7 +109,7 @@ bool take_sampled_block(uint64_t address, SampledBlock* block) {
             uint64_t* slot = &t->addresses[bucket][way];
             if (__atomic_load_n(slot, __ATOMIC_ACQUIRE) != address)
                 continue;
-            *block = t->blocks[bucket][way];
+            *block = load(t->blocks[bucket][way]);
             __atomic_store_n(slot, 0, __ATOMIC_RELEASE);
             lower_filter(address);
             return true;

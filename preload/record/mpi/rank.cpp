@@ -57,7 +57,7 @@ void Rank::begin(const Guard& guard) {
     rank.first_ticks = rank.last_ticks = ticks();
     rank.first_ns = rank.last_ns = now_ns();
     rank.collective_stride = rank.message_stride = 1;
-    last_ticks_ = rank.first_ticks;
+    last_ticks_.store(rank.first_ticks, std::memory_order_relaxed);
     trace::MpiRank* place = append(guard, trace::RecordType::MpiRank, rank);
     if (!place) {
         lost_ = rank;
@@ -75,15 +75,15 @@ void Rank::tell(ThreadCalls& thread, uint64_t now_ticks) {
     thread.calls = 0;
     if (timeline.is_kept())
         set(rank->timeline_calls, timeline.stored());
-    if (now_ticks > last_ticks_ && is_stale(now_ticks)) {
+    if (now_ticks > last_ticks_.load(std::memory_order_relaxed) && is_stale(now_ticks)) {
         const uint64_t moment = ticks(), moment_ns = now_ns();
-        last_ticks_ = moment;
+        last_ticks_.store(moment, std::memory_order_relaxed);
         set(rank->last_ticks, moment);
         set(rank->last_ns, moment_ns);
     }
-    const uint64_t ticks_so_far = rank->last_ticks - rank->first_ticks;
+    const uint64_t ticks_so_far = __atomic_load_n(&rank->last_ticks, __ATOMIC_RELAXED) - rank->first_ticks;
     if (ticks_so_far && ticks_so_far < now_ticks) { // the ratio is known
-        add_own_cost(scaled(thread.own_ticks, rank->last_ns - rank->first_ns, ticks_so_far));
+        add_own_cost(scaled(thread.own_ticks, __atomic_load_n(&rank->last_ns, __ATOMIC_RELAXED) - rank->first_ns, ticks_so_far));
         thread.own_ticks = 0;
     }
 }

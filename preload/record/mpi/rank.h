@@ -24,7 +24,9 @@ class Rank {
 
     // Adds what the thread has gathered to the record, and renews the clock's second moment when it is old.
     void tell(ThreadCalls&, uint64_t now_ticks);
-    bool is_stale(uint64_t now_ticks) const { return now_ticks - last_ticks_ > kTicksOfTenthSecond; }
+    bool is_stale(uint64_t now_ticks) const {
+        return now_ticks - last_ticks_.load(std::memory_order_relaxed) > kTicksOfTenthSecond;
+    }
 
     // Whether calls are recorded, or (MPI_Pcontrol(0)) only followed.
     std::atomic<uint32_t> silent;
@@ -46,7 +48,7 @@ class Rank {
 
   private:
     std::atomic<uint32_t> beginning_;
-    uint64_t last_ticks_;
+    std::atomic<uint64_t> last_ticks_; // written by whichever thread finds it old
     trace::MpiRank lost_; // stands in where the file has no room
 };
 
