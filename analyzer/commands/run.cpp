@@ -5,6 +5,7 @@
 #include "diagnoses/common/launch_command.h"
 #include "placement/pin_session.h"
 #include "record/recorder.h"
+#include "record/run/crash_guard.h"
 #include "record/run/executable.h"
 #include "record/run/sweep.h"
 #include "reports/complain.h"
@@ -42,6 +43,18 @@ void show(const record::Outcome& outcome, const record::Options& options, const 
         print_report(outcome.run_directory, with_paths, stderr);
     } catch (const std::exception& error) {
         complain(fmt::format("recorded into {}, but the report failed: {}", outcome.run_directory, error.what()));
+    }
+}
+
+// What is done for a program before it starts, and fails, does not keep it from running. What cannot be meant is no such
+// failure: it throws.
+template <class Action> void attempt(const char* consequence, Action action) {
+    try {
+        action();
+    } catch (const UsageError&) {
+        throw;
+    } catch (const std::exception& error) {
+        complain(fmt::format("{}: {}", consequence, error.what()));
     }
 }
 
@@ -134,17 +147,19 @@ CommandAction declare_run(CLI::App& subcommand) {
 
     return [&subcommand, options, call_graph, pinning, alignment, heap, sweep, timeline, has_timeline, report]() {
         options->command = target_of(subcommand);
+        const record::CrashGuard guard(options->command, record::Inheritance::now());
         apply_align_options(*alignment, heap->count() > 0, *options);
         options->call_graph = *call_graph == "dwarf"  ? record::CallGraph::dwarf
                               : *call_graph == "none" ? record::CallGraph::none
                                                       : record::CallGraph::frame_pointers;
         std::shared_ptr<placement::PinSession> placement; // lives as long as the program
         if (placement::wants_pinning(*pinning))
-            placement = apply_pinning(*pinning, *options);
+            attempt("the program is not pinned", [&] { placement = apply_pinning(*pinning, *options); });
         if (has_timeline->count() > 0)
             options->environment[environment::kTimeline] = std::to_string(size_of("--timeline", *timeline));
         if (*sweep)
-            options->swept = record::sweep_words(record::sweep_nodes({}));
+            attempt("no room was made on the memory nodes",
+                    [&] { options->swept = record::sweep_words(record::sweep_nodes({})); });
         const record::Outcome outcome = record::record(*options);
         if (!options->quiet) {
             std::signal(SIGPIPE, SIG_IGN); // nobody may be left to read it

@@ -54,7 +54,7 @@ Wish PinOptions::to_wish() const {
         result.strategy = Strategy::list, result.positions = parse_position_list(list);
     result.absolute = absolute;
     if (absolute && result.strategy != Strategy::list)
-        throw Error("--absolute goes with a list of CPUs only");
+        throw UsageError("--absolute goes with a list of CPUs only");
     return result;
 }
 

@@ -107,7 +107,7 @@ std::vector<int> scatter(const std::vector<Seat>& all) {
 
 Plan spread(const std::vector<int>& allowed, int step) {
     if (step < 1)
-        throw Error(fmt::format("--spread {}: the distance must be at least 1", step));
+        throw UsageError(fmt::format("--spread {}: the distance must be at least 1", step));
     Plan plan;
     const size_t distance = static_cast<size_t>(step);
     for (size_t offset = 0; offset < std::min(distance, allowed.size()); ++offset) {
@@ -121,17 +121,17 @@ Plan spread(const std::vector<int>& allowed, int step) {
 
 std::vector<int> listed(const std::vector<int>& allowed, const Wish& wish) {
     if (wish.positions.empty())
-        throw Error("the list of CPUs to pin to is empty: give at least one, as in --list 0,2,4-7");
+        throw UsageError("the list of CPUs to pin to is empty: give at least one, as in --list 0,2,4-7");
     std::vector<int> cpus;
     for (int position : wish.positions) {
         if (wish.absolute) {
             if (!std::binary_search(allowed.begin(), allowed.end(), position))
-                throw Error(fmt::format("CPU {} is not among the CPUs this job may use ({}): choose from these",
+                throw UsageError(fmt::format("CPU {} is not among the CPUs this job may use ({}): choose from these",
                                         position, platform::format_cpu_list(allowed)));
             cpus.push_back(position);
         } else {
             if (position < 0 || static_cast<size_t>(position) >= allowed.size())
-                throw Error(fmt::format("there is no relative CPU {}: this job may use {} CPU(s) ({}), relative "
+                throw UsageError(fmt::format("there is no relative CPU {}: this job may use {} CPU(s) ({}), relative "
                                         "numbers 0 to {}", position, allowed.size(),
                                         platform::format_cpu_list(allowed), allowed.size() - 1));
             cpus.push_back(allowed[static_cast<size_t>(position)]);
@@ -143,7 +143,7 @@ std::vector<int> listed(const std::vector<int>& allowed, const Wish& wish) {
 int parse_step(const std::string& text) {
     const std::vector<int> step = parse_position_list(text);
     if (step.size() != 1 || step.front() < 1)
-        throw Error(fmt::format("'spread:{}': write spread:N with N at least 1", text));
+        throw UsageError(fmt::format("'spread:{}': write spread:N with N at least 1", text));
     return step.front();
 }
 
@@ -185,7 +185,7 @@ Wish parse_wish(const std::string& text) {
     }
     const bool prefixed = text.rfind("list:", 0) == 0;
     if (!prefixed && (text.empty() || text.front() < '0' || text.front() > '9'))
-        throw Error(fmt::format("'{}' is no way to pin: write compact, scatter, spread:N or list:0,2,4-7", text));
+        throw UsageError(fmt::format("'{}' is no way to pin: write compact, scatter, spread:N or list:0,2,4-7", text));
     wish.strategy = Strategy::list;
     wish.positions = parse_position_list(prefixed ? text.substr(5) : text);
     return wish;

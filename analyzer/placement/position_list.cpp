@@ -18,7 +18,7 @@ std::string_view trimmed(std::string_view text) {
 }
 
 [[noreturn]] void refuse(std::string_view part, const char* why) {
-    throw Error(fmt::format("'{}' is not a list of CPUs: {}; write numbers and ranges such as 0,2,4-7,8-14:2",
+    throw UsageError(fmt::format("'{}' is not a list of CPUs: {}; write numbers and ranges such as 0,2,4-7,8-14:2",
                             part, why));
 }
 

@@ -14,6 +14,7 @@
 #include "record/perf/profile.h"
 #include "record/perf/sampler.h"
 #include "record/run/child.h"
+#include "record/run/crash_guard.h"
 #include "record/run/executable.h"
 #include "record/run/overhead_governor.h"
 #include "record/run/run_directory.h"
@@ -66,6 +67,7 @@ class Recorder {
     void prepare();
     void launch();
     void begin_watching();
+    void count_unrecorded() noexcept;
     void wait_unrecorded() noexcept;
     void note_problem(const char* what) noexcept;
     void watch_node();
@@ -154,6 +156,7 @@ void Recorder::prepare() {
 }
 
 void Recorder::launch() {
+    CrashGuard::program_runs(signals_->fd());
     const int error = child_->release(samples_ || !wants_samples_ ? Child::Choice::usual : Child::Choice::other);
     if (error != 0) {
         const ExecFailure failure = explain_exec_failure(options_.command[0], error);
@@ -329,10 +332,18 @@ bool Recorder::reap() {
             stop_watcher_ = stop_with(child_->pid());
         } else if (!WIFCONTINUED(status)) {
             wait_status_ = status;
+            CrashGuard::program_ended(exit_status_of(status));
             return has_ended_ = true;
         }
     }
     return has_ended_ = pid < 0 && errno == ECHILD;
+}
+
+// The program is about to run without this recorder.
+void Recorder::count_unrecorded() noexcept {
+    try {
+        directory_.begin_unrecorded(options_, monotonic_ns(), realtime_ns());
+    } catch (...) {} // what failed first is what is said
 }
 
 // The rest of the program after the recording has failed: nothing that can fail is done for it any more.
@@ -348,6 +359,7 @@ void Recorder::wait_unrecorded() noexcept {
                 stop_watcher_ = stop_with(child_->pid());
             } else if (!WIFCONTINUED(status)) {
                 wait_status_ = status;
+                CrashGuard::program_ended(exit_status_of(status));
                 has_ended_ = true;
             }
         }
@@ -487,9 +499,16 @@ Outcome Recorder::run() {
     try {
         prepare();
         launch();
-    } catch (...) {
+    } catch (const Error& error) {
         child_.reset(); // it never became the program
-        directory_.discard();
+        if (error.exit_status() == Error::kToolFailed)
+            count_unrecorded();
+        else
+            directory_.discard();
+        throw;
+    } catch (...) {
+        child_.reset();
+        count_unrecorded();
         throw;
     }
     const auto attempt = [this](auto action) noexcept {
@@ -509,7 +528,7 @@ Outcome Recorder::run() {
     });
     wait_unrecorded();
     Outcome outcome;
-    outcome.exit_status = WIFSIGNALED(wait_status_) ? 128 + WTERMSIG(wait_status_) : WEXITSTATUS(wait_status_);
+    outcome.exit_status = exit_status_of(wait_status_);
     if (watched)
         attempt([&] { finish(); });
     if (options_.redact)
@@ -523,6 +542,7 @@ Outcome Recorder::run() {
         outcome.first_failure = ended.first_failure;
     });
     outcome.problem = std::move(problem_);
+    CrashGuard::recording_ended(outcome.run_directory);
     return outcome;
 }
 

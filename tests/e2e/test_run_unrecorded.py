@@ -34,6 +34,42 @@ class Unrecorded(PlumbTest):
                                       preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_NOFILE, (most, most)))
                 self.assertEqual((done.returncode, done.stdout), (7, f"{most}\n"), done.stderr)
 
+    def test_a_rank_that_cannot_record_holds_up_no_report(self):
+        variables = {"OMPI_COMM_WORLD_SIZE": "3", "PMIX_NAMESPACE": "x"}
+        limit = lambda: resource.setrlimit(resource.RLIMIT_FSIZE, (65536, 65536))
+        ranks = [subprocess.Popen([PLUMB, "run", "-o", str(self.run_directory), "--", "sh", "-c",
+                                   f"sleep {1 if rank else 0.1}; exit {rank}"],
+                                  env={**os.environ, **variables, "OMPI_COMM_WORLD_RANK": str(rank)}, text=True,
+                                  stderr=subprocess.PIPE, preexec_fn=limit if rank == 0 else None) for rank in range(3)]
+        said = [rank.communicate(timeout=60)[1] for rank in ranks]
+        self.assertEqual([rank.returncode for rank in ranks], [0, 1, 2])
+        self.assertIn("the program runs unrecorded", said[0])
+        self.assertEqual(json.loads((self.run_directory / "run.json").read_text())["recorders"],
+                         {"expected": 3, "started": 3, "finished": 3, "unrecorded": 1})
+        self.assertEqual(sum(len(text.splitlines()) > 5 for text in said[1:]), 1, said)
+
+    def test_pinning_that_fails(self):
+        done = subprocess.run([PLUMB, "run", "-o", str(self.run_directory), "--no-report", "--pin", "compact", "--", "sh",
+                               "-c", "echo out; exit 7"], capture_output=True, text=True,
+                              preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_FSIZE, (4096, 4096)))
+        self.assertEqual((done.returncode, done.stdout), (7, "out\n"), done.stderr)
+        self.assertIn("the program is not pinned", done.stderr)
+        wrong = subprocess.run([PLUMB, "run", "--pin", "list:9999", "--", "true"], capture_output=True, text=True,
+                               cwd=self.scratch)
+        self.assertEqual(wrong.returncode, 125) # it cannot be meant
+
+    def test_small_address_space(self):
+        """Any limit under which plumb itself can be loaded: the program runs with that limit."""
+        for megabytes in (40, 60, 80, 100, 150, 200, 300, 500, 800, 1200):
+            bytes = megabytes << 20
+            limit = lambda: resource.setrlimit(resource.RLIMIT_AS, (bytes, bytes))
+            loads = subprocess.run([PLUMB, "--version"], capture_output=True, preexec_fn=limit).returncode == 0
+            with self.subTest(megabytes=megabytes, loads=loads):
+                done = subprocess.run([PLUMB, "run", "-o", str(self.scratch / f"as{megabytes}"), "--", "sh", "-c",
+                                       "ulimit -v; exit 7"], capture_output=True, text=True, timeout=60, preexec_fn=limit)
+                if loads:
+                    self.assertEqual((done.returncode, done.stdout), (7, f"{bytes >> 10}\n"), done.stderr)
+
     def test_nobody_finds_an_unknown_child(self):
         """The process that plumb had prepared for the program is gone when plumb becomes the program."""
         done = subprocess.run([PLUMB, "run", "-o", "/proc/run", "--", "python3", "-c",
@@ -55,6 +91,45 @@ class Unrecorded(PlumbTest):
         for place in (">/dev/full", ">&-", "> >(true)"):
             line = f'"{PLUMB}" run -o "{self.run_directory}" --force -- sh -c "sleep 0.2; exit 7" 2{place}'
             self.assertEqual(subprocess.run(["bash", "-c", line], timeout=60).returncode, 7, place)
+
+
+class Crashes(PlumbTest):
+    """Whatever crashes in plumb, the program ends by itself and its exit status is plumb's."""
+
+    def check(self, where, words, program="echo out; sleep 0.3; exit 7", status=7, **variables):
+        run = self.scratch / f"{where}{len(variables)}" # what a crash leaves behind is no run that may be replaced
+        done = subprocess.run([PLUMB, "run", "-o", str(run), "--", "sh", "-c", program],
+                              capture_output=True, text=True, timeout=60,
+                              env={**os.environ, "LD_PRELOAD": str(PROGRAMS / "crash_in_recorder.so"),
+                                   "CRASH_IN": where, **variables})
+        self.assertEqual((done.returncode, done.stdout), (status, "out\n"), done.stderr)
+        self.assertRegex(done.stderr, rf"\Aplumb: [^\n]*{words}[^\n]*\n\Z")
+
+    def test_at_every_stage(self):
+        for where, words in (("signalfd", "the program runs unrecorded: plumb crashed with signal"),
+                             ("ppoll", "recorder crashed .*rest of the program runs unrecorded"),
+                             ("renameat", "recorder crashed .*the recording is not whole"),
+                             ("isatty", f"recorded into {self.scratch}/isatty[01], but the report crashed with signal")):
+            for how in ({}, {"CRASH_BY": "abort"}):
+                with self.subTest(where=where, how=how):
+                    self.check(where, words + (" 6" if how else " 11") if words.endswith("signal") else words, **how)
+
+    def test_program_that_a_signal_ends(self):
+        self.check("ppoll", "recorder crashed", "echo out; sleep 0.3; kill -TERM $$", 128 + 15)
+
+    def test_signals_are_sent_on_by_what_is_left(self):
+        """SIGTERM to plumb ends the program, also after plumb has crashed; SIGABRT, too, before."""
+        for variables, number in (({"CRASH_IN": "ppoll"}, 15), ({}, 6)):
+            with self.subTest(number=number):
+                run = subprocess.Popen([PLUMB, "run", "-o", str(self.scratch / f"run{number}"), "--no-report", "--",
+                                        "sh", "-c", "trap 'exit 9' TERM ABRT; echo out; while :; do sleep 0.05; done"],
+                                       stdout=subprocess.PIPE, stderr=subprocess.DEVNULL,
+                                       env={**os.environ, "LD_PRELOAD": str(PROGRAMS / "crash_in_recorder.so"),
+                                            **variables})
+                self.assertEqual(run.stdout.readline(), b"out\n")
+                run.send_signal(number)
+                run.stdout.close()
+                self.assertEqual(run.wait(timeout=60), 9)
 
 
 class Names(PlumbTest):

@@ -1,5 +1,6 @@
 #include "record/run/child.h"
 
+#include "record/run/crash_guard.h"
 #include "support/error.h"
 
 #include <cerrno>
@@ -91,6 +92,7 @@ Child::Child(const std::vector<std::string>& command, const Environment& usual, 
         close(result_);
         throw Error(std::string("cannot start a process: ") + strerror(error));
     }
+    CrashGuard::child_waits(pid_, gate_);
 }
 
 Child::~Child() {
@@ -98,6 +100,7 @@ Child::~Child() {
         close(result_);
     if (gate_ < 0)
         return;
+    CrashGuard::child_ended();
     close(gate_); // it ends by itself, and nobody else must find it as a child
     while (waitpid(pid_, nullptr, 0) < 0 && errno == EINTR) {}
 }
@@ -113,6 +116,7 @@ int Child::release(Choice choice) {
     result_ = -1;
     if (got != sizeof error)
         return 0;
+    CrashGuard::child_ended();
     while (waitpid(pid_, nullptr, 0) < 0 && errno == EINTR) {}
     return error;
 }

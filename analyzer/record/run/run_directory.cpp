@@ -274,8 +274,7 @@ bool RunDirectory::join_or_create(bool named_by_user, bool force) {
     return true;
 }
 
-void RunDirectory::begin(const Options& options, uint64_t begin_ns, uint64_t start_unix_ns) {
-    const DirectoryLock lock(directory_, why_no_locks_);
+json RunDirectory::read_or_new_run_json(const Options& options, uint64_t begin_ns, uint64_t start_unix_ns) const {
     json run = read_run_json();
     if (!run.is_object()) {
         run = {{"schema", "plumb-run/1"},
@@ -301,7 +300,32 @@ void RunDirectory::begin(const Options& options, uint64_t begin_ns, uint64_t sta
                {"job", job_.id},
                {"recorders", {{"expected", std::max(job_.rank_count, 1)}, {"started", 0}, {"finished", 0}}}};
     }
-    run["recorders"]["started"] = run["recorders"].value("started", 0) + 1;
+    return run;
+}
+
+namespace {
+
+void count(json& run, const char* what) { run["recorders"][what] = run["recorders"].value(what, 0) + 1; }
+
+} // namespace
+
+void RunDirectory::begin(const Options& options, uint64_t begin_ns, uint64_t start_unix_ns) {
+    const DirectoryLock lock(directory_, why_no_locks_);
+    json run = read_or_new_run_json(options, begin_ns, start_unix_ns);
+    count(run, "started");
+    write_run_json(run);
+    begun_ = true;
+}
+
+void RunDirectory::begin_unrecorded(const Options& options, uint64_t begin_ns, uint64_t start_unix_ns) {
+    if (job_.rank_count <= 1)
+        return discard();
+    const DirectoryLock lock(directory_, why_no_locks_);
+    json run = read_or_new_run_json(options, begin_ns, start_unix_ns);
+    if (!begun_)
+        count(run, "started");
+    count(run, "finished");
+    count(run, "unrecorded");
     write_run_json(run);
 }
 
@@ -310,15 +334,14 @@ RunDirectory::Ended RunDirectory::end(uint64_t end_ns, int exit_status) {
     json run = read_run_json();
     if (!run.is_object())
         throw Error(path_ + "/run.json was removed or damaged during the run");
-    const int finished = run["recorders"].value("finished", 0) + 1;
-    run["recorders"]["finished"] = finished;
+    count(run, "finished");
     // Clocks of different hosts have nothing in common.
     if (run.value("host", "") == host_)
         run["end_ns"] = std::max(end_ns, run.value("end_ns", uint64_t{0}));
     const bool fails_first = exit_status != 0 && run.value("exit_status", 0) == 0;
     if (run.value("exit_status", 0) == 0)
         run["exit_status"] = exit_status;
-    const bool last = finished >= run["recorders"].value("expected", 1);
+    const bool last = run["recorders"].value("finished", 1) >= run["recorders"].value("expected", 1);
     if (last)
         run["state"] = "finished";
     write_run_json(run);

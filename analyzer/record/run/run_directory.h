@@ -2,8 +2,9 @@
 //
 //   { "schema": "plumb-run/1", "state": "running" | "finished", "command": [..], "host": "..", "start_unix_ns": n,
 //     "begin_ns": n, "end_ns": n, "plumb_version": "..", "exit_status": n, "options": {..},
-//     "job": "..", "recorders": {"expected": n, "started": n, "finished": n} }
+//     "job": "..", "recorders": {"expected": n, "started": n, "finished": n, "unrecorded": n} }
 //
+// "unrecorded" ranks are among those that started and finished, so that the others need not wait for them.
 // begin_ns and end_ns are CLOCK_MONOTONIC of `host`; end_ns and exit_status are missing while state is "running".
 // Several `plumb run` of one parallel job (the ranks inside a launcher) share one directory: "job" tells it from
 // another run's. The file is replaced whole (rename), under a lock, so a reader never sees half of it.
@@ -40,6 +41,10 @@ class RunDirectory {
     // Writes run.json: this recorder begins.
     void begin(const Options& options, uint64_t begin_ns, uint64_t start_unix_ns);
 
+    // Instead, where nothing can be recorded: the others of the job do not wait for this one. Where there are no others
+    // what the constructor made is taken back. Throws Error.
+    void begin_unrecorded(const Options& options, uint64_t begin_ns, uint64_t start_unix_ns);
+
     // This recorder has ended.
     struct Ended {
         bool last = true;           // of the run
@@ -63,12 +68,14 @@ class RunDirectory {
     std::string read_file(const char* name) const;
     bool write_file(const char* name, const std::string& text) const; // whole or not at all; errno
     nlohmann::json read_run_json() const;
+    nlohmann::json read_or_new_run_json(const Options& options, uint64_t begin_ns, uint64_t start_unix_ns) const;
     void write_run_json(const nlohmann::json& content) const;
 
     std::string path_;
     JobIdentity job_;
     std::string host_; // as it is recorded
     bool created_ = false;
+    bool begun_ = false;
     bool is_closed_ = false; // to everybody else
     int directory_ = -1; // what was found to be this user's own: all names are looked up in it
     std::string why_no_locks_;

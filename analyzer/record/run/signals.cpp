@@ -34,10 +34,16 @@ SignalForwarder::~SignalForwarder() {
     sigprocmask(SIG_SETMASK, &mask_before_, nullptr);
 }
 
-bool SignalForwarder::forward_to(pid_t target, pid_t except) {
+bool SignalForwarder::forward_to(pid_t target, pid_t except) { return forward_signals(fd_, target, except); }
+
+int exit_status_of(int wait_status) {
+    return WIFSIGNALED(wait_status) ? 128 + WTERMSIG(wait_status) : WEXITSTATUS(wait_status);
+}
+
+bool forward_signals(int fd, pid_t target, pid_t except) {
     bool child_changed = false;
     signalfd_siginfo info;
-    while (read(fd_, &info, sizeof info) == sizeof info) {
+    while (read(fd, &info, sizeof info) == sizeof info) {
         const int signal = static_cast<int>(info.ssi_signo);
         if (except != 0 && info.ssi_pid == static_cast<uint32_t>(except) && info.ssi_code <= 0)
             continue;

@@ -4,7 +4,7 @@
 //  - What someone sent to the recorder (kill, sigqueue) is sent on to the target.
 //  - What the terminal makes (Ctrl-C, Ctrl-\, Ctrl-Z, a hang-up) reaches the whole process group, the target
 //    included, and is only swallowed here.
-//  - Faults of the recorder itself (SIGSEGV and its kind) stay deadly.
+//  - Faults of the recorder itself (SIGSEGV and its kind) are not among them: see crash_guard.h.
 #pragma once
 
 #include <csignal>
@@ -29,6 +29,12 @@ class SignalForwarder {
     int fd_ = -1;
     sigset_t mask_before_;
 };
+
+// What forward_to() does, by system calls alone: for a process that has crashed. `fd`: of a SignalForwarder.
+bool forward_signals(int fd, pid_t target, pid_t except = 0);
+
+// What a shell reports of a process that ended so: 128+N for signal N.
+int exit_status_of(int wait_status);
 
 // Stops this process, as its target was stopped, until someone continues either of the two. Returns the process that
 // watched the target meanwhile (it has ended, and its SIGCONT is none to send on), or 0.
