@@ -1,8 +1,11 @@
 // Jumps that restore a signal mask. The C library saves and sets the kernel's mask without passing through
 // pthread_sigmask; what the shim holds back of it travels in the words of the saved mask that the kernel does not use.
 // All of these return twice or never, so they are entered by a jump.
+// A handler may also jump out of the middle of recording.
 #include "hooks/real_functions.h"
 #include "platform/code/tail_hook.h"
+#include "platform/os/jump_target.h"
+#include "record/process/left_guard.h"
 #include "record/signals/program_signals.h"
 
 using namespace plumb::shim;
@@ -12,6 +15,7 @@ namespace {
 void before_jump(__jmp_buf_tag* buffer) {
     if (buffer->__mask_was_saved)
         recall_held_back(&buffer->__saved_mask);
+    before_jump_to(stack_pointer_of(*buffer));
     rearm_after_alternate_stack();
 }
 
@@ -47,6 +51,7 @@ __attribute__((used)) void* plumb_before_getcontext(ucontext_t* context) {
 
 __attribute__((used)) void* plumb_before_setcontext(ucontext_t* context) {
     recall_held_back(&context->uc_sigmask);
+    before_jump_to(stack_pointer_of(*context));
     return reinterpret_cast<void*>(real_functions()->setcontext);
 }
 

@@ -2,6 +2,7 @@
 
 #include "hooks/libc_thread_redirect.h"
 #include "platform/os/futex_lock.h"
+#include "platform/code/signals_blocked.h"
 #include "record/signals/program_signals.h"
 
 #include <errno.h>
@@ -39,6 +40,7 @@ const RealFunctions* resolve_real_functions() {
     if (filled_by_this_thread)
         return nullptr;
     const int error_of_program = errno;
+    const SignalsBlocked blocked;
     filling.take();
     if (!published_functions.load(std::memory_order_acquire)) {
         filled_by_this_thread = true;

@@ -25,12 +25,17 @@ struct Collector {
     // Before the process's last record: also from _exit in a signal handler, so signal-safe. Other threads may
     // still run. Not called before exec. Null: nothing to do.
     void (*process_end)();
+
+    // In a thread whose recording was left in the middle by a jump out of a signal handler, at any instruction: makes what
+    // is kept of it fit for use again. Signal-safe, no Guard. Null: nothing to do.
+    void (*repair_thread)(ThreadState&) = nullptr;
 };
 
 void start_collectors(bool recorded, bool forked);
 void start_collectors_of_thread(void* start_routine);
 void end_collectors_of_thread();
 void end_collectors();
+void repair_collectors_of_thread(ThreadState&);
 
 // Whether new threads must be told to any collector although the process is not recorded.
 bool collectors_watch_threads();

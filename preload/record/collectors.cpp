@@ -62,6 +62,12 @@ void end_collectors() {
     });
 }
 
+void repair_collectors_of_thread(ThreadState& thread) {
+    for (const Entry& entry : collectors) // also those that are about to start
+        if (entry.collector->repair_thread)
+            entry.collector->repair_thread(thread);
+}
+
 bool collectors_watch_threads() {
     bool any = false;
     for_each_running([&](const Collector& collector) { any |= collector.without_recording; });

@@ -7,6 +7,7 @@
 #include "platform/os/ids_and_clocks.h"
 #include "platform/os/maps_file.h"
 #include "platform/os/memory.h"
+#include "platform/code/signals_blocked.h"
 #include "platform/os/system_call.h"
 #include "platform/unwind/unwind_table.h"
 #include "record/align/alignment_collector.h"
@@ -169,6 +170,7 @@ int read_counters(dl_phdr_info* image, size_t, void* changed) {
 } // namespace
 
 void scan_modules(const Guard& guard) {
+    const SignalsBlocked blocked; // a scan that a handler jumps out of would be the last one, and keep the loader's lock
     // A second thread leaves the work to the one that is at it, which may be at its end: due again.
     if (scanning.exchange(1, std::memory_order_acquire)) {
         due.store(1, std::memory_order_relaxed);

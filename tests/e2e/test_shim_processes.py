@@ -33,8 +33,9 @@ class Forks(ShimTest):
         for hz in ("", "250"):
             with self.subTest(hz=hz):
                 done = self.run_both("fork_in_lock", PLUMB_COLLECTORS="threads,modules,heap,mpi", PLUMB_TIMER_HZ=hz)
-                self.assertEqual(done.stdout, "fork: 10\n_Fork: 11\n")
-                self.assertEqual(sorted(trace.end[1] for trace in self.traces() if trace.start["flags"] & 1), [10, 11])
+                self.assertEqual(done.stdout, "fork: 10\n_Fork: 11\ncontrol: -14\n" * 2)
+                self.assertEqual(sorted(trace.end[1] for trace in self.traces() if trace.start["flags"] & 1 and trace.end),
+                                 [10, 10, 11, 11])
                 for trace in self.traces():
                     trace.path.unlink()
 

@@ -39,7 +39,9 @@ int install(int signal_number, SignalHandler handler, unsigned long flags, uint6
 } // namespace
 
 int install_handler(int signal_number, SignalHandler handler) {
-    return install(signal_number, handler, SA_SIGINFO | SA_RESTART | SA_ONSTACK, 0);
+    constexpr auto bit = [](int number) { return uint64_t{1} << (number - 1); };
+    constexpr uint64_t synchronous = bit(SIGSEGV) | bit(SIGBUS) | bit(SIGTRAP) | bit(SIGFPE) | bit(SIGILL);
+    return install(signal_number, handler, SA_SIGINFO | SA_RESTART | SA_ONSTACK, ~synchronous);
 }
 
 int set_kernel_action(int signal_number, uint64_t handler, uint64_t flags, uint64_t mask) {

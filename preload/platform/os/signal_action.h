@@ -9,7 +9,8 @@ namespace plumb::shim {
 
 using SignalHandler = void (*)(int, siginfo_t*, void*);
 
-// Installs a handler with SA_SIGINFO | SA_RESTART | SA_ONSTACK; no other signal is blocked while it runs.
+// Installs a handler with SA_SIGINFO | SA_RESTART | SA_ONSTACK. While it runs all signals are blocked but those of faults: a
+// handler of the program's that interrupted it might leave by a jump.
 int install_handler(int signal_number, SignalHandler handler);
 
 // A handler, SIG_DFL or SIG_IGN with these SA_ flags and this mask.

@@ -60,6 +60,8 @@ StackBounds find_stack_bounds() {
     return known_bounds;
 }
 
+StackBounds known_stack_bounds() { return known_bounds; }
+
 bool StackReader::load_foreign(uint64_t address, uint64_t* value) {
     if (address < 4096 || address > UINT64_MAX - kWindowBytes)
         return false;

@@ -15,6 +15,9 @@ struct StackBounds {
 // Thread-safe. Not signal-safe: asks the C library, which may allocate (enter the guard first).
 StackBounds find_stack_bounds();
 
+// What find_stack_bounds() found for the calling thread; 0, 0: it was not asked. Signal-safe.
+StackBounds known_stack_bounds();
+
 // Loads words of a stack. On the thread's own stack, between the stack pointer and the stack's end, memory is there
 // and is read directly. On any other (coroutines, alternative signal stacks) a window is copied by the kernel.
 class StackReader {

@@ -245,9 +245,14 @@ void process_end() {
     }
 }
 
+void repair_thread(ThreadState& thread) {
+    if (WatchedThread* const watched = thread.data<WatchedThread>(ThreadSlot::align))
+        watched->paths.forget();
+}
+
 } // namespace
 
-constinit const Collector alignment_collector = {"align", false, start, thread_start, thread_end, process_end};
+constinit const Collector alignment_collector = {"align", false, start, thread_start, thread_end, process_end, repair_thread};
 
 void arm_at_main() {
     if (!wanted)

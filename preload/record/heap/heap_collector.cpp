@@ -145,8 +145,15 @@ void process_end() {
                    "a larger PLUMB_FILE_LIMIT keeps more");
 }
 
+// All else that is kept of a thread is fit for use at every instruction.
+void repair_thread(ThreadState& thread) {
+    if (CallPathCache* const paths = thread.data<CallPathCache>(ThreadSlot::call_path))
+        paths->forget();
+}
+
 } // namespace
 
-constinit const Collector heap_collector = {"heap", false, start, thread_start, thread_end, process_end};
+constinit const Collector heap_collector = {"heap",     false,       start,        thread_start,
+                                            thread_end, process_end, repair_thread};
 
 } // namespace plumb::shim

@@ -56,8 +56,7 @@ ThreadHeap* heap_of(const Guard& guard) {
 // The calling thread's heap without a guard, to look at only.
 ThreadHeap* glance() {
     ThreadState* const thread = this_thread;
-    return thread && !thread->inside.load(std::memory_order_relaxed) ? thread->data<ThreadHeap>(ThreadSlot::heap)
-                                                                     : nullptr;
+    return thread && !thread->is_inside() ? thread->data<ThreadHeap>(ThreadSlot::heap) : nullptr;
 }
 
 void note_request(ThreadHeap* heap, uint64_t bytes) {

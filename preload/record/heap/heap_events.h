@@ -25,7 +25,7 @@ inline ThreadHeap* counting_heap() {
     if (__builtin_expect(!thread, 0))
         return nullptr;
     ThreadHeap* const heap = thread->data<ThreadHeap>(ThreadSlot::heap_counting);
-    if (__builtin_expect(!heap || thread->inside.load(std::memory_order_relaxed), 0))
+    if (__builtin_expect(!heap || thread->is_inside(), 0))
         return nullptr;
     return heap;
 }

@@ -24,9 +24,14 @@ uint32_t hash_of(uint64_t key) { return static_cast<uint32_t>(key * 0x9e3779b97f
 void set_heap_site_mode(trace::HeapSiteMode mode) { site_mode = mode; }
 uint64_t heap_sites_refused() { return __atomic_load_n(&refused, __ATOMIC_RELAXED); }
 
+// A jump out of a handler may leave any of the changes below in the middle (Collector::repair_thread): what is stored in
+// each moment must be fit for use. The compiler keeps the order across this.
+static inline void stored_so_far() { std::atomic_signal_fence(std::memory_order_seq_cst); }
+
 void ThreadHeap::begin(const Guard& guard, uint64_t seed) {
-    tid_ = guard.thread().tid;
-    random = seed ^ uint64_t{tid_} << 32;
+    tid_ = 0; // not yet this thread's
+    stored_so_far();
+    random = seed ^ uint64_t{guard.thread().tid} << 32;
     last_block = 0;
     live_delta_ = 0;
     clock_countdown_ = 0;
@@ -42,6 +47,8 @@ void ThreadHeap::begin(const Guard& guard, uint64_t seed) {
     totals = append(guard, trace::RecordType::HeapTotals, record);
     if (!totals)
         totals = &nowhere_totals_;
+    stored_so_far();
+    tid_ = guard.thread().tid;
 }
 
 bool ThreadHeap::grow() {
@@ -57,10 +64,14 @@ bool ThreadHeap::grow() {
             slot = (slot + 1) & (capacity - 1);
         entries[slot] = entries_[i];
     }
-    if (capacity_)
-        release_pages(entries_, capacity_ * sizeof(Entry));
+    Entry* const former = entries_;
+    const uint32_t former_capacity = capacity_;
     entries_ = entries;
+    stored_so_far();
     capacity_ = capacity;
+    stored_so_far();
+    if (former_capacity)
+        release_pages(former, former_capacity * sizeof(Entry));
     return true;
 }
 
@@ -77,8 +88,12 @@ ThreadHeap::Entry* ThreadHeap::entry_of(uint64_t key) const {
 void ThreadHeap::remember(uint64_t key, trace::HeapSite* site) {
     if (entry_count_ * 4 >= capacity_ * 3 && !grow())
         return;
-    *entry_of(key) = {key, site};
-    ++entry_count_;
+    ++entry_count_; // first: a table that is taken for emptier than it is would be searched without end when it is full
+    stored_so_far();
+    Entry* const entry = entry_of(key);
+    entry->key = key;
+    stored_so_far();
+    entry->site = site;
 }
 
 trace::HeapSite* ThreadHeap::add_site(const Guard& guard, trace::NodeId path) {
@@ -105,12 +120,16 @@ bool ThreadHeap::reach_node(trace::NodeId path) {
     auto** const sites = static_cast<trace::HeapSite**>(allocate_pages(capacity * sizeof *sites_of_nodes_, true));
     if (!sites)
         return false;
-    if (sites_of_nodes_) {
-        memcpy(sites, sites_of_nodes_, node_capacity_ * sizeof *sites_of_nodes_);
-        release_pages(sites_of_nodes_, node_capacity_ * sizeof *sites_of_nodes_);
-    }
+    trace::HeapSite** const former = sites_of_nodes_;
+    const uint32_t former_capacity = node_capacity_;
+    if (former)
+        memcpy(sites, former, former_capacity * sizeof *former);
     sites_of_nodes_ = sites;
+    stored_so_far();
     node_capacity_ = capacity;
+    stored_so_far();
+    if (former)
+        release_pages(former, former_capacity * sizeof *former);
     return true;
 }
 

@@ -76,8 +76,9 @@ class ThreadHeap {
 
     // Gives the peak what this thread still keeps to itself.
     void flush_live() {
-        heap_peak.add(live_delta_);
+        const int64_t delta = live_delta_;
         live_delta_ = 0;
+        heap_peak.add(delta);
     }
 
   private:

@@ -2,6 +2,8 @@
 
 #include "platform/os/memory.h"
 
+#include <atomic>
+
 namespace plumb::shim::mpi {
 namespace {
 constexpr uint32_t kFirstCapacity = 256; // a page
@@ -13,8 +15,10 @@ bool KeyTable::grow() {
     Entry* const entries = static_cast<Entry*>(allocate_pages(capacity * sizeof(Entry), true));
     if (!entries)
         return false;
-    entries_ = entries;
+    entries_ = entries; // the larger one first: see Collector::repair_thread
+    std::atomic_signal_fence(std::memory_order_seq_cst);
     capacity_ = capacity;
+    std::atomic_signal_fence(std::memory_order_seq_cst);
     for (uint32_t i = 0; i < former; ++i) {
         if (old[i].value_plus_1 == 0)
             continue;
@@ -40,15 +44,23 @@ bool KeyTable::put(uint64_t key, uint32_t value, uint32_t limit) {
     uint32_t at = home(key);
     while (entries_[at].value_plus_1 != 0)
         at = (at + 1) & (capacity_ - 1);
-    entries_[at] = {key, value + 1, 0};
-    ++count_;
+    ++count_; // first: a table that is taken for emptier than it is would be searched without end when it is full
+    std::atomic_signal_fence(std::memory_order_seq_cst);
+    entries_[at].key = key;
+    std::atomic_signal_fence(std::memory_order_seq_cst);
+    entries_[at].value_plus_1 = value + 1;
     return true;
 }
 
 void KeyTable::clear() {
-    if (entries_)
-        release_pages(entries_, capacity_ * sizeof(Entry));
-    *this = {};
+    Entry* const former = entries_;
+    const uint32_t capacity = capacity_;
+    capacity_ = count_ = 0;
+    std::atomic_signal_fence(std::memory_order_seq_cst);
+    entries_ = nullptr;
+    std::atomic_signal_fence(std::memory_order_seq_cst);
+    if (former)
+        release_pages(former, capacity * sizeof(Entry));
 }
 
 bool KeyTable::erase(uint64_t key) {

@@ -1,6 +1,7 @@
 #include "record/mpi/library.h"
 
 #include "platform/os/futex_lock.h"
+#include "platform/code/signals_blocked.h"
 #include "record/mpi/library_symbols.h"
 
 #include <string.h>
@@ -106,6 +107,7 @@ const Library& find_library() {
         return *ready;
     if (!library_is_loaded())
         return kNoLibrary;
+    const SignalsBlocked blocked;
     filling.take();
     if (!known_library.load(std::memory_order_relaxed)) {
         describe(known);

@@ -75,9 +75,18 @@ void process_end() {
     why << "there was no room for " << sites << " call sites, " << comms << " communicators and " << peers
         << " messages' peers";
     if (late)
-        why << "; " << late << " messages were not counted because another thread was stopped in the middle of recording";
+        why << "; " << late
+            << " messages were not counted because a thread was stopped, or left by a signal handler's jump, in the middle of "
+               "recording";
     write_evidence(guard, "mpi-details", trace::EvidenceState::limited, why.c_str(),
                    sites || comms || peers ? "a larger PLUMB_FILE_LIMIT keeps more" : "");
+}
+
+void repair_thread(ThreadState& thread) {
+    if (ThreadCalls* const calls = thread.data<ThreadCalls>(ThreadSlot::mpi))
+        calls->sites.repair();
+    if (rank_of_process)
+        rank_of_process->lock.left_by(&thread);
 }
 
 } // namespace
@@ -86,6 +95,6 @@ namespace mpi {
 void note_mpi_started() { has_started_mpi = true; }
 } // namespace mpi
 
-constinit const Collector mpi_collector = {"mpi", false, start, nullptr, tell_rest, process_end};
+constinit const Collector mpi_collector = {"mpi", false, start, nullptr, tell_rest, process_end, repair_thread};
 
 } // namespace plumb::shim

@@ -85,6 +85,13 @@ class ThreadSites {
     }
     trace::NodeId path_at(const Guard&, const Frame& caller);
 
+    // The thread was left in the middle of recording, see Collector::repair_thread.
+    void repair() {
+        for (CallPathCache* const paths : paths_)
+            if (paths)
+                paths->forget();
+    }
+
     // Whether a call from there was looked up lately.
     bool knows(uint64_t pc) const {
         if (__builtin_expect(way_pc_[way_at_[way_index(pc)]] == pc, 1))

@@ -35,20 +35,21 @@ bool TableLock::share() {
     uint32_t now = sharing_.load(std::memory_order_acquire);
     if (now == kShared)
         return true;
-    if (now == kClaimed || (now == kOwned && !sharing_.compare_exchange_strong(now, kAsked) && now != kAsked))
+    if (now == kBroken || now == kClaimed || (now == kOwned && !sharing_.compare_exchange_strong(now, kAsked) && now != kAsked))
         return now == kShared;
     if (!barrier_on_all_threads(MEMBARRIER_CMD_PRIVATE_EXPEDITED))
         return false;
-    sharing_.store(kShared, std::memory_order_release);
-    return true;
+    uint32_t asked = kAsked; // not if it was broken meanwhile
+    return sharing_.compare_exchange_strong(asked, kShared) || asked == kShared;
 }
 
 bool TableLock::try_shared() {
     if (!share() || held_.load(std::memory_order_relaxed) != 0 || held_.exchange(1, std::memory_order_acquire) != 0)
         return false;
+    holder_.store(this_thread, std::memory_order_relaxed);
     if (owner_inside_.load(std::memory_order_acquire) == 0)
         return true;
-    held_.store(0, std::memory_order_release); // the owner has it in its own way, for the last time
+    release_shared(); // the owner has it in its own way, for the last time
     return false;
 }
 
@@ -58,6 +59,10 @@ bool TableLock::take_shared() {
 
 bool TableLock::wait() {
     bool taken = false;
+    if (sharing_.load(std::memory_order_relaxed) == kBroken) {
+        refused_.fetch_add(1, std::memory_order_relaxed);
+        return false;
+    }
     for (uint32_t i = 0; i < kSpins && !taken; ++i) {
 #if defined(__x86_64__)
         __builtin_ia32_pause();

@@ -6,12 +6,13 @@
 namespace plumb::shim::mpi {
 
 void ThreadCalls::begin(const Guard& guard, uint64_t now_ticks) {
-    tid_ = guard.thread().tid;
+    tid_ = 0; // not yet this thread's
+    std::atomic_signal_fence(std::memory_order_seq_cst);
     sites.begin(guard.thread().stack);
     inside_.begin(guard);
     outer_ = {};
     stack_ = guard.thread().stack;
-    random_ = uint64_t{tid_} << 32 ^ now_ticks;
+    random_ = uint64_t{guard.thread().tid} << 32 ^ now_ticks;
     polls_untimed_ = 0;
     comm_handle_ = 0;
     comm_ = nullptr;
@@ -21,6 +22,8 @@ void ThreadCalls::begin(const Guard& guard, uint64_t now_ticks) {
     calls = 0;
     ended_one_ = false;
     waiting = {};
+    std::atomic_signal_fence(std::memory_order_seq_cst);
+    tid_ = guard.thread().tid;
 }
 
 // Some library's Fortran functions call its C functions: usually that is two frames further out.
@@ -85,12 +88,15 @@ Comm* ThreadCalls::look_up_comm(const Guard& guard, Rank& rank, Handle handle) {
 
 Handle* ThreadCalls::far_room_for(size_t count) {
     if (count > far_capacity_) {
-        if (far_handles_)
-            release_pages(far_handles_, far_capacity_ * sizeof(Handle));
-        far_capacity_ = count + count / 2;
-        far_handles_ = static_cast<Handle*>(allocate_pages(far_capacity_ * sizeof(Handle), true));
-        if (!far_handles_)
-            far_capacity_ = 0;
+        Handle* const former = far_handles_;
+        const size_t former_capacity = far_capacity_, capacity = count + count / 2;
+        far_capacity_ = 0;
+        std::atomic_signal_fence(std::memory_order_seq_cst);
+        far_handles_ = static_cast<Handle*>(allocate_pages(capacity * sizeof(Handle), true));
+        std::atomic_signal_fence(std::memory_order_seq_cst);
+        far_capacity_ = far_handles_ ? capacity : 0;
+        if (former)
+            release_pages(former, former_capacity * sizeof(Handle));
     }
     return far_handles_;
 }

@@ -61,6 +61,9 @@ class CallPathCache {
         bounds_ = stack;
     }
 
+    // What is remembered may be half changed. Signal-safe.
+    void forget() { count_ = 0; }
+
     static constexpr uint32_t kMaxWalk = 128;   // new frames a walk; what lies further out is cut
     static constexpr uint32_t kMaxFrames = 256; // remembered
     static constexpr uint32_t kMaxChecks = 128;

@@ -3,6 +3,7 @@
 #include "platform/os/memory.h"
 
 #include <new>
+#include <stddef.h>
 
 namespace plumb::shim {
 namespace {
@@ -65,7 +66,7 @@ ThreadState* allocate_thread_state() {
     }
     state->tid = 0;
     state->pending_bytes = 0;
-    state->inside.store(0, std::memory_order_relaxed);
+    state->guard_frame.store(0, std::memory_order_relaxed);
     state->handle.store(0, std::memory_order_relaxed);
     state->stack = {};
     state->start_routine = nullptr;
@@ -104,5 +105,7 @@ void reset_thread_states() {
             new (state) ThreadState{};
     this_thread = nullptr;
 }
+
+static_assert(offsetof(ThreadState, guard_frame) / 64 == offsetof(ThreadState, collector_data) / 64);
 
 } // namespace plumb::shim

@@ -26,17 +26,17 @@ enum class ThreadSlot : uint32_t {
     count
 };
 
-// Threads do not share lines; what every allocation looks at, `inside` and the first slot, stands in one of them.
+// Threads do not share lines; what every allocation looks at, `guard_frame` and the first slot, stands in one of them.
 struct alignas(64) ThreadState {
-    std::atomic<uint32_t> live;   // 1 from the thread's first record to its last; 0: nothing may be recorded
-    std::atomic<uint32_t> inside; // 1 while the thread is in the shim
+    std::atomic<uint32_t> live; // 1 from the thread's first record to its last; 0: nothing may be recorded
     uint32_t tid;
-    uint32_t chunks;              // taken so far: later ones are larger
+    std::atomic<uint64_t> guard_frame; // of the function that holds the Guard; 0: the thread is not in the shim
     trace::ChunkHeader* chunk;    // the one it writes; kept for the state's next thread
     uint64_t pending_bytes;       // of the record reserved and not yet committed
-    std::atomic<pthread_t> handle; // pthread_self(), 0: not known
+    uint32_t chunks;              // taken so far: later ones are larger
     StackBounds stack;            // the thread's own; 0, 0: not asked for yet
     void* collector_data[static_cast<uint32_t>(ThreadSlot::count)];
+    std::atomic<pthread_t> handle; // pthread_self(), 0: not known
 
     // Handed over from the creating thread to the new one, see hooks/threads.cpp.
     void* start_routine;
@@ -50,6 +50,8 @@ struct alignas(64) ThreadState {
 
     std::atomic<uint32_t> next_free; // index + 1 in the list of free states, 0: the last
     uint32_t index;
+
+    bool is_inside() const { return guard_frame.load(std::memory_order_relaxed) != 0; }
 
     template <class Data> Data*& data(ThreadSlot slot) {
         return reinterpret_cast<Data*&>(collector_data[static_cast<uint32_t>(slot)]);

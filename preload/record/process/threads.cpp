@@ -41,12 +41,13 @@ void begin_thread(ThreadState* state) {
     state->handle.store(pthread_self(), std::memory_order_relaxed);
     if (state->chunk)
         std::atomic_ref<uint32_t>(state->chunk->tid).store(state->tid, std::memory_order_relaxed);
-    state->inside.store(1, std::memory_order_relaxed); // setting the key may allocate
+    const auto frame = reinterpret_cast<uint64_t>(__builtin_frame_address(0));
+    state->guard_frame.store(frame, std::memory_order_relaxed); // setting the key may allocate
     state->live.store(1, std::memory_order_relaxed);
     this_thread = state;
     if (have_end_key)
         pthread_setspecific(end_key, state);
-    state->inside.store(0, std::memory_order_relaxed);
+    state->guard_frame.store(0, std::memory_order_relaxed);
     const Guard guard;
     if (!guard || !spend(guard, FileQuota::threads, sizeof(trace::ThreadStart) + sizeof(trace::ThreadEnd)))
         return;

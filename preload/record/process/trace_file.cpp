@@ -1,9 +1,9 @@
 #include "record/process/trace_file.h"
 
-#include "platform/code/alignment_flag.h"
 #include "platform/os/files.h"
 #include "platform/os/ids_and_clocks.h"
 #include "platform/os/memory.h"
+#include "platform/code/signals_blocked.h"
 #include "platform/os/system_call.h"
 #include "platform/os/text.h"
 #include "record/process/settings.h"
@@ -11,7 +11,6 @@
 
 #include <errno.h>
 #include <plumb/redaction.h>
-#include <signal.h>
 #include <sys/mman.h>
 #include <sys/utsname.h>
 
@@ -45,23 +44,6 @@ int create_unused(const char* directory, uint32_t pid, uint64_t start_ticks, cha
     }
     return -EEXIST;
 }
-
-// No signal may arrive while the growth lock is held: a handler that leaves by longjmp, or a cancellation, would
-// leave it locked for ever. An unaligned access would then be deadly, so the alignment trap is off meanwhile.
-class SignalsBlocked {
-  public:
-    SignalsBlocked() {
-        const uint64_t all = ~uint64_t{0};
-        system_call(SYS_rt_sigprocmask, SIG_BLOCK, word(&all), word(&former_), sizeof all);
-    }
-    ~SignalsBlocked() { system_call(SYS_rt_sigprocmask, SIG_SETMASK, word(&former_), 0, sizeof former_); }
-    SignalsBlocked(const SignalsBlocked&) = delete;
-    SignalsBlocked& operator=(const SignalsBlocked&) = delete;
-
-  private:
-    AlignmentTrapOff trap_off_;
-    uint64_t former_ = 0;
-};
 
 void name_host(trace::FileHeader& file) {
     if (settings.text(Setting::kRedact)) {

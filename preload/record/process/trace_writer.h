@@ -9,6 +9,7 @@
 #pragma once
 
 #include "platform/code/alignment_flag.h"
+#include "record/process/left_guard.h"
 #include "record/process/thread_state.h"
 
 #include <plumb/trace_format.h>
@@ -22,13 +23,14 @@ namespace plumb::shim {
 // While it is held the alignment trap does not watch the thread.
 class Guard {
   public:
-    Guard() : state_(this_thread) {
+    __attribute__((always_inline)) Guard() : state_(this_thread) { // inlined: the frame is that of the function that holds it
+        const auto frame = reinterpret_cast<uint64_t>(__builtin_frame_address(0));
         if (__builtin_expect(!state_ || !state_->live.load(std::memory_order_relaxed), 0))
             state_ = adopt_this_thread();
-        else if (state_->inside.load(std::memory_order_relaxed))
-            state_ = nullptr;
+        else if (__builtin_expect(state_->is_inside(), 0))
+            state_ = end_left_guard(*state_, frame) ? state_ : nullptr;
         if (state_) {
-            state_->inside.store(1, std::memory_order_relaxed);
+            state_->guard_frame.store(frame, std::memory_order_relaxed);
             std::atomic_signal_fence(std::memory_order_seq_cst);
             flag_.take();
         }
@@ -37,7 +39,7 @@ class Guard {
         std::atomic_signal_fence(std::memory_order_seq_cst);
         if (state_) {
             flag_.give_back();
-            state_->inside.store(0, std::memory_order_relaxed);
+            state_->guard_frame.store(0, std::memory_order_relaxed);
         }
     }
     Guard(const Guard&) = delete;

@@ -164,9 +164,15 @@ void stop_all_timers() {
     }
 }
 
+void repair_thread(ThreadState& thread) {
+    if (ThreadSampling* const sampling = sampling_of(thread))
+        sampling->paths.forget();
+}
+
 } // namespace
 
-constinit const Collector timer_sampling = {nullptr, false, start, thread_start, thread_end, stop_all_timers};
+constinit const Collector timer_sampling = {nullptr,    false,           start,        thread_start,
+                                            thread_end, stop_all_timers, repair_thread};
 
 int sampling_signal() { return signal_in_use.load(std::memory_order_relaxed); }
 

@@ -52,6 +52,8 @@ ThreadState* Guard::adopt_this_thread() {
     return this_thread;
 }
 
+bool end_left_guard(ThreadState&, uint64_t) { return false; }
+
 void* append_bytes(const Guard&, trace::RecordType type, void* record, uint32_t) {
     test::FakeTrace& trace = test::fake_trace();
     const std::lock_guard<std::mutex> hold(lock);

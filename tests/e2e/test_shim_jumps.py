@@ -1,0 +1,59 @@
+"""Signal handlers that jump out of the middle of recording: the thread is recorded on, and its counts stay right."""
+
+import unittest
+
+from shim_test import ShimTest
+
+JUMPS, ALLOCATIONS = 3000, 200_000
+AT_START = 200  # allocations of libraries, before the program counts its own
+
+
+class Jumps(ShimTest):
+    def check(self, how, **variables):
+        done = self.run_shimmed("jumps_out_of_malloc", how, JUMPS, ALLOCATIONS, PLUMB_COLLECTORS="heap", **variables)
+        self.assertEqual((done.returncode, done.stderr), (0, ""))
+        returned, begun = map(int, done.stdout.split())
+        known = ALLOCATIONS if how == "unhooked" else returned
+        trace = self.trace()
+
+        def check_sum(kind, field):
+            # A call that was left between the allocator and its count is the only one that may be missing.
+            total = sum(record[field] for record in trace.of(kind))
+            self.assertGreaterEqual(total, known, (how, kind, field))
+            self.assertLessEqual(total, begun + AT_START, (how, kind, field))
+
+        check_sum("HeapTotals", "allocations")
+        check_sum("HeapTotals", "frees")
+        if variables.get("PLUMB_HEAP") == "full":
+            check_sum("HeapSite", "allocations")
+        return trace
+
+    def test_siglongjmp(self):
+        self.check("siglongjmp", PLUMB_HEAP="full")
+
+    def test_without_the_mask(self):
+        self.check("without-mask", PLUMB_HEAP="full")
+
+    def test_from_an_alternate_stack(self):
+        self.check("alternate-stack", PLUMB_HEAP="full")
+
+    def test_setcontext(self):
+        self.check("setcontext", PLUMB_HEAP="full")
+
+    def test_a_jump_that_no_hook_sees(self):
+        """It is noticed by the first call from further out than the one that was left: from there on all is counted."""
+        self.check("unhooked", PLUMB_HEAP="full")
+
+    def test_in_a_thread(self):
+        self.check("thread", PLUMB_HEAP="full")
+
+    def test_every_block_sampled(self):
+        self.check("siglongjmp", PLUMB_HEAP_SAMPLE_BYTES="1")
+
+    def test_while_timers_sample(self):
+        trace = self.check("without-mask", PLUMB_HEAP="full", PLUMB_TIMER_HZ="250")
+        self.assertEqual(trace.dropped, 0)
+
+
+if __name__ == "__main__":
+    unittest.main()
