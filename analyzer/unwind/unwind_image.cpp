@@ -67,7 +67,7 @@ std::unique_ptr<UnwindImage> UnwindImage::parse(int file, const unsigned char* m
     ElfW(Ehdr) elf;
     if (!source.read(0, &elf, sizeof elf) || std::memcmp(elf.e_ident, ELFMAG, SELFMAG) != 0 ||
         elf.e_ident[EI_CLASS] != (sizeof(void*) == 8 ? ELFCLASS64 : ELFCLASS32) ||
-        elf.e_phentsize != sizeof(ElfW(Phdr)) || elf.e_phnum > 1024)
+        elf.e_phentsize != sizeof(ElfW(Phdr)) || elf.e_phnum == 0 || elf.e_phnum > 1024)
         return nullptr;
     std::vector<ElfW(Phdr)> headers(elf.e_phnum);
     if (!source.read(elf.e_phoff, headers.data(), headers.size() * sizeof(ElfW(Phdr))))

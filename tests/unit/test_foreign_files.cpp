@@ -127,6 +127,13 @@ TEST_CASE("foreign files: an unwind table is as large as the file stores, not as
     CHECK_FALSE(unwind::UnwindImage::of_memory({reinterpret_cast<const unsigned char*>(claiming.data()), claiming.size()}));
 }
 
+// Copying nothing from a null pointer is undefined: the sanitized tests report it.
+TEST_CASE("foreign files: an image without program headers has no unwind table") {
+    std::string bytes;
+    put(bytes, 0, elf_header());
+    CHECK_FALSE(unwind::UnwindImage::of_memory({reinterpret_cast<const unsigned char*>(bytes.data()), bytes.size()}));
+}
+
 TEST_CASE("foreign files: code is read as far as the file has it") {
     const Folder folder;
     const auto image = symbols::ElfImage::open(write(folder / "code", image_claiming(uint64_t{1} << 60)));

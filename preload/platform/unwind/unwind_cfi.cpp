@@ -137,6 +137,11 @@ Cursor open_entry(const uint8_t* entry, const ReadableBytes& readable) {
     return {entry + 4, entry + 4 + length};
 }
 
+// Numbers of a damaged table may be anything: what does not fit wraps, and the rule is checked in the end.
+int64_t plus(int64_t a, int64_t b) { return static_cast<int64_t>(static_cast<uint64_t>(a) + static_cast<uint64_t>(b)); }
+int64_t minus(int64_t a, int64_t b) { return static_cast<int64_t>(static_cast<uint64_t>(a) - static_cast<uint64_t>(b)); }
+int64_t times(int64_t a, int64_t b) { return static_cast<int64_t>(static_cast<uint64_t>(a) * static_cast<uint64_t>(b)); }
+
 const uint8_t* find_entry(const uint8_t* header, uint64_t pc, const ReadableBytes& readable) {
     // version 1, count as udata4, table of (location, entry) as sdata4 relative to the header: what every linker
     // writes. Anything else counts as no table.
@@ -150,21 +155,26 @@ const uint8_t* find_entry(const uint8_t* header, uint64_t pc, const ReadableByte
     struct Row {
         int32_t location, entry;
     };
-    const Row* rows = reinterpret_cast<const Row*>(cursor.at);
-    if (!readable.contain(cursor.at, uint64_t{count} * sizeof(Row)))
+    const uint8_t* const rows = cursor.at;
+    if (!readable.contain(rows, uint64_t{count} * sizeof(Row)))
         return nullptr;
+    const auto row = [rows](uint32_t number) { // a damaged header may lie anywhere
+        Row copy;
+        memcpy(&copy, rows + uint64_t{number} * sizeof copy, sizeof copy);
+        return copy;
+    };
     const int64_t offset = static_cast<int64_t>(pc - reinterpret_cast<uint64_t>(header));
-    if (offset < rows[0].location)
+    if (offset < row(0).location)
         return nullptr;
     uint32_t low = 0, high = count;
     while (high - low > 1) {
         const uint32_t middle = low + (high - low) / 2;
-        if (rows[middle].location <= offset)
+        if (row(middle).location <= offset)
             low = middle;
         else
             high = middle;
     }
-    return header + rows[low].entry;
+    return header + row(low).entry;
 }
 
 // A value that is known before the program runs: a number, or a register plus a number, or what is stored there.
@@ -196,7 +206,7 @@ Value evaluate(Cursor expression, uint64_t pc) {
             else if (op - 0x70 == kBp)
                 push({Value::bp, false, offset});
             else if (op - 0x70 == kReturnAddress)
-                push({Value::number, false, static_cast<int64_t>(pc) + offset});
+                push({Value::number, false, plus(static_cast<int64_t>(pc), offset)});
             else
                 push({});
         } else if (op == 0x08) { // const1u
@@ -211,7 +221,7 @@ Value evaluate(Cursor expression, uint64_t pc) {
             const uint64_t addend = expression.uleb();
             if (depth == 0 || stack[depth - 1].loaded)
                 return {};
-            stack[depth - 1].offset += static_cast<int64_t>(addend);
+            stack[depth - 1].offset = plus(stack[depth - 1].offset, static_cast<int64_t>(addend));
         } else if (op == 0x1a || op == 0x1c || op == 0x22 || op == 0x24 || op == 0x2a) { // and minus plus shl ge
             if (depth < 2)
                 return {};
@@ -220,7 +230,7 @@ Value evaluate(Cursor expression, uint64_t pc) {
             if (op == 0x22 && left.base == Value::number && right.base != Value::number) {
                 const int64_t addend = left.offset;
                 left = right;
-                left.offset += addend;
+                left.offset = plus(left.offset, addend);
                 if (left.loaded)
                     return {};
                 continue;
@@ -228,9 +238,9 @@ Value evaluate(Cursor expression, uint64_t pc) {
             if (right.base != Value::number || left.loaded)
                 return {};
             if (op == 0x22)
-                left.offset += right.offset;
+                left.offset = plus(left.offset, right.offset);
             else if (op == 0x1c)
-                left.offset -= right.offset;
+                left.offset = minus(left.offset, right.offset);
             else if (left.base != Value::number)
                 return {};
             else if (op == 0x1a)
@@ -325,7 +335,7 @@ struct Machine {
                 advance = low;
                 break;
             case 2:
-                saved(low, static_cast<int64_t>(code.uleb()) * data_align);
+                saved(low, times(static_cast<int64_t>(code.uleb()), data_align));
                 continue;
             case 3:
                 restored(low);
@@ -353,17 +363,17 @@ struct Machine {
                     break;
                 case 0x05: { // offset_extended
                     const uint64_t reg = code.uleb();
-                    saved(reg, static_cast<int64_t>(code.uleb()) * data_align);
+                    saved(reg, times(static_cast<int64_t>(code.uleb()), data_align));
                     continue;
                 }
                 case 0x11: { // offset_extended_sf
                     const uint64_t reg = code.uleb();
-                    saved(reg, code.sleb() * data_align);
+                    saved(reg, times(code.sleb(), data_align));
                     continue;
                 }
                 case 0x2f: { // GNU_negative_offset_extended
                     const uint64_t reg = code.uleb();
-                    saved(reg, -static_cast<int64_t>(code.uleb()) * data_align);
+                    saved(reg, minus(0, times(static_cast<int64_t>(code.uleb()), data_align)));
                     continue;
                 }
                 case 0x06: // restore_extended
@@ -398,7 +408,7 @@ struct Machine {
                 }
                 case 0x12: { // def_cfa_sf
                     const uint64_t reg = code.uleb();
-                    define_cfa(reg, code.sleb() * data_align);
+                    define_cfa(reg, times(code.sleb(), data_align));
                     continue;
                 }
                 case 0x0d: // def_cfa_register
@@ -408,7 +418,7 @@ struct Machine {
                     state.cfa.offset = static_cast<int64_t>(code.uleb());
                     continue;
                 case 0x13: // def_cfa_offset_sf
-                    state.cfa.offset = code.sleb() * data_align;
+                    state.cfa.offset = times(code.sleb(), data_align);
                     continue;
                 case 0x0f: { // def_cfa_expression
                     const uint64_t length = code.uleb();
