@@ -3,8 +3,10 @@
 import unittest
 
 from plumb_test import PROGRAMS, PlumbTest, of_times
+from recorder_trace import recorder_trace
 
 MILLISECONDS = 1200
+CLOCK_NANOSLEEP = 230  # the number of the system call (x86-64)
 TIMES = {"lock": "want_table", "condition": "await_ready", "pipe": "read_byte", "sleep": "poll_asleep",
          "file-sync": "sync_now", "read-lock": "want_map"}
 ARGUMENTS = {"file-sync": "fsync"}
@@ -24,6 +26,11 @@ class TimeAccount(PlumbTest):
         self.assertLess(unknown, 0.05 * account["thread_seconds"])
         return float(done.stdout.split()[1]), account
 
+    def holders(self):
+        """(what the holder was blocked in, whether it is another thread) of each record of a lock's holder."""
+        records = recorder_trace(self.run_directory).of("LockHolder")
+        return [(record["holder_call"], record["holder"] != record["tid"]) for record in records]
+
     def check(self, kind, wait):
         waited, account = self.account(kind)
         lines = [line for line in account["lines"] if line["wait"] == wait]
@@ -39,14 +46,17 @@ class TimeAccount(PlumbTest):
     @of_times
     def test_mutex(self):
         self.check("lock", "lock")
+        self.assertIn((CLOCK_NANOSLEEP, True), self.holders())
 
     @of_times
     def test_reader_writer_lock(self):
         self.check("read-lock", "lock")
+        self.assertIn((CLOCK_NANOSLEEP, True), self.holders())
 
     @of_times
     def test_condition(self):
         self.check("condition", "condition")
+        self.assertEqual(self.holders(), [])  # nobody holds what is waited for
 
     @of_times
     def test_pipe(self):
@@ -66,8 +76,8 @@ class TimeAccount(PlumbTest):
         blocked = sum(line["seconds"] for line in account["lines"] if line["class"] == "blocked")
         self.assertLess(blocked, 0.1 * account["thread_seconds"])
 
-    def test_refused(self):
-        """Where /proc does not say what threads wait for, that is missing evidence, and the time is unknown."""
+    def test_without_looks(self):
+        """Where nobody looks, the time off the CPU is unknown, and no cause is made up."""
         self.record(PROGRAMS / "waits", "sleep", 600, options=["--no-report", "--without", "wait"], check=0)
         account = self.report()["account"]
         self.assertFalse(account["blocked_threads_seen"])

@@ -45,13 +45,16 @@ double seconds_of(const std::function<void()>& action) {
 
 [[gnu::noinline]] void want_table() { const std::lock_guard<std::mutex> guard(table_lock); }
 
-double lock(Milliseconds time) {
-    std::thread holder(hold_table, time);
+// For how long `want` waits for what `hold` holds in another thread.
+double wait_behind(void (*hold)(Milliseconds), void (*want)(), Milliseconds time) {
+    std::thread holder(hold, time);
     std::this_thread::sleep_for(Milliseconds(20));
-    const double waited_s = seconds_of(want_table);
+    const double waited_s = seconds_of(want);
     holder.join();
     return waited_s;
 }
+
+double lock(Milliseconds time) { return wait_behind(hold_table, want_table, time); }
 
 [[gnu::noinline]] void hold_map(Milliseconds time) {
     pthread_rwlock_wrlock(&map_lock);
@@ -64,13 +67,7 @@ double lock(Milliseconds time) {
     pthread_rwlock_unlock(&map_lock);
 }
 
-double read_lock(Milliseconds time) {
-    std::thread writer(hold_map, time);
-    std::this_thread::sleep_for(Milliseconds(20));
-    const double waited_s = seconds_of(want_map);
-    writer.join();
-    return waited_s;
-}
+double read_lock(Milliseconds time) { return wait_behind(hold_map, want_map, time); }
 
 [[gnu::noinline]] void await_ready() {
     std::unique_lock<std::mutex> guard(ready_lock);

@@ -151,9 +151,11 @@ trace::BlockedSite* BlockedThreads::site_at(uint32_t tid, const Thread& thread, 
     return known->second;
 }
 
-// glibc: a mutex is its futex word, a count, and the owner's thread id; a reader-writer lock has the thread id of the
-// writer that holds it behind the two words that are waited on. Anything else that happens to stand there is hardly the
-// id of a living thread of the same process.
+// glibc (x86-64): a mutex is its futex word, 2 while somebody waits, a count, the owner's thread id, and how many use it. A
+// reader-writer lock has two words that are waited on, two that are 0, and the thread id of the writer that holds it. A
+// condition variable is waited on with another value than 2; a lock of the program's own can look like a mutex only if the
+// id of a living thread of the process stands in the same place. In a PID namespace of its own the ids are others than those
+// seen from here: no holder is found.
 uint32_t BlockedThreads::holder_of(uint32_t tid, const Thread& thread) const {
     if (!memory_.has_futex || thread.call.number != SYS_futex)
         return 0;
@@ -161,11 +163,15 @@ uint32_t BlockedThreads::holder_of(uint32_t tid, const Thread& thread) const {
         const auto found = threads_.find(candidate);
         return candidate != 0 && candidate != tid && found != threads_.end() && found->second.pid == thread.pid;
     };
-    constexpr size_t kMutexOwner = 2, kWriterBehindPhase = 4, kWriterBehindWriters = 3;
-    for (const size_t word : {kMutexOwner, kWriterBehindPhase, kWriterBehindWriters})
-        if (memory_.futex[0] != 0 && is_holder(memory_.futex[word]))
-            return memory_.futex[word];
-    return 0;
+    const auto& word = memory_.futex;
+    uint32_t candidate = 0;
+    if (word[0] == 2 && word[3] != 0)
+        candidate = word[2]; // a mutex
+    else if (word[2] == 0 && word[3] == 0)
+        candidate = word[4]; // a reader waits, or the writer that is next, for the phase to change
+    else if (word[1] == 0 && word[2] == 0)
+        candidate = word[3]; // a writer waits for its turn
+    return is_holder(candidate) ? candidate : 0;
 }
 
 void BlockedThreads::write_holder(uint32_t tid, Thread& thread, uint64_t now_ns, uint64_t weight_ns) {
