@@ -306,7 +306,7 @@ std::vector<SourceFrame> ElfResolver::resolve_in_file(const Module& module, uint
         if (!file.symbols->missing_split_file().empty() && !file.noted_split) {
             file.noted_split = true;
             notes_.push_back(file.shown + ": debug info was split into " + file.symbols->missing_split_file() +
-                             ", which is missing: inlined functions are not told apart");
+                             ", which is missing: inlined functions cannot be distinguished");
         }
     }
     std::vector<SourceFrame> frames = entry->second;

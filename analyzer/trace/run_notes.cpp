@@ -23,7 +23,7 @@ std::string name_of(const model::Process& process) {
 void note_dropped(model::Run& run, const TraceFile& file) {
     const uint64_t dropped = file.header().dropped_records;
     if (dropped != 0)
-        run.notes.push_back(fmt::format("{}: {} record{} found no room{}: what they told is missing", file.name(),
+        run.notes.push_back(fmt::format("{}: {} record{} found no room{}: their content is missing", file.name(),
                                         dropped, dropped == 1 ? "" : "s",
                                         file.header().flags & kFull ? " below the size limit" : ""));
 }

@@ -1,8 +1,8 @@
 #include "hooks/real_functions.h"
 
 #include "hooks/libc_thread_redirect.h"
-#include "platform/os/futex_lock.h"
 #include "platform/code/signals_blocked.h"
+#include "platform/os/futex_lock.h"
 #include "record/signals/program_signals.h"
 
 #include <errno.h>

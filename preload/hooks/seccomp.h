@@ -3,7 +3,7 @@
 
 namespace plumb::shim {
 
-// Around a call that may confine: before() gives up what would need system calls to be given up later; after() is told
+// Around a call that may confine: before() gives up what would need system calls to be given up later; after() learns
 // whether the confinement is in force.
 void before_seccomp();
 void after_seccomp(bool in_force);

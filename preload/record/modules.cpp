@@ -3,11 +3,11 @@
 // file that was mapped, which since may have been deleted or replaced under its path.
 #include "record/modules.h"
 
+#include "platform/code/signals_blocked.h"
 #include "platform/elf/elf_notes.h"
 #include "platform/os/ids_and_clocks.h"
 #include "platform/os/maps_file.h"
 #include "platform/os/memory.h"
-#include "platform/code/signals_blocked.h"
 #include "platform/os/system_call.h"
 #include "platform/unwind/unwind_table.h"
 #include "record/align/alignment_collector.h"

@@ -109,7 +109,7 @@ int main() {
         memory.settle(monotonic_ns(), true);
         const double each_ns = (cpu_ns() - begin) / static_cast<double>(std::max<size_t>(told, 1));
         std::printf("with the node of its page    %8.0f ns a sample (wanted: 1000; %s)%s\n", each_ns,
-                    memory.located() > 0 ? "nodes were told" : "the kernel told no node", each_ns > 1000 ? "  MISSED" : "");
+                    memory.located() > 0 ? "nodes are known" : "the kernel reported no node", each_ns > 1000 ? "  MISSED" : "");
     }
     std::filesystem::remove_all(folder);
     return 0;

@@ -211,9 +211,9 @@ TEST_CASE("more accesses than can be asked about are counted, not kept") {
         parts.access(kPid, 0, kTable + i % 1024 * 8, 1000 + i);
     parts.memory->settle(kMillisecond, true);
     CHECK(parts.memory->located() < kMany);
-    const uint64_t told = parts.memory->located();
+    const uint64_t located = parts.memory->located();
     const model::Run run = parts.run();
-    CHECK(run.evidence.back().why.find(std::to_string(kMany - told) + " came faster") != std::string::npos);
+    CHECK(run.evidence.back().why.find(std::to_string(kMany - located) + " came faster") != std::string::npos);
 }
 
 TEST_CASE("mappings of every kind are known for what they are") {

@@ -136,7 +136,7 @@ TEST_CASE("a futex that no function of a library explains is a lock where a hold
     }
 }
 
-TEST_CASE("reads are told apart by what the descriptor is") {
+TEST_CASE("reads are distinguished by what the descriptor refers to") {
     using Case = std::pair<const char*, WaitKind>;
     for (const auto& [descriptor, kind] :
          {Case{"/data/in", WaitKind::file}, Case{"pipe:[7]", WaitKind::pipe}, Case{"socket:[8]", WaitKind::network},

@@ -1,4 +1,4 @@
-// Threads that wait for a CPU which others sit on. What that costs comes from replaying the run (conditions.h):
+// Threads that wait for a CPU which others sit on. What that costs comes from replaying the run (placement_replay.h):
 //   stacked  CPUs that the run may use had room meanwhile; a better placement would have spared the waiting
 //   shared   no CPU had room because programs outside the run took their part
 //   crowded  no CPU had room because the run has more runnable threads than CPUs: not a loss by itself (info)

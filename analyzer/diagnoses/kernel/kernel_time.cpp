@@ -141,7 +141,7 @@ class KernelTime : public Diagnosis {
         if (!finding.where.empty())
             finding.title += ", most of all from " + place_name(finding.where[0]);
         if (entry.cause.of_mpi) // ranks that wait in MPI poll and yield, which costs nobody time that others could use
-            finding.gain = {0, "none by itself: what ranks wait for is told with MPI"};
+            finding.gain = {0, "none by itself: what ranks wait for is reported with MPI"};
         else
             finding.gain = {finding.cost.fraction, "upper bound: all of it; the data that must be moved stays to be moved",
                             finding.cost.fraction * certain_part(input.run, entry)};

@@ -87,7 +87,7 @@ std::string ranks_words(const std::vector<int>& ranks) {
 }
 
 // What is said of one rank, or of several as one.
-struct Told {
+struct LateCase {
     LateRanks late;
     CommonTrait trait;
     ExcessTimeLines extra;
@@ -98,14 +98,14 @@ struct Told {
     }
 };
 
-std::vector<Advice> several_compute_more(const Told& told, const std::string& place) {
+std::vector<Advice> several_compute_more(const LateCase& late_case, const std::string& place) {
     std::vector<Advice> advice;
-    if (told.trait.kind == CommonTrait::Kind::node)
+    if (late_case.trait.kind == CommonTrait::Kind::node)
         advice.push_back({"Compare the nodes", fmt::format("all ranks of {} are slow: if they have no more work than the others, look at the "
-                          "clock rate, memory and other programs of that node", told.trait.words), "system", ""});
-    if (told.trait.kind == CommonTrait::Kind::executable)
+                          "clock rate, memory and other programs of that node", late_case.trait.words), "system", ""});
+    if (late_case.trait.kind == CommonTrait::Kind::executable)
         advice.push_back({"Give this program more ranks", fmt::format("the ranks of {} have more to do than those of the other programs "
-                          "of the job: start more of them, and fewer of the others", told.trait.words), "launch", ""});
+                          "of the job: start more of them, and fewer of the others", late_case.trait.words), "launch", ""});
     advice.push_back({"Share out their extra work",
                       place.empty() ? std::string("what only these ranks do is done while all others wait for it")
                                     : fmt::format("what only these ranks do at {} is done while all others wait for it: deal it out "
@@ -113,8 +113,8 @@ std::vector<Advice> several_compute_more(const Told& told, const std::string& pl
     return advice;
 }
 
-std::vector<Advice> advice_for(const Reason& reason, const Told& told, const std::string& place) {
-    const bool one = told.late.rows.size() == 1;
+std::vector<Advice> advice_for(const Reason& reason, const LateCase& late_case, const std::string& place) {
+    const bool one = late_case.late.rows.size() == 1;
     const std::string name = reason.name;
     if (name == "starved" || name == "interrupted")
         return {{one ? "Give the rank a CPU of its own" : "Give each of them a CPU of its own",
@@ -128,7 +128,7 @@ std::vector<Advice> advice_for(const Reason& reason, const Told& told, const std
         return {one ? Advice{"Look at the ranks that it waits for", "its delay came to it through other MPI calls", "code", ""}
                     : Advice{"Look at the ranks that they wait for", "their delay came to them through other MPI calls", "code", ""}};
     if (!one)
-        return several_compute_more(told, place);
+        return several_compute_more(late_case, place);
     std::vector<Advice> advice = {
         {"Share out its extra work", place.empty() ? std::string("what only this rank does (output, checks, a larger part of the "
                                                                  "grid) is done while all others wait for it")
@@ -142,24 +142,24 @@ std::vector<Advice> advice_for(const Reason& reason, const Told& told, const std
 }
 
 // Whether what ranks that are late alike have more to do is the same.
-bool belong_together(const Told& told) {
-    if (told.late.rows.size() == 1 || told.trait.is_place())
+bool belong_together(const LateCase& late_case) {
+    if (late_case.late.rows.size() == 1 || late_case.trait.is_place())
         return true;
-    if (told.extra.known)
-        return told.extra.is_shared;
-    return told.trait.kind != CommonTrait::Kind::none || told.late.rows.size() >= kCrowd;
+    if (late_case.extra.known)
+        return late_case.extra.is_shared;
+    return late_case.trait.kind != CommonTrait::Kind::none || late_case.late.rows.size() >= kCrowd;
 }
 
-Told told_of(const DiagnosisInput& input, const model::MpiJob& job, LateRanks late) {
+LateCase late_case_of(const DiagnosisInput& input, const model::MpiJob& job, LateRanks late) {
     CommonTrait trait = common_trait(input.run, job, late.rows);
     ExcessTimeLines extra = excess_time_lines(input.paths, job, late.rows);
     return {std::move(late), std::move(trait), std::move(extra), {}};
 }
 
-// Those that are late alike by chance are told one by one.
-std::vector<Told> parts_of(const DiagnosisInput& input, const model::MpiJob& job, const LateRanks& late) {
-    Told whole = told_of(input, job, late);
-    std::vector<Told> parts;
+// Those that are late alike by chance are reported one by one.
+std::vector<LateCase> parts_of(const DiagnosisInput& input, const model::MpiJob& job, const LateRanks& late) {
+    LateCase whole = late_case_of(input, job, late);
+    std::vector<LateCase> parts;
     if (belong_together(whole) || whole.extra.parts.size() < 2) {
         parts.push_back(std::move(whole));
         return parts;
@@ -169,10 +169,10 @@ std::vector<Told> parts_of(const DiagnosisInput& input, const model::MpiJob& job
         part.rows.clear();
         for (const size_t member : members)
             part.rows.push_back(late.rows[member]);
-        Told& told = parts.emplace_back(told_of(input, job, std::move(part)));
+        LateCase& late_case = parts.emplace_back(late_case_of(input, job, std::move(part)));
         for (const model::MpiRankRow* row : late.rows)
-            if (!told.late.has(*row))
-                told.with.push_back(row->rank);
+            if (!late_case.late.has(*row))
+                late_case.with.push_back(row->rank);
     }
     return parts;
 }
@@ -188,8 +188,8 @@ class MpiLateRank : public Diagnosis {
             for (const LateRanks& late : late_ranks(input.run, job)) {
                 if (made >= kMostFindings)
                     break;
-                for (const Told& told : parts_of(input, job, late)) {
-                    std::optional<Finding> finding = finding_of(input, job, told);
+                for (const LateCase& late_case : parts_of(input, job, late)) {
+                    std::optional<Finding> finding = finding_of(input, job, late_case);
                     if (finding && made++ < kMostFindings)
                         findings.push_back(std::move(*finding));
                 }
@@ -200,8 +200,8 @@ class MpiLateRank : public Diagnosis {
 
   private:
     // Nothing where the reason is not known.
-    std::optional<Finding> finding_of(const DiagnosisInput& input, const model::MpiJob& job, const Told& told) const {
-        const LateRanks& late = told.late;
+    std::optional<Finding> finding_of(const DiagnosisInput& input, const model::MpiJob& job, const LateCase& late_case) const {
+        const LateRanks& late = late_case.late;
         const model::MpiLateness lateness = late.behind.empty() ? lateness_of(late) : lateness_behind(job, late);
         const std::optional<Reason> known = late.by_messages ? reason_by_messages(job) : main_reason(lateness);
         if (!known)
@@ -211,26 +211,26 @@ class MpiLateRank : public Diagnosis {
         finding.id = id();
         finding.cost.seconds = late.cost_s;
         finding.cost.fraction = fraction_of_run(input.run, late.cost_s);
-        finding.confidence = late.by_messages ? 0.7 : told.with.empty() ? 0.9 : 0.6;
+        finding.confidence = late.by_messages ? 0.7 : late_case.with.empty() ? 0.9 : 0.6;
         // Time that took no CPU is on no line of the samples: the call that it came late to is all that is known.
         const double work_s = late.by_messages ? late.cost_s : lateness.computing_s + lateness.irregular_s;
-        const bool by_lines = reason.name != std::string("blocked") && told.extra.cpu_s >= kLeastOfWork * work_s;
-        finding.where = by_lines ? told.extra.lines.heaviest(5) : late.by_messages ? message_calls(input, late) : late_calls(input, late);
+        const bool by_lines = reason.name != std::string("blocked") && late_case.extra.cpu_s >= kLeastOfWork * work_s;
+        finding.where = by_lines ? late_case.extra.lines.heaviest(5) : late.by_messages ? message_calls(input, late) : late_calls(input, late);
         const std::string place = finding.where.empty() ? std::string() : place_name(finding.where[0]);
         finding.title = fmt::format("{}{} for {}: {}", late.behind.empty() ? "" : fmt::format("Behind {}, ", ranks_words(late.behind)),
-                                    waiting_words(input, job, late), told.name(), reason.words(late));
+                                    waiting_words(input, job, late), late_case.name(), reason.words(late));
         const std::string name = reason.name;
         if (!place.empty() && (name == "computing" || name == "irregular" || name == "blocked"))
             finding.title += by_lines           ? ", at " + place
                              : late.by_messages ? ", before " + place
                                                 : fmt::format(", before {} at {}", late.rows[0]->late_call, place);
-        finding.gain = {finding.cost.fraction, gain_words(told)};
-        describe_subject(input, told, finding);
+        finding.gain = {finding.cost.fraction, gain_words(late_case)};
+        describe_subject(input, late_case, finding);
         finding.subject.details["reason"] = name;
-        add_evidence(job, told, lateness, finding);
-        finding.advice = advice_for(reason, told, by_lines ? place : std::string());
+        add_evidence(job, late_case, lateness, finding);
+        finding.advice = advice_for(reason, late_case, by_lines ? place : std::string());
         if (by_lines)
-            note_unplaced(told.extra.lines, input.run, finding);
+            note_unplaced(late_case.extra.lines, input.run, finding);
         // Ranks that alone lack CPUs are just what is to be found; whether those that wait have CPUs to wait on does not matter.
         const bool lacks_cpu = name == "starved" || name == "interrupted";
         allow_for_starved_ranks(lacks_cpu ? starved_share(job, &late) : starved_share(late.rows), finding);
@@ -271,8 +271,8 @@ class MpiLateRank : public Diagnosis {
         return lines.heaviest(5);
     }
 
-    static std::string gain_words(const Told& told) {
-        const LateRanks& late = told.late;
+    static std::string gain_words(const LateCase& late_case) {
+        const LateRanks& late = late_case.late;
         if (late.by_messages)
             return "the mean time that the other ranks waited for it to send or to receive, without what it waited for them";
         std::string words = late.rows.size() == 1
@@ -280,50 +280,50 @@ class MpiLateRank : public Diagnosis {
               "alone does now and then"
             : "every collective replayed without what these ranks usually do more than the median of the others, and without what they "
               "alone do now and then: one of them alone gains nothing";
-        if (!told.with.empty())
-            words += fmt::format("; together with the cure of {}: either alone hides the other", ranks_words(told.with));
+        if (!late_case.with.empty())
+            words += fmt::format("; together with the cure of {}: either alone hides the other", ranks_words(late_case.with));
         if (!late.behind.empty())
             words += fmt::format("; beyond the cure of {}, which has to come first", ranks_words(late.behind));
         return words;
     }
 
-    static void describe_subject(const DiagnosisInput& input, const Told& told, Finding& finding) {
-        const std::vector<int> ranks = numbers_of(told.late);
-        const model::MpiRankRow& first = *told.late.rows[0];
+    static void describe_subject(const DiagnosisInput& input, const LateCase& late_case, Finding& finding) {
+        const std::vector<int> ranks = numbers_of(late_case.late);
+        const model::MpiRankRow& first = *late_case.late.rows[0];
         finding.subject.kind = ranks.size() == 1 ? "rank" : "ranks";
         finding.subject.name = ranks.size() == 1 ? std::to_string(ranks[0]) : ranks_in_words(ranks);
-        if (std::ranges::all_of(told.late.rows, [&](const auto* row) { return row->host == first.host; }))
+        if (std::ranges::all_of(late_case.late.rows, [&](const auto* row) { return row->host == first.host; }))
             finding.subject.details["host"] = first.host < input.run.hosts.size() ? input.run.hosts[first.host].name : std::string();
         if (ranks.size() == 1 && first.delayed_by >= 0)
             finding.subject.details["delayed_by_rank"] = static_cast<int64_t>(first.delayed_by);
-        if (!told.trait.words.empty())
-            finding.subject.details["common"] = told.trait.words;
+        if (!late_case.trait.words.empty())
+            finding.subject.details["common"] = late_case.trait.words;
     }
 
     static std::vector<int64_t> first_of(const std::vector<int>& ranks) {
         return {ranks.begin(), ranks.begin() + static_cast<ptrdiff_t>(std::min(ranks.size(), kMostRanksNamed))};
     }
 
-    static void add_evidence(const model::MpiJob& job, const Told& told, const model::MpiLateness& lateness, Finding& finding) {
+    static void add_evidence(const model::MpiJob& job, const LateCase& late_case, const model::MpiLateness& lateness, Finding& finding) {
         const auto sum = [&](const auto& of_row) {
-            decltype(of_row(*told.late.rows[0])) all = 0;
-            for (const model::MpiRankRow* row : told.late.rows)
+            decltype(of_row(*late_case.late.rows[0])) all = 0;
+            for (const model::MpiRankRow* row : late_case.late.rows)
                 all += of_row(*row);
             return all;
         };
-        const auto count = static_cast<double>(told.late.rows.size());
+        const auto count = static_cast<double>(late_case.late.rows.size());
         using Row = model::MpiRankRow;
-        if (told.late.rows.size() > 1) {
-            finding.evidence["late_rank_count"] = static_cast<int64_t>(told.late.rows.size());
-            finding.evidence["late_ranks"] = first_of(numbers_of(told.late));
+        if (late_case.late.rows.size() > 1) {
+            finding.evidence["late_rank_count"] = static_cast<int64_t>(late_case.late.rows.size());
+            finding.evidence["late_ranks"] = first_of(numbers_of(late_case.late));
         }
-        if (!told.with.empty())
-            finding.evidence["late_alike_ranks"] = first_of(told.with);
-        if (!told.late.behind.empty())
-            finding.evidence["hidden_behind_ranks"] = first_of(told.late.behind);
+        if (!late_case.with.empty())
+            finding.evidence["late_alike_ranks"] = first_of(late_case.with);
+        if (!late_case.late.behind.empty())
+            finding.evidence["hidden_behind_ranks"] = first_of(late_case.late.behind);
         finding.evidence["times_last_count"] = static_cast<int64_t>(sum([](const Row& row) { return row.times_last; }));
         finding.evidence["times_responsible_count"] = static_cast<int64_t>(sum([](const Row& row) { return row.times_responsible; }));
-        finding.evidence["collective_count"] = static_cast<int64_t>(told.late.rows[0]->collectives);
+        finding.evidence["collective_count"] = static_cast<int64_t>(late_case.late.rows[0]->collectives);
         finding.evidence["caused_wait_rank_seconds"] = sum([](const Row& row) { return row.caused_wait_s; });
         finding.evidence["caused_message_wait_rank_seconds"] = sum([](const Row& row) { return row.caused_message_wait_s; });
         const double late_s = sum([](const Row& row) { return row.lateness_s; });
@@ -332,7 +332,7 @@ class MpiLateRank : public Diagnosis {
             {"late_computing_seconds", lateness.computing_s}, {"late_irregular_seconds", lateness.irregular_s},
             {"late_starved_seconds", lateness.starved_s},     {"late_interrupted_seconds", lateness.interrupted_s},
             {"late_blocked_seconds", lateness.blocked_s},     {"late_waiting_seconds", lateness.waiting_s},     {"late_other_seconds", lateness.other_s}};
-        if (told.late.behind.empty())
+        if (late_case.late.behind.empty())
             for (const auto& [key, value] : reasons)
                 if (value > 0.01 * late_s)
                     finding.evidence[key] = value;

@@ -65,7 +65,7 @@ std::string end_words(const MpiPendingRank& rank) {
 }
 
 std::string others_words(size_t others) {
-    return others == 0 ? "" : others == 1 ? ", the other one is told below" : fmt::format(", {} others are told below", others);
+    return others == 0 ? "" : others == 1 ? ", the other one is listed below" : fmt::format(", {} others are listed below", others);
 }
 
 std::string PendingWords::doing(const MpiPendingRank& rank) const {

@@ -16,7 +16,7 @@ std::string capitalised(std::string text);
 std::string awaited_words(const model::MpiAwaited& awaited); // "from rank 1 with tag 5"
 std::string signal_words(int signal);                        // "signal 9 (SIGKILL)"
 std::string end_words(const model::MpiPendingRank& rank);     // "; killed by signal 9 (SIGKILL) at 1.23 s"; "": nobody saw it
-std::string others_words(size_t others);                     // ", 2 others are told below"
+std::string others_words(size_t others);                     // ", 2 others are listed below"
 
 // What is known of one job's ranks. Places are those of MpiPending::ranks.
 class PendingWords {

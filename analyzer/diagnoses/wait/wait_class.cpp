@@ -18,8 +18,8 @@ struct KindOfCall {
     const char* name;
 };
 
-// Numbers are those of the machine that recorded, which is of the architecture that this program was built for: traces of
-// others are refused.
+// The record holds the numbers of the machine that recorded. They are read as those of the machine that reports: the record
+// does not say its architecture.
 constexpr KindOfCall kCalls[] = {
     {SYS_wait4, WaitKind::child, "wait4"},
     {SYS_waitid, WaitKind::child, "waitid"},

@@ -1,7 +1,7 @@
 #include "record/mpi/library.h"
 
-#include "platform/os/futex_lock.h"
 #include "platform/code/signals_blocked.h"
+#include "platform/os/futex_lock.h"
 #include "record/mpi/library_symbols.h"
 
 #include <string.h>
