@@ -1,4 +1,5 @@
 // Runs recorded by earlier versions stay readable, and mean what they meant.
+#include "old_traces.h"
 #include "trace/build_run.h"
 
 #include <algorithm>
