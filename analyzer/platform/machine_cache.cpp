@@ -19,7 +19,7 @@ namespace plumb::platform {
 namespace {
 
 constexpr std::string_view kMagic = "plumb-machine-1\n";
-constexpr size_t kMostBytes = 1 << 20, kMostValueBytes = 256 << 10;
+constexpr size_t kMostBytes = MachineCache::kMostBytes, kMostValueBytes = 256 << 10;
 
 class Descriptor {
   public:
@@ -69,28 +69,6 @@ bool take(std::string_view& from, std::string_view& text) {
     text = from.substr(0, size);
     from.remove_prefix(size);
     return true;
-}
-
-// One frame of zstd with its checksum.
-std::string packed(const std::string& plain) {
-    std::string frame(ZSTD_compressBound(plain.size()), '\0');
-    ZSTD_CCtx* context = ZSTD_createCCtx();
-    if (!context)
-        return {};
-    ZSTD_CCtx_setParameter(context, ZSTD_c_checksumFlag, 1);
-    const size_t bytes = ZSTD_compress2(context, frame.data(), frame.size(), plain.data(), plain.size());
-    ZSTD_freeCCtx(context);
-    frame.resize(ZSTD_isError(bytes) ? 0 : bytes);
-    return frame;
-}
-
-std::string unpacked(const std::string& frame) {
-    const unsigned long long bytes = ZSTD_getFrameContentSize(frame.data(), frame.size());
-    if (bytes == ZSTD_CONTENTSIZE_UNKNOWN || bytes == ZSTD_CONTENTSIZE_ERROR || bytes > kMostBytes)
-        return {};
-    std::string plain(bytes, '\0');
-    const size_t got = ZSTD_decompress(plain.data(), plain.size(), frame.data(), frame.size());
-    return ZSTD_isError(got) || got != bytes ? std::string() : plain;
 }
 
 std::string read_whole(int fd) {
@@ -180,12 +158,46 @@ MachineCache::Values MachineCache::load() const {
     const Descriptor file(openat(folder.get(), file_.c_str(), O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC));
     if (!file || !is_private(file.get(), S_IFREG))
         return {};
-    const std::string plain = unpacked(read_whole(file.get()));
-    std::string_view rest = plain, machine, name, value;
+    return parse(unpack(read_whole(file.get())), machine_);
+}
+
+std::string MachineCache::format(const Values& values, const std::string& machine) {
+    std::string plain(kMagic);
+    put(plain, machine);
+    for (const auto& [name, value] : values) {
+        put(plain, name);
+        put(plain, value);
+    }
+    return plain;
+}
+
+std::string MachineCache::pack(const std::string& plain) {
+    std::string frame(ZSTD_compressBound(plain.size()), '\0');
+    ZSTD_CCtx* context = ZSTD_createCCtx();
+    if (!context)
+        return {};
+    ZSTD_CCtx_setParameter(context, ZSTD_c_checksumFlag, 1);
+    const size_t bytes = ZSTD_compress2(context, frame.data(), frame.size(), plain.data(), plain.size());
+    ZSTD_freeCCtx(context);
+    frame.resize(ZSTD_isError(bytes) ? 0 : bytes);
+    return frame;
+}
+
+std::string MachineCache::unpack(const std::string& file) {
+    const unsigned long long bytes = ZSTD_getFrameContentSize(file.data(), file.size());
+    if (bytes == ZSTD_CONTENTSIZE_UNKNOWN || bytes == ZSTD_CONTENTSIZE_ERROR || bytes > kMostBytes)
+        return {};
+    std::string plain(bytes, '\0');
+    const size_t got = ZSTD_decompress(plain.data(), plain.size(), file.data(), file.size());
+    return ZSTD_isError(got) || got != bytes ? std::string() : plain;
+}
+
+MachineCache::Values MachineCache::parse(std::string_view plain, std::string_view machine) {
+    std::string_view rest = plain, of, name, value;
     if (!rest.starts_with(kMagic))
         return {};
     rest.remove_prefix(kMagic.size());
-    if (!take(rest, machine) || machine != machine_)
+    if (!take(rest, of) || of != machine)
         return {};
     Values values;
     while (!rest.empty()) {
@@ -222,15 +234,10 @@ void MachineCache::save() {
         all.insert_or_assign(name, std::move(value));
     kept_.clear();
     is_loaded_ = false;
-    std::string plain(kMagic);
-    put(plain, machine_);
-    for (const auto& [name, value] : all) {
-        put(plain, name);
-        put(plain, value);
-    }
+    const std::string plain = format(all, machine_);
     if (plain.size() > kMostBytes)
         return;
-    const std::string frame = packed(plain), draft = file_ + "." + std::to_string(getpid());
+    const std::string frame = pack(plain), draft = file_ + "." + std::to_string(getpid());
     const Descriptor folder(open_folder(folder_));
     if (!folder || frame.empty())
         return;

@@ -5,6 +5,7 @@
 // everybody else, links are not followed, and a checksum covers all of it. Whatever is wrong with it, it reads as empty.
 #pragma once
 
+#include <cstddef>
 #include <map>
 #include <optional>
 #include <string>
@@ -33,8 +34,15 @@ class MachineCache {
     // Writes what was kept, beside what others have kept meanwhile. Failures are ignored: it is measured again.
     void save();
 
-  private:
+    // What stands in such a file, without the file. Reading: empty for whatever is wrong with it.
     using Values = std::map<std::string, std::string, std::less<>>;
+    static constexpr size_t kMostBytes = 1 << 20;
+    static std::string format(const Values& values, const std::string& machine);
+    static std::string pack(const std::string& plain); // with its checksum
+    static std::string unpack(const std::string& file);
+    static Values parse(std::string_view plain, std::string_view machine);
+
+  private:
     Values load() const;
 
     const std::string folder_, file_, machine_;

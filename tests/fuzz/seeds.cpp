@@ -102,20 +102,27 @@ std::vector<std::byte> all_records(Writer writer, bool closed) {
     return trace.bytes();
 }
 
-std::vector<std::byte> text(std::string_view json) {
-    const auto bytes = std::as_bytes(std::span(json));
-    return {bytes.begin(), bytes.end()};
-}
-
 } // namespace
 
 std::vector<std::pair<std::string, std::vector<std::byte>>> make_seeds() {
     return {
         {"process.plumb", all_records(Writer::process, true)},
         {"node.plumb", all_records(Writer::recorder, false)},
-        {"run.json", text(R"({"schema":"plumb-run/1","state":"finished","command":["a","b"],"host":"h","begin_ns":1,)"
-                          R"("end_ns":2,"start_unix_ns":3,"plumb_version":"0.1.0","exit_status":0,"options":{}})")},
     };
+}
+
+std::vector<std::byte> make_rank_trace() {
+    SyntheticTrace trace(Writer::process, kPid);
+    ProcessStart start = {};
+    start.pid = kPid;
+    start.time_ns = 500;
+    start.executable = trace.text("/bin/app");
+    start.rank_count = 2;
+    trace.add(start, kPid);
+    trace.node(0, 0x1000);
+    trace.node(1, 0x1010);
+    add_mpi(trace);
+    return trace.bytes();
 }
 
 } // namespace plumb::trace

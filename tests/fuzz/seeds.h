@@ -11,4 +11,6 @@ namespace plumb::trace {
 // Name and content.
 std::vector<std::pair<std::string, std::vector<std::byte>>> make_seeds();
 
+std::vector<std::byte> make_rank_trace(); // of a rank of two: MPI alone
+
 } // namespace plumb::trace
