@@ -10,14 +10,12 @@
 
 namespace plumb {
 
-struct MemoryUse;
-struct UnalignedAccesses;
+struct Analyses;
 
 struct DiagnosisInput {
     const model::Run& run;
     model::CallPaths& paths; // resolves and caches source frames; not thread-safe
-    mutable std::shared_ptr<const UnalignedAccesses> accesses = nullptr; // see diagnoses/access/unaligned_lines.h
-    mutable std::shared_ptr<const MemoryUse> memory = nullptr;           // see diagnoses/memory/memory_objects.h
+    const Analyses& analyses; // what several diagnoses need, computed before the first: see diagnoses/analyses.h
 };
 
 class Diagnosis {

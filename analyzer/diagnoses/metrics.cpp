@@ -93,8 +93,9 @@ void add_memory_bandwidth(std::vector<Metric>& metrics, const model::Run& run) {
 
 } // namespace
 
-std::vector<Metric> metrics_of(const DiagnosisInput& input) {
-    const RunTotals totals = totals_of(input.run);
+std::vector<Metric> metrics_of(const model::CallPaths& paths) {
+    const model::Run& run = paths.run();
+    const RunTotals totals = totals_of(run);
     std::vector<Metric> metrics;
     if (totals.wall_s <= 0)
         return metrics;
@@ -104,11 +105,11 @@ std::vector<Metric> metrics_of(const DiagnosisInput& input) {
         metrics.push_back({"CPU utilisation", totals.cpu_s / (totals.wall_s * static_cast<double>(totals.usable_cpus)),
                            "fraction", fmt::format("CPU time / (wall time x {} CPUs that the run may use)",
                                                    totals.usable_cpus)});
-    const model::MpiJob* job = main_mpi_job(input.run);
+    const model::MpiJob* job = main_mpi_job(run);
     if (job)
         for (Metric& metric : mpi_metrics_of(*job))
             metrics.push_back(std::move(metric));
-    const Workers workers = workers_of(input.run);
+    const Workers workers = workers_of(run);
     if (!job && workers.count > 1 && workers.sum_s > 0 && totals.usable_cpus) {
         const double possible = std::min(static_cast<double>(workers.count), parallelism_possible(totals));
         const double balance = workers.sum_s / static_cast<double>(workers.count) / workers.most_s;
@@ -125,17 +126,17 @@ std::vector<Metric> metrics_of(const DiagnosisInput& input) {
     if (totals.user_s + totals.system_s > 0)
         metrics.push_back({"kernel fraction", totals.system_s / (totals.user_s + totals.system_s), "fraction",
                            "system time / CPU time, by the kernel's accounting"});
-    if (const NodeTraffic traffic = node_traffic_of(input.run); traffic.samples > 0)
+    if (const NodeTraffic traffic = node_traffic_of(run); traffic.samples > 0)
         metrics.push_back({"remote fraction", traffic.remote_fraction(), "fraction",
                            fmt::format("sampled time of accesses to memory of other nodes / of all {} sampled accesses whose "
                                        "nodes are known", traffic.samples)});
-    add_memory_bandwidth(metrics, input.run);
+    add_memory_bandwidth(metrics, run);
     add_rates(metrics, totals);
     if (totals.peak_rss_bytes)
         metrics.push_back({"peak resident memory", static_cast<double>(totals.peak_rss_bytes), "bytes",
                            "largest resident set of one process"});
     if (totals.cpu_s > 0)
-        metrics.push_back({"own cost", own_time_of(input.paths).total() / totals.cpu_s, "fraction",
+        metrics.push_back({"own cost", own_time_of(paths).total() / totals.cpu_s, "fraction",
                            "CPU time of the recorder, the samples and the shim / CPU time of the run"});
     return metrics;
 }

@@ -12,6 +12,7 @@
 #include "model/page_scatter.h"
 #include "model/shared_line.h"
 #include "model/strided_walk.h"
+#include "model/topology.h"
 
 #include <cstdint>
 #include <map>
@@ -176,7 +177,7 @@ struct Host {
     std::string name;
     int cpu_count = 0;
     CpuSet allowed_cpus; // what the run may use
-    std::string topology_xml; // hwloc, may be empty
+    Topology topology;
     std::vector<CpuInterval> cpu_intervals; // by time, then CPU
     std::vector<OtherProcess> others;
     std::vector<NumaNode> nodes; // by number; empty: not asked, since all memory is in one place

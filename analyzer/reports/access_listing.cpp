@@ -4,7 +4,6 @@
 #include "reports/utf8.h"
 
 #include <fmt/format.h>
-#include <fnmatch.h>
 
 namespace plumb {
 
@@ -94,14 +93,6 @@ std::string access_listing(const Report& report) {
     for (const AccessLine& line : report.accesses)
         text += sanitised(access_text(line)) + "\n";
     return text;
-}
-
-void keep_only_file(Report& report, const std::string& glob) {
-    std::erase_if(report.accesses, [&](const AccessLine& line) {
-        const std::string& file = line.frame.file;
-        return fnmatch(glob.c_str(), file.c_str(), 0) != 0 &&
-               fnmatch(glob.c_str(), file.substr(file.rfind('/') + 1).c_str(), 0) != 0;
-    });
 }
 
 } // namespace plumb

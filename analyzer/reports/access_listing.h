@@ -1,7 +1,7 @@
 // Unaligned accesses one a line, as compilers write warnings, so that editors jump to them.
 #pragma once
 
-#include "reports/report.h"
+#include "analysis/report.h"
 
 #include <string>
 
@@ -20,8 +20,5 @@ std::string access_cost_text(const AccessLine& line);
 
 // Every line of the report's accesses, by cost; one sentence when there are none. Names are made harmless.
 std::string access_listing(const Report& report);
-
-// Leaves only lines of source files that match `glob` as a whole or by their last component.
-void keep_only_file(Report& report, const std::string& glob);
 
 } // namespace plumb

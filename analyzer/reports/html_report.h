@@ -1,7 +1,7 @@
 // The report as one HTML file: no network, readable without scripts, charts where they were built in.
 #pragma once
 
-#include "reports/report.h"
+#include "analysis/report.h"
 
 #include <string>
 

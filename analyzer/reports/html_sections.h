@@ -3,7 +3,7 @@
 
 #include "reports/cpu_timeline.h"
 #include "reports/html_writer.h"
-#include "reports/report.h"
+#include "analysis/report.h"
 #include "reports/source_excerpt.h"
 
 namespace plumb {

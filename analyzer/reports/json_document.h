@@ -1,7 +1,7 @@
 // The JSON report as a document, for those who put more into it before it becomes text.
 #pragma once
 
-#include "reports/report.h"
+#include "analysis/report.h"
 
 #include <nlohmann/json.hpp>
 

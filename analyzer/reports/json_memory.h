@@ -2,7 +2,7 @@
 #pragma once
 
 #include "reports/json_document.h"
-#include "reports/report.h"
+#include "analysis/report.h"
 
 namespace plumb {
 

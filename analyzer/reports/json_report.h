@@ -1,7 +1,7 @@
 // The report as JSON, the public interface "plumb-report/1" (report.schema.json). Grows by new keys only.
 #pragma once
 
-#include "reports/report.h"
+#include "analysis/report.h"
 
 #include <string>
 

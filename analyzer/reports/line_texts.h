@@ -1,7 +1,7 @@
 // How places in code are written in every form of the report.
 #pragma once
 
-#include "reports/report.h"
+#include "analysis/report.h"
 
 #include <string>
 #include <vector>

@@ -1,7 +1,7 @@
 // MPI jobs in words, the same in text and HTML.
 #pragma once
 
-#include "reports/mpi_summary.h"
+#include "analysis/mpi_summary.h"
 
 namespace plumb {
 

@@ -2,7 +2,7 @@
 #pragma once
 
 #include "reports/cpu_timeline.h"
-#include "reports/report.h"
+#include "analysis/report.h"
 
 #include <string>
 

@@ -1,7 +1,7 @@
 // What every form of the report says about the run itself, in words.
 #pragma once
 
-#include "reports/report.h"
+#include "analysis/report.h"
 
 #include <string>
 #include <vector>

@@ -1,7 +1,7 @@
 // The time account on the first page.
 #pragma once
 
-#include "reports/report.h"
+#include "analysis/report.h"
 #include "reports/text_canvas.h"
 
 namespace plumb {

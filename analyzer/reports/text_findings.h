@@ -1,7 +1,7 @@
 // The findings of a report as text.
 #pragma once
 
-#include "reports/report.h"
+#include "analysis/report.h"
 #include "reports/text_canvas.h"
 
 namespace plumb {

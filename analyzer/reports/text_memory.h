@@ -1,7 +1,7 @@
 // Memory between NUMA nodes in the text report: a matrix, where a host of the run has several nodes.
 #pragma once
 
-#include "reports/report.h"
+#include "analysis/report.h"
 #include "reports/text_canvas.h"
 
 namespace plumb {

@@ -1,7 +1,7 @@
 // MPI in the text report: a few lines a job, most of it at the call sites.
 #pragma once
 
-#include "reports/report.h"
+#include "analysis/report.h"
 #include "reports/text_canvas.h"
 
 namespace plumb {

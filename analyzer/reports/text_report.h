@@ -1,7 +1,7 @@
 // The report as a page of text.
 #pragma once
 
-#include "reports/report.h"
+#include "analysis/report.h"
 #include "reports/terminal.h"
 
 #include <string>

@@ -109,7 +109,7 @@ void HostBuilder::take(const Topology& record, FileContext& context) {
             return; // a part was lost: half a document is none
         xml += context.text(id);
     }
-    host_.topology_xml = std::move(xml);
+    host_.topology.xml = std::move(xml);
 }
 
 void HostBuilder::take(const HugePages& record, FileContext& context) {

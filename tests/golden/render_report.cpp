@@ -4,7 +4,7 @@
 
 #include "model/call_paths.h"
 #include "reports/access_listing.h"
-#include "reports/build_report.h"
+#include "analysis/build_report.h"
 #include "reports/html_report.h"
 #include "reports/json_report.h"
 #include "reports/text_report.h"

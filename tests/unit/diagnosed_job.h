@@ -1,6 +1,7 @@
 // Diagnoses of a made-up MPI job; names some addresses of its program, and the call sites.
 #pragma once
 
+#include "diagnoses/analyses.h"
 #include "diagnoses/registry.h"
 #include "model/call_paths.h"
 #include "synthetic_job.h"
@@ -43,7 +44,7 @@ struct Diagnosed {
         model::CallPaths paths(run, resolver);
         for (const DiagnosisEntry& entry : diagnosis_registry())
             if (std::strcmp(entry.id, id) == 0)
-                return findings_of(entry, {run, paths});
+                return findings_of(entry, {run, paths, analyses_of(paths)});
         throw std::runtime_error(std::string("no diagnosis ") + id);
     }
 

@@ -2,6 +2,7 @@
 // find can be worked out by hand.
 #pragma once
 
+#include "diagnoses/analyses.h"
 #include "diagnoses/diagnosis.h"
 #include "diagnoses/registry.h"
 
@@ -204,7 +205,7 @@ class SyntheticRun {
         model::CallPaths paths(run, resolver);
         for (const DiagnosisEntry& entry : diagnosis_registry())
             if (std::strcmp(entry.id, id) == 0)
-                return findings_of(entry, {run, paths});
+                return findings_of(entry, {run, paths, analyses_of(paths)});
         throw std::runtime_error(std::string("no diagnosis ") + id);
     }
 

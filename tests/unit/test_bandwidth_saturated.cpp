@@ -204,7 +204,7 @@ TEST_CASE("the roof between the measured numbers of threads") {
 TEST_CASE("the bandwidth is a metric where it could be measured") {
     const auto metric = [](SyntheticRun& made, const std::string& name) -> const std::optional<Metric> {
         model::CallPaths paths(made.run, made.resolver);
-        for (const Metric& each : metrics_of({made.run, paths}))
+        for (const Metric& each : metrics_of(paths))
             if (each.name == name)
                 return each;
         return std::nullopt;

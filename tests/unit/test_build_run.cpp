@@ -517,7 +517,7 @@ TEST_CASE("what a recorder says of its node") {
     const model::Run run = build_run(files, nullptr);
     REQUIRE(run.hosts.size() == 1);
     const model::Host& host = run.hosts[0];
-    CHECK(host.topology_xml == "<topology/>");
+    CHECK(host.topology.xml == "<topology/>");
     CHECK(host.allowed_cpus == model::CpuSet{0, 1, 2, 3});
     CHECK(host.cpu_count == 8);
     REQUIRE(host.cpu_intervals.size() == 2);

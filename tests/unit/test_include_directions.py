@@ -28,8 +28,9 @@ ANALYZER = {
     "team": {"support", "platform"}, # knows nothing of what its processes hand to one another
     "replay": {"support", "model", "trace", "team"}, # lays the events of MPI ranks side by side; fills the model before diagnoses
     "diagnoses": {"support", "model"},
-    "reports": {"support", "platform", "model", "trace", "symbols", "placement", "team", "replay", "diagnoses"},
-    "commands": {"support", "platform", "model", "trace", "symbols", "placement", "record", "team", "replay", "diagnoses", "reports"},
+    "analysis": {"support", "platform", "model", "trace", "symbols", "team", "replay", "diagnoses"}, # the pipeline
+    "reports": {"support", "model", "replay", "diagnoses", "analysis"}, # replay: of a timeline
+    "commands": {"support", "platform", "model", "trace", "symbols", "placement", "record", "team", "replay", "diagnoses", "analysis", "reports"},
 }
 # What is shared with the shim: its unwinder, which the recorder runs on stack samples, and its instruction decoder.
 SHARED_WITH_THE_SHIM = {"platform/unwind": {"unwind"}, "platform/code/memory_instruction": {"platform", "record", "symbols", "unwind"}}

@@ -336,7 +336,7 @@ TEST_CASE("only busy threads that move all the time migrate too much") {
     }
     SECTION("a thousand moves a second") {
         thread.migrations = 4000;
-        made.run.hosts[0].topology_xml = R"(<object type="L2Cache" os_index="0" cache_size="2000000" depth="2">)";
+        made.run.hosts[0].topology.xml = R"(<object type="L2Cache" os_index="0" cache_size="2000000" depth="2">)";
         const auto findings = made.diagnose("thread-migration");
         REQUIRE(findings.size() == 1);
         CHECK(findings[0].cost.how == "bound");
@@ -397,7 +397,7 @@ TEST_CASE("metrics carry their formula") {
     made.finish();
     model::CallPaths paths(made.run, made.resolver);
     std::map<std::string, double> values;
-    for (const Metric& metric : metrics_of({made.run, paths})) {
+    for (const Metric& metric : metrics_of(paths)) {
         CHECK(!metric.how.empty());
         values[metric.name] = metric.value;
     }

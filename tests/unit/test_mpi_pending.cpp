@@ -1,4 +1,5 @@
 // Who waits for whom among ranks that did not end MPI, by models that were made up.
+#include "diagnoses/analyses.h"
 #include "diagnoses/registry.h"
 #include "model/call_paths.h"
 #include "replay/pending.h"
@@ -75,7 +76,7 @@ struct MadeUp {
         model::CallPaths paths(run, resolver);
         for (const DiagnosisEntry& entry : diagnosis_registry())
             if (std::string_view(entry.id) == "mpi-pending")
-                return findings_of(entry, {run, paths});
+                return findings_of(entry, {run, paths, analyses_of(paths)});
         return {};
     }
 

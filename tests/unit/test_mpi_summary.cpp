@@ -1,5 +1,5 @@
 // What the reports say of an MPI job's call sites.
-#include "reports/mpi_summary.h"
+#include "analysis/mpi_summary.h"
 #include "reports/mpi_words.h"
 
 #include <plumb/trace_format.h>

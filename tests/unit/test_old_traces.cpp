@@ -36,7 +36,7 @@ TEST_CASE("format 1.0: shell, heap-bound program, three threads") {
     REQUIRE(run.hosts.size() == 1);
     CHECK(run.hosts[0].allowed_cpus == model::CpuSet{0, 1});
     CHECK(run.hosts[0].cpu_intervals.size() == 46);
-    CHECK(run.hosts[0].topology_xml.ends_with("</topology>\n"));
+    CHECK(run.hosts[0].topology.xml.ends_with("</topology>\n"));
     REQUIRE(run.processes.size() == 3); // the shell's forks ended in an exec
 
     const model::Process& shell = process_named(run, "sh");

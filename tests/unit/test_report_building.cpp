@@ -1,13 +1,13 @@
 // How a run becomes a report: the profile by the user's lines, sorting, the tool's own cost, bounded charts,
 // escaping.
-#include "reports/build_report.h"
+#include "analysis/build_report.h"
 #include "reports/cpu_timeline.h"
 #include "reports/html_report.h"
 #include "reports/html_writer.h"
 #include "reports/json_report.h"
-#include "reports/own_cost.h"
+#include "analysis/own_cost.h"
 #include "reports/page_data.h"
-#include "reports/profile.h"
+#include "analysis/profile.h"
 #include "reports/run_summary.h"
 #include "reports/text_report.h"
 #include "support/figures.h"

@@ -1,5 +1,6 @@
 #include "diagnoses/access/emulated_accesses.h"
 #include "diagnoses/access/unaligned_objects.h"
+#include "diagnoses/analyses.h"
 #include "diagnoses/common/access_words.h"
 
 #include <algorithm>
@@ -37,7 +38,7 @@ Finding finding_of(const DiagnosisInput& input, const RunTotals& totals, const s
                                 alignment ? "unaligned accesses" : "instructions that this CPU lacks",
                                 static_cast<double>(count) / totals.wall_s);
     if (alignment)
-        for (const UnalignedObject& object : unaligned_objects(unaligned_accesses(input), [](const AccessLine& line) {
+        for (const UnalignedObject& object : unaligned_objects(input.analyses.accesses, [](const AccessLine& line) {
                  return line.trapped() && !line.kind.locked;
              }))
             if (finding.where.empty())

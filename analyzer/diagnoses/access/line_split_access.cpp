@@ -2,6 +2,7 @@
 // ones, which never trap and are seen by address sampling. Page crossings are named apart: they cost many times more.
 #include "diagnoses/access/crossing_cost.h"
 #include "diagnoses/access/unaligned_objects.h"
+#include "diagnoses/analyses.h"
 #include "diagnoses/common/access_words.h"
 #include "diagnoses/registry.h"
 
@@ -20,7 +21,7 @@ class LineSplitAccess : public Diagnosis {
     const char* id() const override { return "line-split-access"; }
 
     std::vector<Finding> diagnose(const DiagnosisInput& input) const override {
-        const UnalignedAccesses& accesses = unaligned_accesses(input);
+        const UnalignedAccesses& accesses = input.analyses.accesses;
         std::vector<Finding> findings;
         // Scalar and packed accesses apart: they are cured in different ways, and only the former are unaligned.
         for (const bool packed : {false, true})

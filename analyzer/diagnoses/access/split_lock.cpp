@@ -1,6 +1,7 @@
 // Locked instructions that cross a cache line. The CPU cannot lock two lines by its coherence protocol: it locks the
 // bus of the whole machine, or traps; so other jobs pay as well, and the rate alone makes it serious.
 #include "diagnoses/access/unaligned_objects.h"
+#include "diagnoses/analyses.h"
 #include "diagnoses/common/access_words.h"
 #include "diagnoses/common/run_totals.h"
 #include "diagnoses/registry.h"
@@ -21,7 +22,7 @@ class SplitLock : public Diagnosis {
     const char* id() const override { return "split-lock"; }
 
     std::vector<Finding> diagnose(const DiagnosisInput& input) const override {
-        const UnalignedAccesses& accesses = unaligned_accesses(input);
+        const UnalignedAccesses& accesses = input.analyses.accesses;
         std::vector<Finding> findings;
         for (const UnalignedObject& object : unaligned_objects(accesses, [](const AccessLine& line) {
                  return line.kind.locked && line.counts.line_crossings + line.sampled_line_crossings > 0;

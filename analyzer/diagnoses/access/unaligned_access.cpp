@@ -3,6 +3,7 @@
 // cost is told by line-split-access where it is more than that.
 #include "diagnoses/access/crossing_cost.h"
 #include "diagnoses/access/unaligned_objects.h"
+#include "diagnoses/analyses.h"
 #include "diagnoses/common/access_words.h"
 #include "diagnoses/common/launch_command.h"
 #include "diagnoses/registry.h"
@@ -21,7 +22,7 @@ class UnalignedAccess : public Diagnosis {
     const char* id() const override { return "unaligned-access"; }
 
     std::vector<Finding> diagnose(const DiagnosisInput& input) const override {
-        const UnalignedAccesses& accesses = unaligned_accesses(input);
+        const UnalignedAccesses& accesses = input.analyses.accesses;
         std::vector<Finding> findings;
         for (const UnalignedObject& object : unaligned_objects(accesses, is_plain)) {
             if (findings.size() == kMostFindings)

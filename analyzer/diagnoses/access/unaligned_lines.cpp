@@ -310,12 +310,6 @@ double AccessLine::crossing_share() const {
 
 UnalignedAccesses unaligned_accesses_of(model::CallPaths& paths) { return Gatherer(paths).gather(); }
 
-const UnalignedAccesses& unaligned_accesses(const DiagnosisInput& input) {
-    if (!input.accesses)
-        input.accesses = std::make_shared<const UnalignedAccesses>(unaligned_accesses_of(input.paths));
-    return *input.accesses;
-}
-
 Cost run_cost(const AccessCost& cost, const UnalignedAccesses& accesses, const model::Run& run) {
     const RunTotals totals = totals_of(run);
     Cost result;

@@ -5,7 +5,7 @@
 #include "diagnoses/access/access_cost.h"
 #include "diagnoses/access/why_unaligned.h"
 #include "diagnoses/common/touched_data.h"
-#include "diagnoses/diagnosis.h"
+#include "diagnoses/finding.h"
 #include "model/call_paths.h"
 
 #include <vector>
@@ -48,9 +48,6 @@ struct UnalignedAccesses {
 };
 
 UnalignedAccesses unaligned_accesses_of(model::CallPaths& paths);
-
-// The same, made once for all diagnoses of a report.
-const UnalignedAccesses& unaligned_accesses(const DiagnosisInput& input);
 
 // As a part of the run without the time that traps and rewritten code took.
 Cost run_cost(const AccessCost& cost, const UnalignedAccesses& accesses, const model::Run& run);

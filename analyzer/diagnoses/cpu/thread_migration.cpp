@@ -6,7 +6,6 @@
 #include "diagnoses/registry.h"
 
 #include <algorithm>
-#include <cstdlib>
 #include <fmt/format.h>
 
 namespace plumb {
@@ -22,17 +21,9 @@ constexpr double kUsualCache_bytes = 1 << 20;
 constexpr double kRefill_bytes_per_s = 10e9; // from the shared cache or from memory
 constexpr double kMove_s = 5e-6;             // the switch itself
 
-// Size of the largest cache that one core has for itself, from hwloc's XML; a usual one where that is not known.
-double core_cache_bytes(const model::Host& host) {
-    const size_t cache = host.topology_xml.find("type=\"L2Cache\"");
-    if (cache == std::string::npos)
-        return kUsualCache_bytes;
-    const size_t end = host.topology_xml.find('>', cache);
-    const size_t size = host.topology_xml.find("cache_size=\"", cache);
-    if (size == std::string::npos || size > end)
-        return kUsualCache_bytes;
-    const double bytes = std::strtod(host.topology_xml.c_str() + size + 12, nullptr);
-    return bytes > 0 ? bytes : kUsualCache_bytes;
+double cache_bytes_of(const model::Host& host) {
+    const auto known = host.topology.core_cache_bytes();
+    return known ? static_cast<double>(*known) : kUsualCache_bytes;
 }
 
 struct MigrationCost {
@@ -74,7 +65,7 @@ class ThreadMigration : public Diagnosis {
         for (const model::Host& candidate : run.hosts)
             if (candidate.name == run.processes[process].host || run.hosts.size() == 1)
                 host = &candidate;
-        const double refill_s = (host ? core_cache_bytes(*host) : kUsualCache_bytes) / kRefill_bytes_per_s;
+        const double refill_s = (host ? cache_bytes_of(*host) : kUsualCache_bytes) / kRefill_bytes_per_s;
         const double between_s = run_s / static_cast<double>(thread.migrations);
         const double each_s = std::min(kMove_s + refill_s, between_s / 2);
         return {{process, index, false, run_s, static_cast<double>(thread.run_delay_ns) * 1e-9},

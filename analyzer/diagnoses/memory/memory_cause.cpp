@@ -1,4 +1,5 @@
 #include "diagnoses/memory/memory_cause.h"
+#include "diagnoses/analyses.h"
 #include "diagnoses/memory/memory_spill.h"
 
 #include <algorithm>
@@ -210,8 +211,9 @@ MemoryVerdict verdict_on(const model::Run& run, const MemoryObject& object, cons
 
 std::vector<MemoryCase> memory_cases(const DiagnosisInput& input, MemoryCause cause) {
     std::map<std::pair<NamedMemory::Kind, std::string>, MemoryCase> cases;
-    const CrowdedNodes crowded = memory_use(input).objects.empty() ? CrowdedNodes{} : crowded_nodes(input.run);
-    for (const MemoryObject& object : memory_use(input).objects) { // by remote time
+    const std::vector<MemoryObject>& objects = input.analyses.memory.objects;
+    const CrowdedNodes crowded = objects.empty() ? CrowdedNodes{} : crowded_nodes(input.run);
+    for (const MemoryObject& object : objects) { // by remote time
         const MemoryVerdict verdict = verdict_on(input.run, object, crowded);
         if (verdict.cause != cause)
             continue;

@@ -2,6 +2,7 @@
 // cause, so that no time is counted by two findings.
 #pragma once
 
+#include "diagnoses/diagnosis.h"
 #include "diagnoses/memory/memory_objects.h"
 #include "diagnoses/memory/numa_headroom.h"
 

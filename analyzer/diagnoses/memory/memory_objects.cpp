@@ -178,12 +178,6 @@ size_t MemoryObject::user_nodes(double least_share) const {
 
 MemoryUse memory_use_of(model::CallPaths& paths) { return Gatherer(paths).gather(); }
 
-const MemoryUse& memory_use(const DiagnosisInput& input) {
-    if (!input.memory)
-        input.memory = std::make_shared<const MemoryUse>(memory_use_of(input.paths));
-    return *input.memory;
-}
-
 double distance_ratio(const model::Host& host, int from, int to) {
     const auto place = [&](int node) {
         return static_cast<size_t>(std::ranges::find(host.nodes, node, &model::NumaNode::node) - host.nodes.begin());

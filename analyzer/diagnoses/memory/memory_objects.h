@@ -4,7 +4,6 @@
 
 #include "diagnoses/common/line_shares.h"
 #include "diagnoses/common/memory_names.h"
-#include "diagnoses/diagnosis.h"
 #include "diagnoses/memory/node_matrix.h"
 
 #include <cstdint>
@@ -49,8 +48,6 @@ struct MemoryUse {
     std::vector<MemoryObject> objects; // by remote time, then time
 };
 
-// Made once for all diagnoses of a report.
-const MemoryUse& memory_use(const DiagnosisInput& input);
 MemoryUse memory_use_of(model::CallPaths& paths);
 
 // The distance of two nodes over that of one to itself; 0: the firmware does not tell.

@@ -1,9 +1,10 @@
-#include "reports/build_report.h"
+#include "analysis/build_report.h"
+#include "diagnoses/analyses.h"
 #include "diagnoses/metrics.h"
-#include "reports/heap_profile.h"
-#include "reports/mpi_summary.h"
-#include "reports/own_cost.h"
-#include "reports/profile.h"
+#include "analysis/heap_profile.h"
+#include "analysis/mpi_summary.h"
+#include "analysis/own_cost.h"
+#include "analysis/profile.h"
 #include "support/error.h"
 
 #include <algorithm>
@@ -70,9 +71,9 @@ Report build_report(model::CallPaths& paths, std::span<const DiagnosisEntry> ent
     Report report;
     report.run = &paths.run();
     report.evidence = report.run->evidence;
-    const DiagnosisInput input{paths.run(), paths};
-    report.account = time_account(paths);
-    report.metrics = metrics_of(input);
+    Analyses analyses = analyses_of(paths);
+    const DiagnosisInput input{paths.run(), paths, analyses};
+    report.metrics = metrics_of(paths);
     for (const DiagnosisEntry& entry : entries)
         if (only.empty() || std::find(only.begin(), only.end(), entry.id) != only.end())
             run_diagnosis(entry, input, report);
@@ -87,12 +88,13 @@ Report build_report(model::CallPaths& paths, std::span<const DiagnosisEntry> ent
     report.sampled_seconds = profile.seconds;
     report.samples = profile.samples;
     report.heap_lines = build_heap_profile(paths, kHeapLineLimit);
-    report.accesses = unaligned_accesses(input).lines;
-    report.memory = summarise_memory(input, kMemoryObjectLimit);
+    report.memory = summarise_memory(paths.run(), analyses.memory, kMemoryObjectLimit);
     report.mpi = summarise_mpi(paths, kMpiSiteLimit);
     report.heap_exact = heap_is_exact(paths.run());
     report.cpu_seconds = cpu_seconds_of(paths.run());
     report.own_cost = own_cost_of(paths, report.cpu_seconds);
+    report.account = std::move(analyses.account);
+    report.accesses = std::move(analyses.accesses.lines);
     return report;
 }
 

@@ -1,6 +1,6 @@
 #include "diagnoses/common/own_time.h"
-#include "reports/own_cost.h"
-#include "reports/quantity.h"
+#include "analysis/own_cost.h"
+#include "support/figures.h"
 
 #include <fmt/format.h>
 

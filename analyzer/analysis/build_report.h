@@ -3,7 +3,7 @@
 
 #include "diagnoses/registry.h"
 #include "model/call_paths.h"
-#include "reports/report.h"
+#include "analysis/report.h"
 
 #include <span>
 #include <string>
@@ -11,7 +11,7 @@
 
 namespace plumb {
 
-// Runs the diagnoses of `entries` whose ids are in `only` (all of them when it is empty) and sorts what they
+// The analyses, then the diagnoses, then what a report shows beside their findings. Runs the diagnoses of `entries` whose ids are in `only` (all of them when it is empty) and sorts what they
 // find. A diagnosis that fails loses its own findings only: the failure becomes missing evidence. The report
 // refers to the run of `paths`, which must outlive it. Throws Error for an id that no entry has.
 Report build_report(model::CallPaths& paths, std::span<const DiagnosisEntry> entries,

@@ -2,7 +2,7 @@
 #pragma once
 
 #include "model/call_paths.h"
-#include "reports/report.h"
+#include "analysis/report.h"
 
 #include <vector>
 

@@ -1,6 +1,6 @@
 // Every text of a report goes through here by its kind: a path, or words that may hold paths and names. The report is
 // made before: what is system code, or which ranks share a host, is decided by the real names.
-#include "reports/redact_report.h"
+#include "analysis/redact_report.h"
 
 #include "platform/redaction.h"
 

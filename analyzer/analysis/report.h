@@ -6,8 +6,8 @@
 #include "diagnoses/wait/time_account.h"
 #include "model/run.h"
 #include "model/source_resolver.h"
-#include "reports/memory_summary.h"
-#include "reports/mpi_summary.h"
+#include "analysis/memory_summary.h"
+#include "analysis/mpi_summary.h"
 
 #include <functional>
 #include <string>

@@ -1,7 +1,6 @@
-#include "reports/memory_summary.h"
+#include "analysis/memory_summary.h"
 
 #include "diagnoses/common/line_shares.h"
-#include "diagnoses/memory/memory_objects.h"
 
 #include <algorithm>
 #include <map>
@@ -126,15 +125,15 @@ std::vector<NodeRow> nodes_of(const model::Run& run) {
 
 } // namespace
 
-MemorySummary summarise_memory(const DiagnosisInput& input, size_t most_objects) {
+MemorySummary summarise_memory(const model::Run& run, const MemoryUse& use, size_t most_objects) {
     MemorySummary summary;
-    summary.recorded = has_several_nodes(input.run);
+    summary.recorded = has_several_nodes(run);
     if (!summary.recorded)
         return summary;
-    summary.traffic = node_traffic_of(input.run);
-    summary.nodes = nodes_of(input.run);
+    summary.traffic = node_traffic_of(run);
+    summary.nodes = nodes_of(run);
     std::map<std::pair<NamedMemory::Kind, std::string>, Gathered> by_name;
-    for (const MemoryObject& object : memory_use(input).objects)
+    for (const MemoryObject& object : use.objects)
         add(object, by_name[{object.memory.kind, object.memory.name}]);
     for (auto& [key, gathered] : by_name) {
         gathered.row.processes = gathered.processes.size();

@@ -3,7 +3,7 @@
 // whatever else the program named, line numbers, figures.
 #pragma once
 
-#include "reports/report.h"
+#include "analysis/report.h"
 
 #include <string>
 #include <vector>

@@ -1,4 +1,4 @@
-#include "reports/mpi_summary.h"
+#include "analysis/mpi_summary.h"
 
 #include <plumb/trace_format.h>
 

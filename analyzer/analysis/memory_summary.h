@@ -2,8 +2,7 @@
 // each part of them lies, and what filled the nodes meanwhile.
 #pragma once
 
-#include "diagnoses/diagnosis.h"
-#include "diagnoses/memory/node_matrix.h"
+#include "diagnoses/memory/memory_objects.h"
 
 #include <cstdint>
 #include <string>
@@ -53,6 +52,6 @@ struct MemorySummary {
     std::vector<NodeRow> nodes; // with memory, by host and number
 };
 
-MemorySummary summarise_memory(const DiagnosisInput& input, size_t most_objects);
+MemorySummary summarise_memory(const model::Run& run, const MemoryUse& use, size_t most_objects);
 
 } // namespace plumb

@@ -1,4 +1,4 @@
-#include "reports/profile.h"
+#include "analysis/profile.h"
 #include "model/source_line.h"
 
 #include <algorithm>

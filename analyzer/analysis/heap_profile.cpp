@@ -1,6 +1,6 @@
-#include "reports/heap_profile.h"
+#include "analysis/heap_profile.h"
 #include "model/source_line.h"
-#include "reports/profile.h"
+#include "analysis/profile.h"
 
 #include <algorithm>
 #include <map>

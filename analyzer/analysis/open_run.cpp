@@ -1,0 +1,97 @@
+#include "analysis/open_run.h"
+#include "analysis/redact_report.h"
+#include "replay/replay.h"
+#include "support/error.h"
+#include "symbols/resolver.h"
+#include "trace/build_run.h"
+#include "trace/run_directory.h"
+
+#include <filesystem>
+#include <fmt/format.h>
+
+namespace plumb {
+
+namespace {
+
+// What the files of a run are now. Of processes that report on it together all must read the same.
+uint64_t state_of_files(const std::string& directory) {
+    namespace fs = std::filesystem;
+    uint64_t hash = 0;
+    const auto add = [&hash](uint64_t number) {
+        hash = (hash ^ number) * 0x9e3779b97f4a7c15;
+        hash ^= hash >> 32;
+    };
+    const trace::RunDirectory listing = trace::list_run_directory(directory);
+    for (const auto* paths : {&listing.process_traces, &listing.node_traces})
+        for (const std::string& path : *paths) {
+            std::error_code ignored;
+            for (const char character : fs::path(path).filename().string())
+                add(static_cast<unsigned char>(character));
+            add(fs::file_size(path, ignored));
+            add(static_cast<uint64_t>(fs::last_write_time(path, ignored).time_since_epoch().count()));
+        }
+    return hash;
+}
+
+std::unique_ptr<team::Team> team_of(const std::string& directory, const AnalysisOptions& options) {
+    if (options.job.empty() || options.processes < 2)
+        return nullptr;
+    const team::Place place{options.job, options.process, options.processes, directory, state_of_files(directory)};
+    return place.own == 0 ? team::Team::lead(place) : team::Team::join(place);
+}
+
+model::Run replayed_run(const std::string& directory, const AnalysisOptions& options, team::Team* team) {
+    model::Run run = trace::build_run(directory);
+    if (run.processes.empty())
+        throw Error(fmt::format(
+            "{} holds no recorded process: the program may not have started, or every process was "
+            "left out by --include/--exclude; plumb dump {} shows what is there",
+            directory, directory));
+    replay::replay_mpi(run, {.threads = options.threads, .open = {}, .team = team});
+    return run;
+}
+
+symbols::Options symbol_options(const model::Run& run, const AnalysisOptions& options) {
+    symbols::Options symbol_options = symbols::options_for(run);
+    if (!options.sysroot.empty())
+        symbol_options.sysroot = options.sysroot;
+    symbol_options.debuginfod = options.debuginfod;
+    symbol_options.source_maps = options.source_maps;
+    symbol_options.known_paths = options.known_paths;
+    return symbol_options;
+}
+
+void make_resolvable(OpenedRun& opened, const AnalysisOptions& options) {
+    opened.redact = options.redact || opened.run.redacted;
+    if (opened.redact)
+        forget_arguments(opened.run);
+    opened.resolver = symbols::make_resolver(symbol_options(opened.run, options));
+}
+
+} // namespace
+
+std::unique_ptr<OpenedRun> open_run(const std::string& directory, const AnalysisOptions& options) {
+    auto opened = std::make_unique<OpenedRun>();
+    opened->team = team_of(directory, options);
+    opened->run = replayed_run(directory, options, opened->team.get());
+    make_resolvable(*opened, options);
+    return opened;
+}
+
+std::unique_ptr<OpenedRun> open_run_alone(const std::string& directory, const AnalysisOptions& options) {
+    auto opened = std::make_unique<OpenedRun>();
+    opened->run = trace::build_run(directory);
+    make_resolvable(*opened, options);
+    return opened;
+}
+
+void help_open_run(const std::string& directory, const AnalysisOptions& options) {
+    try {
+        if (const auto team = team_of(directory, options))
+            replayed_run(directory, options, team.get());
+    } catch (const std::exception&) {
+    } catch (const team::TeamOver&) {
+    }
+}
+
+} // namespace plumb

@@ -1,0 +1,13 @@
+#include "diagnoses/analyses.h"
+
+namespace plumb {
+
+Analyses analyses_of(model::CallPaths& paths) {
+    Analyses analyses;
+    analyses.account = time_account(paths);
+    analyses.memory = memory_use_of(paths);
+    analyses.accesses = unaligned_accesses_of(paths);
+    return analyses;
+}
+
+} // namespace plumb
