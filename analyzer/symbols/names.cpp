@@ -1,12 +1,11 @@
 #include "symbols/names.h"
 
-#include "symbols/rust_names.h"
-
 #include <algorithm>
-#include <array>
 #include <cctype>
+#include <csetjmp>
 #include <cstdlib>
 #include <cxxabi.h>
+#include <libiberty/demangle.h>
 #include <memory>
 
 namespace plumb::symbols {
@@ -27,38 +26,24 @@ std::string demangle_itanium(const std::string& symbol) {
     return status == 0 && text ? std::string(text.get()) : std::string();
 }
 
-// Rust's legacy scheme is Itanium with a last component 17h<16 hex digits>E and escapes for what C++ has not.
-bool is_rust_legacy(std::string_view symbol) {
-    if (!symbol.starts_with("_ZN") || symbol.size() < 24 || symbol.back() != 'E')
-        return false;
-    const std::string_view hash = symbol.substr(symbol.size() - 20, 19);
-    return hash.starts_with("17h") && std::all_of(hash.begin() + 3, hash.end(), [](unsigned char c) {
-               return std::isdigit(c) || (c >= 'a' && c <= 'f');
-           });
-}
-
-std::string demangle_rust_legacy(const std::string& symbol) {
-    std::string name = demangle_itanium(symbol);
-    if (name.size() < 19)
+// Of a symbol in one of Rust's two schemes, without the hashes of crates; empty: it is none, or damaged.
+std::string demangle_rust(const std::string& symbol) {
+    // Back references let a symbol of 400 bytes stand for one of terabytes. The demangler has no limit of its own; nothing
+    // but a jump ends it, and it owns nothing that a jump would lose but a name that it decodes.
+    constexpr size_t kMostBytes = 64 << 10;
+    struct Output {
+        std::string text;
+        std::jmp_buf too_long;
+    } output;
+    if (setjmp(output.too_long) != 0)
         return {};
-    name.resize(name.size() - 19); // ::h0123456789abcdef
-    replace_all(name, "..", "::");
-    for (auto [escape, text] : std::array<std::pair<const char*, const char*>, 8>{
-             {{"$LT$", "<"}, {"$GT$", ">"}, {"$RF$", "&"}, {"$BP$", "*"}, {"$LP$", "("}, {"$RP$", ")"},
-              {"$C$", ","}, {"$SP$", "@"}}})
-        replace_all(name, escape, text);
-    for (size_t at = name.find("$u"); at != std::string::npos; at = name.find("$u", at + 1)) {
-        const size_t end = name.find('$', at + 2);
-        if (end == std::string::npos || end - at > 8)
-            break;
-        const unsigned long code = std::strtoul(name.substr(at + 2, end - at - 2).c_str(), nullptr, 16);
-        if (code >= 0x20 && code < 0x7f)
-            name.replace(at, end - at + 1, 1, static_cast<char>(code));
-    }
-    replace_all(name, "::_<", "::<"); // a component must not begin with an escape: rustc puts '_' before it
-    if (name.starts_with("_<"))
-        name.erase(0, 1);
-    return name;
+    const bool is_rust = rust_demangle_callback(symbol.c_str(), DMGL_NO_OPTS, [](const char* part, size_t bytes, void* opaque) {
+        Output& out = *static_cast<Output*>(opaque);
+        if (out.text.size() + bytes > kMostBytes)
+            std::longjmp(out.too_long, 1);
+        out.text.append(part, bytes);
+    }, &output);
+    return is_rust ? std::move(output.text) : std::string();
 }
 
 // gfortran: __module_MOD_procedure. Names of users cannot begin with an underscore, and gfortran folds all to lower
@@ -102,11 +87,8 @@ std::string describe_clone(std::string_view suffix) {
 
 std::string demangle(std::string_view symbol) {
     const std::string text(symbol);
-    if (std::string path = demangle_rust_v0(symbol); !path.empty())
-        return path;
-    if (is_rust_legacy(symbol))
-        if (std::string name = demangle_rust_legacy(text); !name.empty())
-            return name;
+    if (std::string name = demangle_rust(text); !name.empty())
+        return name;
     if (symbol.starts_with("_Z") || symbol.starts_with("___Z"))
         if (std::string name = demangle_itanium(text); !name.empty())
             return without_signature(name);

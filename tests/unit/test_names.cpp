@@ -79,6 +79,25 @@ TEST_CASE("linker symbols become names") {
         CHECK(readable_name(symbol) == name);
 }
 
+TEST_CASE("a Rust symbol whose back references unfold without end stays as it is") {
+    const auto base_62 = [](size_t number) {
+        constexpr std::string_view kDigits = "0123456789abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ";
+        std::string text = "_";
+        if (number > 0)
+            for (size_t rest = number - 1; text.size() == 1 || rest > 0; rest /= 62)
+                text.insert(text.begin(), kDigits[rest % 62]);
+        return text;
+    };
+    std::string symbol = "_RINvC1a1fTuuE";
+    for (size_t level = 0, before = symbol.size() - 4 - 2; level < 40; ++level) { // each a pair of the one before
+        const size_t begin = symbol.size() - 2;
+        symbol += "TB" + base_62(before) + "B" + base_62(before) + "E";
+        before = begin;
+    }
+    symbol += "E";
+    CHECK(readable_name(symbol) == symbol);
+}
+
 TEST_CASE("gfortran's underscores go, those of others stay") {
     CHECK(readable_fortran_name("daxpy_") == "daxpy");
     CHECK(readable_fortran_name("my_sub__") == "my_sub");

@@ -1,7 +1,6 @@
 #include "target.h"
 
 #include "symbols/names.h"
-#include "symbols/rust_names.h"
 
 namespace plumb::fuzz {
 
@@ -16,7 +15,6 @@ void look_at(const std::string& name, size_t from) { require(name.size() <= kMos
 
 void run_names(Bytes input) {
     const std::string_view symbol = as_text(input);
-    look_at(symbols::demangle_rust_v0(symbol), symbol.size());
     look_at(symbols::readable_name(symbol), symbol.size());
     look_at(symbols::readable_fortran_name(symbol), symbol.size());
     look_at(symbols::without_signature(symbol), symbol.size());
