@@ -138,7 +138,7 @@ std::string lateness_words(const model::MpiRankRow& row) {
         {why.blocked_s, "it slept or was blocked outside MPI"},
         {why.waiting_s, row.delayed_by >= 0 ? fmt::format("it waited for rank {} itself", row.delayed_by)
                                             : std::string("it waited for others itself")},
-        {why.other_s, "it was in MPI calls of which it is not known for whom they waited"},
+        {why.other_s, "it was in MPI calls, and which rank they waited for is not known"},
     };
     const auto* most = std::ranges::max_element(reasons, {}, [](const auto& reason) { return reason.first; });
     return most->first > 0 ? most->second : "";

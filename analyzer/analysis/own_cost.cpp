@@ -25,8 +25,7 @@ OwnCost own_cost_of(const model::CallPaths& paths, double cpu_seconds) {
         format_seconds(own.recorder), format_count(static_cast<double>(own.samples)),
         own.samples > 0 && own.sampling == 0 ? "of unknown cost" : format_seconds(own.sampling) + " (estimated per sample)",
         format_seconds(own.shim), own.shim_was_sampled ? "sampled" : "estimated per event",
-        own.stand_ins > 0 ? fmt::format(", in code that counts unaligned accesses {} (sampled; the accesses themselves are "
-                                        "part of it)", format_seconds(own.stand_ins))
+        own.stand_ins > 0 ? fmt::format(", code that counts unaligned accesses {} (sampled; includes the accesses themselves)", format_seconds(own.stand_ins))
                           : "",
         format_seconds(cpu_seconds));
     return cost;

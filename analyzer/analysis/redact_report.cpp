@@ -223,7 +223,7 @@ void redact_report(Report& report, model::Run& run, const std::vector<std::strin
     collect(redaction, report, run, paths);
     visit(report, redaction);
     report.evidence.push_back({"redaction", model::Evidence::State::limited,
-                               "arguments, host and user names, folders of files and source lines are left out", ""});
+                               "arguments, host and user names, folders of files and source lines are omitted", ""});
     for (NodeRow& row : report.memory.nodes)
         row.host = redaction.alias_of(row.host);
     run.directory = "RUN";

@@ -49,11 +49,11 @@ std::string ranges_of(const std::vector<std::string>& command, const std::vector
     }
     const auto lines = std::ranges::count(text, '\n');
     if (lines > kMostRanges || text.size() > kMostRangesBytes)
-        throw Error(fmt::format("--only-file {}: the code of these files lies in {} pieces, more than plumb watches ({}); "
+        throw Error(fmt::format("--only-file {}: the code of these files is in {} separate pieces, and plumb can watch {}; "
                                 "name fewer files", globs.front(), lines, kMostRanges));
     if (text.empty())
-        throw Error(fmt::format("--only-file {}: no code of such a file in the line tables of {}; compile it with -g, "
-                                "and quote the pattern from the shell",
+        throw Error(fmt::format("--only-file {}: the line tables of {} name no such source file; compile it with -g, and quote "
+                                "the pattern from the shell",
                                 globs.front(), looked_at.empty() ? "the program" : looked_at));
     return text;
 }
@@ -76,10 +76,10 @@ void declare_align_options(CLI::App& subcommand, AlignOptions& options) {
         ->allow_extra_args(false)
         ->type_name("GLOB");
     subcommand.add_flag("--fatal", options.fatal,
-                        "With --align=exact: the first unaligned access ends the program with SIGBUS, in a debugger's "
-                        "or a core dump's sight");
+                        "With --align=exact: end the program with SIGBUS at the first unaligned access, for a debugger or a "
+                        "core dump");
     subcommand.add_option("--only-file", options.only_files,
-                          "With --fatal: not an access elsewhere than in source files that match this glob")
+                          "With --fatal: only an access in source files that match this glob ends the program")
         ->delimiter(',')
         ->allow_extra_args(false)
         ->type_name("GLOB");
@@ -88,11 +88,11 @@ void declare_align_options(CLI::App& subcommand, AlignOptions& options) {
 void apply_align_options(const AlignOptions& wanted, bool heap_given, record::Options& options) {
     const auto names = [](const std::vector<std::string>& list) { return std::ranges::find(list, "align") != list.end(); };
     if (names(options.without) && !wanted.mode.empty() && wanted.mode != "off")
-        throw Error("--align=" + wanted.mode + " and --without=align contradict each other: leave one away");
+        throw Error("--align=" + wanted.mode + " and --without=align contradict each other: drop one");
     if (wanted.fatal && ((!wanted.mode.empty() && wanted.mode != "exact") || names(options.without)))
-        throw Error("--fatal needs --align=exact: otherwise an access may pass unseen before the one that ends the program");
+        throw Error("--fatal needs --align=exact: without it, unaligned accesses can pass unseen before one ends the program");
     if (!wanted.only_files.empty() && !wanted.fatal)
-        throw Error("--only-file says where --fatal ends the program: add --fatal; the report has plumb report --only-file");
+        throw Error("--only-file limits --fatal: add --fatal. To limit the report, use plumb report --only-file");
     options.align = names(options.without) ? "off"
                     : wanted.fatal         ? "exact"
                     : !wanted.mode.empty() ? wanted.mode

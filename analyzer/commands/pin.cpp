@@ -70,8 +70,8 @@ int run_pinned(const placement::PinOptions& options, const std::vector<std::stri
     if (!why_no_shim.empty()) {
         const int error = session.confine(child.pid());
         if (!quiet && error == 0)
-            complain(fmt::format("threads cannot be pinned one by one: {}; the whole process is confined to "
-                                 "its positions' CPUs instead", why_no_shim));
+            complain(fmt::format("threads cannot be pinned one by one: {}; the whole process is pinned to the CPUs of its "
+                                 "positions instead", why_no_shim));
         else if (error != 0)
             complain(fmt::format("the program is not pinned: {}, and sched_setaffinity failed: {}",
                                  why_no_shim, std::strerror(error)));

@@ -4,11 +4,11 @@ namespace plumb {
 
 namespace {
 constexpr CommandEntry commands[] = {
-    {"doctor", "which sources of evidence work here, which do not, why, and what would enable them", declare_doctor},
-    {"dump", "the raw records of a run, readable", declare_dump},
-    {"pin", "run a program with its threads pinned; nothing is recorded", declare_pin},
-    {"report", "say what was out of plumb in a recorded run: text, JSON or HTML", declare_report},
-    {"run", "record a program, then say what is out of plumb in it", declare_run},
+    {"doctor", "list the sources of evidence: which work here, which do not, why, and what would enable them", declare_doctor},
+    {"dump", "print the raw records of a run", declare_dump},
+    {"pin", "run a program with its threads pinned; record nothing", declare_pin},
+    {"report", "print the diagnosis of a recorded run: text, JSON or HTML", declare_report},
+    {"run", "record a program, then print the diagnosis", declare_run},
 };
 } // namespace
 

@@ -50,26 +50,28 @@ void take_place_in_job(ReportOptions& options) {
 
 CommandAction declare_report(CLI::App& subcommand) {
     auto arguments = std::make_shared<Arguments>();
-    subcommand.add_option("RUN", arguments->run, "run directory, as plumb run -o names it")->required();
-    subcommand.add_option("--format", arguments->report.format, "text, json, html, or timeline: MPI calls for Perfetto and its kin")
+    subcommand.add_option("RUN", arguments->run, "run directory that plumb run wrote")->required();
+    subcommand.add_option("--format", arguments->report.format, "text, json, html, or timeline (MPI calls, for Perfetto or "
+                                                                "chrome://tracing)")
         ->check(CLI::IsMember({"text", "json", "html", "timeline"}))
         ->capture_default_str();
     subcommand.add_option("-o,--output", arguments->report.output,
                           "write to this file instead of the terminal");
-    subcommand.add_option("--only", arguments->report.only, "ids of diagnoses to run, separated by commas")
+    subcommand.add_option("--only", arguments->report.only, "run only the diagnoses with these ids, separated by commas")
         ->delimiter(',');
     subcommand.add_flag("--align-sites", arguments->report.align_sites,
-                        "print the unaligned accesses alone, one line each, by cost: file:line: ...");
+                        "print only the unaligned accesses, one line each, by cost: file:line: ...");
     subcommand.add_option("--only-file", arguments->report.only_file,
-                          "glob of the source files whose unaligned accesses are shown");
+                          "show only unaligned accesses in source files that match this glob");
     subcommand.add_option("--source-map", arguments->source_maps,
-                          "OLD=NEW: source files the debug information has below OLD are below NEW here");
+                          "OLD=NEW: look below NEW for source files that the debug information names below OLD");
     subcommand.add_option("--sysroot", arguments->report.sysroot,
                           "directory with the recorded machine's programs and libraries");
     subcommand.add_flag("--no-debuginfod{false}", arguments->report.debuginfod,
-                        "ask no server of DEBUGINFOD_URLS for missing debug info");
+                        "do not ask the servers of DEBUGINFOD_URLS for missing debug info");
     subcommand.add_flag("--redact", arguments->report.redact,
-                        "leave out arguments, host and user names, folders of files and source lines, to show it to others");
+                        "print a report that can be shown to others: no arguments, host or user names, folders of files or "
+                        "source lines");
     subcommand.footer(diagnosis_list());
     return [arguments] {
         for (const std::string& text : arguments->source_maps)

@@ -29,7 +29,7 @@ constexpr uint64_t kLeastTimelineBytes = 64 << 10, kMostTimelineBytes = 1 << 30;
 // On stderr, after the program. A report that fails does not change the program's exit status.
 void show(const record::Outcome& outcome, const record::Options& options, const ReportOptions& report) {
     if (!outcome.problem.empty())
-        complain("the recording is not whole: " + outcome.problem);
+        complain("the recording is incomplete: " + outcome.problem);
     if (!options.swept.empty())
         complain("before the program started, " + options.swept);
     if (options.report && outcome.first_failure) // nobody is left to print the report where the launcher kills the rest
@@ -75,7 +75,7 @@ CLI::Validator is_collector() {
             const auto& known = record::collector_names();
             return std::ranges::find(known, name) != known.end()
                        ? std::string()
-                       : fmt::format("there is no collector {}; known are {}", name, fmt::join(known, ", "));
+                       : fmt::format("there is no collector {}; the collectors are {}", name, fmt::join(known, ", "));
         },
         "COLLECTOR");
 }
@@ -101,16 +101,17 @@ CommandAction declare_run(CLI::App& subcommand) {
     subcommand.add_option("-o,--output", options->run_directory,
                           "Record into this directory (default: plumb-<program>-<time>)");
     subcommand.add_flag("--force", options->force, "Replace the run that this directory holds");
-    subcommand.add_flag("--no-report{false}", options->report, "Record only; plumb report RUN shows it later");
+    subcommand.add_flag("--no-report{false}", options->report, "Record only; plumb report RUN prints the diagnosis later");
     subcommand.add_flag("-q,--quiet", options->quiet, "Print nothing but errors");
     subcommand.add_option("--rate", options->rate_hz, "Samples a second on each CPU")
         ->check(CLI::Range(1.0, 10000.0))
         ->capture_default_str();
-    subcommand.add_option("--call-graph", *call_graph, "How callers are found: dwarf (call-frame information), fp (frame pointers) or none")
+    subcommand.add_option("--call-graph", *call_graph, "How to find callers: dwarf (call-frame information), fp (frame "
+                                                       "pointers) or none")
         ->check(CLI::IsMember({"fp", "dwarf", "none"}))
         ->capture_default_str();
     subcommand.add_option("--budget", options->budget_percent,
-                          "Slow recording down when it costs more than this percentage of the run")
+                          "Record less when recording costs more than this percentage of the run")
         ->check(CLI::Range(0.01, 100.0))
         ->capture_default_str();
     subcommand.add_option("--with", options->with, "Collect also: align, counters")
@@ -128,21 +129,22 @@ CommandAction declare_run(CLI::App& subcommand) {
         ->capture_default_str();
     auto alignment = std::make_shared<AlignOptions>();
     declare_align_options(subcommand, *alignment);
-    subcommand.add_option("--include", options->include, "Glob of executables to record inside (default: all)");
-    subcommand.add_option("--exclude", options->exclude, "Glob of executables to leave alone");
+    subcommand.add_option("--include", options->include, "Glob of the executables to record from inside (default: all)");
+    subcommand.add_option("--exclude", options->exclude, "Glob of the executables not to record from inside");
     auto timeline = std::make_shared<std::string>();
     const CLI::Option* has_timeline =
-        subcommand.add_flag("--timeline{16M}", *timeline, "Keep the latest MPI calls one by one, in so many bytes a process (16M)");
+        subcommand.add_flag("--timeline{16M}", *timeline, "Keep the latest MPI calls one by one, in this many bytes a process "
+                                                          "(16M)");
     auto sweep = std::make_shared<bool>(false);
     subcommand.add_flag("--sweep", *sweep,
-                        "Make room on the memory nodes first: drive cached files out, for at most 30 seconds");
+                        "Before the start, free memory on the NUMA nodes by dropping cached files, for at most 30 seconds");
     auto pinning = std::make_shared<placement::PinOptions>();
     placement::declare_run_pin_options(subcommand, *pinning);
     subcommand.add_flag("--redact", options->redact,
-                        "Record no arguments, host names and folders of files; report without them");
+                        "Record no arguments, host names or folders of files, and report none");
     auto report = std::make_shared<ReportOptions>();
     subcommand.add_flag("--no-debuginfod{false}", report->debuginfod,
-                        "Ask no server of DEBUGINFOD_URLS for missing debug info");
+                        "Do not ask the servers of DEBUGINFOD_URLS for missing debug info");
     declare_target(subcommand);
 
     return [&subcommand, options, call_graph, pinning, alignment, heap, sweep, timeline, has_timeline, report]() {
@@ -158,7 +160,7 @@ CommandAction declare_run(CLI::App& subcommand) {
         if (has_timeline->count() > 0)
             options->environment[environment::kTimeline] = std::to_string(size_of("--timeline", *timeline));
         if (*sweep)
-            attempt("no room was made on the memory nodes",
+            attempt("no memory was freed on the NUMA nodes",
                     [&] { options->swept = record::sweep_words(record::sweep_nodes({})); });
         const record::Outcome outcome = record::record(*options);
         if (!options->quiet) {

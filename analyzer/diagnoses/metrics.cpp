@@ -80,15 +80,16 @@ void add_memory_bandwidth(std::vector<Metric>& metrics, const model::Run& run) {
     if (most <= 0)
         return;
     metrics.push_back({"memory traffic", bytes_of_all, "bytes",
-                       "between memory and the caches, in loops over arrays that the caches cannot hold: the time in them by "
-                       "their streams' way in a second; other accesses do not count"});
+                       "between memory and the caches, only in loops over arrays larger than the caches: time in these loops x "
+                       "the measured rate of their streams"});
     metrics.push_back({"memory bandwidth", most, "bytes per second",
-                       fmt::format("read from and written to memory by {:.1f} threads in loops over arrays that the caches "
-                                   "cannot hold, lines read before they are overwritten included; mean of {} moments when such "
-                                   "loops ran", most_threads, bursts)});
+                       fmt::format("read from and written to memory by {:.1f} threads in loops over arrays larger than the "
+                                   "caches, including lines that a store reads first; mean of {} moments when such loops "
+                                   "ran", most_threads, bursts)});
     if (most_of_roof > 0)
         metrics.push_back({"memory bandwidth share", most_of_roof, "fraction",
-                           "of what so many threads with such streams move on the same CPUs, timed after the run"});
+                           "of the bandwidth that as many threads reach on the same CPUs with such streams, measured after the "
+                           "run"});
 }
 
 } // namespace
@@ -99,7 +100,7 @@ std::vector<Metric> metrics_of(const model::CallPaths& paths) {
     std::vector<Metric> metrics;
     if (totals.wall_s <= 0)
         return metrics;
-    metrics.push_back({"wall time", totals.wall_s, "seconds", "from the launch to the last sign of life of the run"});
+    metrics.push_back({"wall time", totals.wall_s, "seconds", "from the launch to the last activity of the run"});
     metrics.push_back({"CPU time", totals.cpu_s, "seconds", "on a CPU, user and kernel, all threads of the run"});
     if (totals.usable_cpus)
         metrics.push_back({"CPU utilisation", totals.cpu_s / (totals.wall_s * static_cast<double>(totals.usable_cpus)),
@@ -117,8 +118,8 @@ std::vector<Metric> metrics_of(const model::CallPaths& paths) {
                            fmt::format("CPU time / (wall time x {:.0f}, the smaller of working threads and usable CPUs); "
                                        "time spent spinning counts as work", possible)});
         metrics.push_back({"load balance", balance, "fraction",
-                           fmt::format("mean / longest CPU time of the {} threads with at least 5 % of the longest; threads "
-                                       "that worked one after the other count as if at once", workers.count)});
+                           fmt::format("mean / longest CPU time of the {} threads with at least 5 % of the longest; assumes "
+                                       "that they work at the same time", workers.count)});
     }
     if (totals.cpu_s + totals.run_delay_s > 0)
         metrics.push_back({"run delay fraction", totals.run_delay_s / (totals.cpu_s + totals.run_delay_s), "fraction",

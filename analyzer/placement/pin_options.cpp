@@ -23,17 +23,17 @@ void declare_common(CLI::App& command, PinOptions& options) {
         ->group("Placement");
     command
         .add_option("--skip", options.skip,
-                    "do not pin threads whose name or whose creating library matches this glob (repeatable; "
-                    "known helpers of MPI, transports and accelerators are skipped anyway)")
+                    "do not pin threads whose name or creating library matches this glob (repeatable; known helper threads of "
+                    "MPI, transports and accelerators are never pinned)")
         ->expected(1)
         ->take_all()
         ->group("Placement");
     command
-        .add_flag("--absolute", options.absolute, "the list holds the operating system's CPU numbers, not relative ones")
+        .add_flag("--absolute", options.absolute, "the list holds CPU numbers of the operating system, not relative ones")
         ->group("Placement");
     command
         .add_flag("--whole-cpuset", options.whole_cpuset,
-                  "count relative CPUs over the whole cpuset even where a launcher has bound us to a part of it")
+                  "count relative CPUs over the whole cpuset, even if a launcher has bound this process to a part of it")
         ->group("Placement");
     command.add_option("--pin-topology", options.topology, "plan with this hwloc XML file instead of this machine")
         ->check(CLI::ExistingFile)
@@ -54,7 +54,7 @@ Wish PinOptions::to_wish() const {
         result.strategy = Strategy::list, result.positions = parse_position_list(list);
     result.absolute = absolute;
     if (absolute && result.strategy != Strategy::list)
-        throw UsageError("--absolute goes with a list of CPUs only");
+        throw UsageError("--absolute needs a list of CPUs");
     return result;
 }
 

@@ -62,9 +62,9 @@ std::string format_plan(const Plan& plan, const platform::Topology& topology, co
             platform::format_cpu_list({plan.cpus.begin() + static_cast<long>(shown),
                                        plan.cpus.begin() + static_cast<long>(plan.first_pass)}));
     if (plan.first_pass < plan.cpus.size())
-        add(text, "  more threads than that fill the gaps, then share CPUs in the same order\n");
+        add(text, "  further threads fill the gaps, then share CPUs in the same order\n");
     else
-        add(text, "  more threads than that share CPUs in the same order\n");
+        add(text, "  further threads share CPUs in the same order\n");
     return text;
 }
 
@@ -95,13 +95,14 @@ std::string format_applied(const Plan& plan, const platform::Topology& topology,
     if (applied.size() > kAppliedLines)
         add(text, "  and {} more\n", applied.size() - kAppliedLines);
     if (table.wrapped > 0)
-        add(text, "  {} thread(s) wrapped around: they shared a CPU with another thread of this group\n", table.wrapped);
+        add(text, "  {} thread(s) shared a CPU with another thread of this group: there were more threads than "
+                  "positions\n", table.wrapped);
     if (table.failed > 0)
-        add(text, "  {} thread(s) could not be pinned or bound; the kernel's answers are in the table\n", table.failed);
+        add(text, "  {} thread(s) could not be pinned or bound; the table shows the kernel's errors\n", table.failed);
     if (table.kept > 0)
-        add(text, "  {} thread(s) were created with CPUs of their own and keep them\n", table.kept);
+        add(text, "  {} thread(s) were created with their own CPU mask and keep it\n", table.kept);
     if (table.skipped > 0)
-        add(text, "  {} helper thread(s) of run-time libraries were left alone\n", table.skipped);
+        add(text, "  {} helper thread(s) of run-time libraries were not pinned\n", table.skipped);
     return text;
 }
 

@@ -151,7 +151,7 @@ int parse_step(const std::string& text) {
 
 Plan plan_cpus(const Topology& topology, const std::vector<int>& allowed, const Wish& wish) {
     if (allowed.empty())
-        throw Error("cannot pin: the kernel does not say which CPUs this job may use (sched_getaffinity failed)");
+        throw Error("cannot pin: the CPUs that this job may use are not known (sched_getaffinity failed)");
     Plan plan;
     switch (wish.strategy) {
     case Strategy::compact:
@@ -185,7 +185,7 @@ Wish parse_wish(const std::string& text) {
     }
     const bool prefixed = text.rfind("list:", 0) == 0;
     if (!prefixed && (text.empty() || text.front() < '0' || text.front() > '9'))
-        throw UsageError(fmt::format("'{}' is no way to pin: write compact, scatter, spread:N or list:0,2,4-7", text));
+        throw UsageError(fmt::format("'{}' is not a placement: write compact, scatter, spread:N or list:0,2,4-7", text));
     wish.strategy = Strategy::list;
     wish.positions = parse_position_list(prefixed ? text.substr(5) : text);
     return wish;

@@ -51,7 +51,7 @@ void append_part(std::string_view part, std::vector<int>& positions) {
             step = take_number(rest, part);
     }
     if (!rest.empty())
-        refuse(part, "something follows the number or range");
+        refuse(part, "unexpected text follows the number or range");
     if (last < first)
         refuse(part, "the range runs backwards");
     if (step == 0)

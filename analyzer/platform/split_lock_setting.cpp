@@ -45,7 +45,7 @@ SplitLockSetting read_split_lock_setting(const std::string& root) {
     if (info.empty())
         setting.text = "/proc/cpuinfo cannot be read";
     else if (!reports && !reports_bus_locks)
-        setting.text = "no split_lock_detect in /proc/cpuinfo: the kernel does not notice them";
+        setting.text = "no split_lock_detect in /proc/cpuinfo: the kernel does not detect them";
     else
         setting.text = "split_lock_detect=" + (chosen.empty() ? "warn (the default)" : chosen);
     if (setting.detects && !setting.fatal && mitigate)

@@ -177,7 +177,7 @@ void Recorder::begin_watching() {
         memory_->do_without_accesses(accesses_->why());
     if (sampler_ && !samples_)
         file_->evidence("address-sampling", trace::EvidenceState::missing,
-                        "the registers of a time sample come from perf events, and there are none",
+                        "the registers of time samples come from perf events, which do not work here",
                         sampler_->enable());
 }
 
@@ -201,7 +201,7 @@ void Recorder::watch_node() {
     file_->append(trace::RecordType::Topology, 0, topology);
     if (watches && !directory_.why_no_locks().empty())
         file_->evidence("run-directory", trace::EvidenceState::limited,
-                        directory_.why_no_locks() + "; the recorders of this run agreed by creating files",
+                        directory_.why_no_locks() + "; the recorders of this run coordinated by creating files instead",
                         "record into a file system with locks (Lustre: mounted with flock)");
     if (watches) {
         node_.emplace(*file_, "/proc", "/sys", begin_ns_, platform::parse_cpu_list(allowed).value_or(std::vector<int>{}),
@@ -277,8 +277,8 @@ bool Recorder::is_withheld() {
     withheld_ = has_come && first && !first->seen_written;
     if (withheld_)
         file_->evidence("perf-sampling", trace::EvidenceState::missing,
-                        "the kernel lets nobody sample '" + options_.command[0] +
-                            "': it may not be read, or runs with other privileges",
+                        "the kernel does not allow sampling of '" + options_.command[0] +
+                            "': it cannot be read, or runs with other privileges",
                         "make the program readable, or run plumb with the program's privileges");
     return withheld_;
 }
@@ -464,9 +464,9 @@ void Recorder::say_what_is_left() {
     }
     if (count > 0)
         file_->evidence("processes-left", trace::EvidenceState::limited,
-                        std::to_string(count) + " processes went on when the program ended, and were recorded only "
-                                                "until then: " + names + (count > 5 ? ", ..." : ""),
-                        "run the program in the foreground (many daemons have an option for it)");
+                        std::to_string(count) + " processes continued after the program ended, and were recorded only until "
+                                                "then: " + names + (count > 5 ? ", ..." : ""),
+                        "run the program in the foreground (many daemons have an option for that)");
 }
 
 void Recorder::finish() {

@@ -88,7 +88,7 @@ std::string access_text(const AccessLine& line) {
 
 std::string access_listing(const Report& report) {
     if (report.accesses.empty())
-        return "plumb: no unaligned access was seen; the section on evidence in the report says what looked for them\n";
+        return "plumb: no unaligned access was seen; the evidence section of the report says how they were looked for\n";
     std::string text;
     for (const AccessLine& line : report.accesses)
         text += sanitised(access_text(line)) + "\n";

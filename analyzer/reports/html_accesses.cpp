@@ -38,8 +38,8 @@ void put_html_accesses(HtmlWriter& html, const Report& report) {
         return;
     html.open("section", {{"id", "accesses"}}).element("h2", "Unaligned accesses by source line");
     html.element("p",
-                 "By cost: the penalties of this machine, as measured, times the number of accesses, and never more than "
-                 "the time that samples saw on the line.",
+                 "By cost: this machine's measured penalties times the number of accesses, and never more than the sampled "
+                 "time of the line.",
                  {{"class", "muted"}});
     html.open("table", {{"class", "wide"}}).open("thead").open("tr");
     for (const char* head : {"Your line", "Access", "Data", "Times", "Crossing", "Cost"})

@@ -25,7 +25,7 @@ void put_matrix(HtmlWriter& html, const NodeTraffic& traffic) {
         to.insert(nodes.second);
     }
     if (from.size() > kMostTableNodes || to.size() > kMostTableNodes) {
-        html.element("p", "There are too many nodes for a table.", {{"class", "muted"}});
+        html.element("p", "There are too many NUMA nodes for a table.", {{"class", "muted"}});
         return;
     }
     html.open("table").open("thead").open("tr").element("th", "From CPUs of", {{"scope", "col"}});
@@ -101,7 +101,7 @@ void put_html_memory(HtmlWriter& html, const Report& report) {
                                       format_fraction(memory.traffic.remote_fraction()),
                                       format_count(static_cast<double>(memory.traffic.samples)),
                                       memory.traffic.unknown_samples > 0
-                                          ? fmt::format("; of {} more the node is not known",
+                                          ? fmt::format("; for {} more the node is not known",
                                                         format_count(static_cast<double>(memory.traffic.unknown_samples)))
                                           : ""));
         if (!kPageScript.empty())
@@ -109,12 +109,12 @@ void put_html_memory(HtmlWriter& html, const Report& report) {
         put_matrix(html, memory.traffic);
     }
     if (!memory.objects.empty()) {
-        html.element("h3", "What was reached for");
+        html.element("h3", "Objects used across nodes");
         if (!kPageScript.empty())
             put_chart(html, "chart-memory-objects",
-                      "Objects from their first byte to their last. Upper strip: the node that holds this part; lower strip: "
-                      "the node whose threads use it. Where the two differ, they reach across. Of several processes: the one "
-                      "with most time on it from other nodes.");
+                      "Each object from its first byte to its last. Upper strip: the node that holds this part. Lower strip: "
+                      "the node whose threads use it. Where the two differ, accesses are remote. With several processes, the "
+                      "one with the most remote time is shown.");
         put_all_objects(html, memory);
     }
     if (!memory.nodes.empty() && !kPageScript.empty()) {
@@ -122,7 +122,7 @@ void put_html_memory(HtmlWriter& html, const Report& report) {
         put_chart(html, "chart-memory-nodes",
                   charted_nodes(memory) < memory.nodes.size()
                       ? fmt::format("Memory of {} of {} nodes over time.", charted_nodes(memory), memory.nodes.size())
-                      : "Memory of each node over time. Cached files may give way, but to allocations of their own node last.");
+                      : "Memory of each node over time. The kernel frees cached files last for allocations of their own node.");
     }
     html.close();
 }

@@ -73,11 +73,11 @@ void put_charts(HtmlWriter& html, const MpiSummary& summary) {
     if (kPageScript.empty() || job.ranks.empty())
         return;
     put_chart(html, "chart-mpi-ranks",
-              "Where each rank's time went. Of many ranks: those that stand out first, then means of consecutive ones.");
+              "Where each rank's time went. With many ranks, outliers come first, then means of consecutive ranks.");
     if (!job.arrivals.rows.empty() && !job.arrivals.columns.empty())
         put_chart(html, "chart-mpi-arrivals",
-                  "When ranks arrived at collectives, against the median arrival: late ranks, for which the others waited, are "
-                  "red. Time runs to the right.");
+                  "When ranks arrived at collectives, relative to the median arrival. Late ranks, for which the others waited, "
+                  "are red. Time runs to the right.");
     if (!job.matrix.places.empty())
         put_chart(html, "chart-mpi-matrix", "Who sent how many bytes to whom.");
     if (!summary.sites.empty())

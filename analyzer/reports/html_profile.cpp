@@ -58,7 +58,7 @@ void put_html_hot_lines(HtmlWriter& html, const Report& report, SourceFiles& sou
         return;
     html.open("section", {{"id", "lines"}}).element("h2", "CPU time by source line");
     html.element("p",
-                 "By the line of your own code that was running or had called what was running, " +
+                 "By the line of your own code that was running, or that had called the running code, " +
                      profile_basis(report) + ".",
                  {{"class", "muted"}});
     html.open("table", {{"class", "wide"}});
@@ -109,7 +109,7 @@ void put_html_heap(HtmlWriter& html, const Report& report) {
     html.element("p",
                  report.heap_exact
                      ? "Every allocation was recorded."
-                     : "Estimated from sampled allocations; the totals in the metrics are exact.",
+                     : "Estimated from sampled allocations. The totals in the metrics are exact.",
                  {{"class", "muted"}});
     html.open("table", {{"class", "wide"}});
     put_column_heads(html, {{"Allocated", "number"},

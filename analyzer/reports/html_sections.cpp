@@ -69,28 +69,27 @@ void put_html_charts(HtmlWriter& html, const CpuTimeline& timeline) {
     html.open("section", {{"id", "timeline"}}).element("h2", "Timeline");
     if (kPageScript.empty()) {
         html.element("p",
-                     "This build of plumb has no charts: npm was missing or unreachable when it was built, "
-                     "or they were "
-                     "switched off. Everything else is here.",
+                     "This build of plumb has no charts: npm was missing or offline when it was built, or charts were switched "
+                     "off. The rest of the report is complete.",
                      {{"class", "muted"}});
         html.close();
         return;
     }
     std::string left_out;
     if (timeline.lanes_left_out > 0)
-        left_out = fmt::format(" {} threads that did less are left out.",
+        left_out = fmt::format(" {} less busy threads are not shown.",
                                format_count(static_cast<double>(timeline.lanes_left_out)));
     if (!timeline.lanes.empty())
         put_figure(html, "chart-threads",
-                   "Which CPU each thread was on. Pale: it slept most of the time. The red foot of a lane: "
-                   "the thread was ready to run but had to wait for a CPU." +
+                   "Which CPU each thread was on. Pale: it slept most of the time. Red at the bottom of a lane: the thread was "
+                   "runnable but had to wait for a CPU." +
                        left_out);
     left_out.clear();
     if (timeline.cpus_left_out > 0)
-        left_out = fmt::format(" {} CPUs that did less are left out.", timeline.cpus_left_out);
+        left_out = fmt::format(" {} less busy CPUs are not shown.", timeline.cpus_left_out);
     if (!timeline.cpus.empty())
         put_figure(html, "chart-cpus", "How busy each CPU was, and with what." + left_out);
-    html.element("noscript", "The charts need scripts; everything else on this page does not.");
+    html.element("noscript", "The charts need scripts; the rest of this page does not.");
     html.close();
 }
 

@@ -107,17 +107,17 @@ std::vector<std::string> mpi_limits(const MpiSummary& summary) {
     const model::MpiJob& job = *summary.job;
     std::vector<std::string> limits;
     if (const size_t recorded = job.ranks.size(); recorded < static_cast<size_t>(std::max(0, job.size)))
-        limits.push_back(fmt::format("{} of {} ranks left a record: the others' time is not in these figures.",
+        limits.push_back(fmt::format("{} of {} ranks were recorded. The time of the others is not in these figures.",
                                      format_count(static_cast<double>(recorded)), format_count(job.size)));
     if (job.epoch_stride > 1)
-        limits.push_back(fmt::format("Waiting in collectives is scaled up from one in {} of them.", job.epoch_stride));
+        limits.push_back(fmt::format("Waiting in collectives is estimated from one in {} of them.", job.epoch_stride));
     if (job.message_stride > 1)
-        limits.push_back(fmt::format("Late senders and receivers are scaled up from one in {} messages.", job.message_stride));
+        limits.push_back(fmt::format("Late senders and receivers are estimated from one in {} messages.", job.message_stride));
     if (job.incomplete_epochs > 0)
-        limits.push_back(fmt::format("{} left out: not every recorded member was found in them.",
+        limits.push_back(fmt::format("{} skipped, because a recorded member was missing in them.",
                                      counted(job.incomplete_epochs, "collective was", "collectives were")));
     if (!job.clocks.aligned)
-        limits.push_back("Some hosts' clocks could not be aligned: waiting between their ranks is not known.");
+        limits.push_back("The clocks of some hosts could not be aligned: waiting between their ranks is not known.");
     else if (job.clocks.hosts > 1 && job.clocks.error_s > 0)
         limits.push_back(fmt::format("Clocks of the hosts were aligned to {}.", format_seconds(job.clocks.error_s)));
     return limits;

@@ -85,7 +85,7 @@ void add_killed(std::vector<std::string>& warnings, const model::Run& run) {
         if (process.wait_status && WIFSIGNALED(*process.wait_status))
             killed[{program_of(process), WTERMSIG(*process.wait_status)}]++;
     for (const auto& [who, count] : killed)
-        warnings.push_back(fmt::format("{}{} was killed by {}: what was recorded until then is shown.",
+        warnings.push_back(fmt::format("{}{} was killed by {}. The report covers the time until then.",
                                        who.first, count > 1 ? fmt::format(" ({}×)", count) : "",
                                        signal_text(who.second)));
 }
@@ -144,8 +144,8 @@ std::vector<std::string> run_warnings(const Report& report) {
     std::vector<std::string> warnings;
     if (!run.complete)
         warnings.push_back(
-            fmt::format("The recording was cut short after {}: plumb was stopped before the program "
-                        "ended. What was recorded until then is shown.",
+            fmt::format("The recording stopped after {}: plumb was ended before the program. The report covers the time until "
+                        "then.",
                         format_seconds(static_cast<double>(run.wall_ns()) * 1e-9)));
     add_killed(warnings, run);
     add_group(
@@ -154,25 +154,24 @@ std::vector<std::string> run_warnings(const Report& report) {
             return process.has_shim && !process.shim_closed &&
                    !(process.wait_status && WIFSIGNALED(*process.wait_status));
         },
-        "record not closed (killed, or still running when recording ended): what had been recorded is "
-        "shown.");
+        "record not closed (killed, or still running when recording ended). The report covers what was recorded.");
     add_group(
         warnings, run, [](const model::Process& process) { return process.is_static; },
-        "statically linked, so observed from outside only (no allocations, no creation sites of threads).");
+        "statically linked, so recorded from outside only (no allocations, no creation sites of threads).");
     add_group(
         warnings, run, [](const model::Process& process) { return process.is_foreign; },
-        "of another architecture or word size, so observed from outside only.");
+        "of another architecture or word size, so recorded from outside only.");
     add_group(
         warnings, run, [](const model::Process& process) { return process.is_privileged; },
-        "run with raised privileges, where the loader ignores preloads, so observed from outside only.");
+        "run with raised privileges, where the loader ignores preloads, so recorded from outside only.");
     if (!is_without_shim(report))
         add_group(warnings, run, has_lost_preload,
-                  "started without the preload (LD_PRELOAD was replaced or cleared), so observed from outside only "
-                  "(no allocations, no creation sites of threads).");
+                  "started without the preload (LD_PRELOAD was replaced or cleared), so recorded from outside only (no "
+                  "allocations, no creation sites of threads).");
     if (report.samples == 0)
-        warnings.push_back("No time samples were taken: nothing here says on which line the time went.");
+        warnings.push_back("No time samples were taken, so the lines that used the time are not known.");
     else if (report.samples < kFewSamples)
-        warnings.push_back(fmt::format("Only {} were taken: the profile below is a rough guide.",
+        warnings.push_back(fmt::format("Only {} were taken: the profile below is a rough estimate.",
                                        counted(report.samples, "sample", "samples")));
     warnings.insert(warnings.end(), run.notes.begin(), run.notes.end());
     return warnings;
@@ -211,8 +210,8 @@ const char* to_string(Outcome outcome) {
 
 std::string verdict(const Report& report) {
     if (outcome_of(report) == Outcome::too_short)
-        return fmt::format("Too short to judge: {} of CPU time, {}; most diagnoses need {} and {} samples. That "
-                           "nothing was found does not mean that nothing is there.",
+        return fmt::format("Too short to judge: {} of CPU time, {}. Most diagnoses need {} and {} samples, so problems may "
+                           "have been missed.",
                            format_seconds(report.cpu_seconds), counted(report.samples, "time sample", "time samples"),
                            format_seconds(kEnoughCpu_s), kEnoughSamples);
     std::string counts;
@@ -226,11 +225,11 @@ std::string verdict(const Report& report) {
         return fmt::format("{}: {}.", counted(total, "finding", "findings"), counts);
     const std::string seen = list_of_sources(report, model::Evidence::State::ok);
     std::string text = fmt::format(
-        "Nothing out of plumb found{}: {} looked at {}.", report.run->complete ? "" : " in what was recorded",
-        counted(report.looked_for.size(), "diagnosis", "diagnoses"), seen.empty() ? "what there is" : seen);
+        "Nothing out of plumb found{}. {} ran on this evidence: {}.", report.run->complete ? "" : " in what was recorded",
+        counted(report.looked_for.size(), "diagnosis", "diagnoses"), seen.empty() ? "none" : seen);
     const std::string missing = list_of_sources(report, model::Evidence::State::missing);
     if (!missing.empty())
-        text += fmt::format(" Not looked at, for lack of evidence: {}.", missing);
+        text += fmt::format(" Missing evidence: {}.", missing);
     return text;
 }
 

@@ -57,12 +57,12 @@ void put_account(TextCanvas& canvas, const Report& report) {
                  rows);
     std::string besides;
     if (account.idle_s >= kSmallestShare * all_s)
-        besides = fmt::format("{} {} waited for work and {} not in it ({})", account.idle_threads,
-                              account.idle_threads == 1 ? "thread" : "threads", account.idle_threads == 1 ? "is" : "are",
+        besides = fmt::format("not included: {} {} waiting for work ({})", account.idle_threads,
+                              account.idle_threads == 1 ? "thread" : "threads",
                               format_seconds(account.idle_s));
     if (account.handed_over_s >= kSmallestShare * all_s)
-        besides += fmt::format("{}waiting for the run's own threads and processes to end is not in it ({})",
-                               besides.empty() ? "" : "; ", format_seconds(account.handed_over_s));
+        besides += fmt::format("{}waiting for threads and processes of the run to end ({})",
+                               besides.empty() ? "not included: " : ", ", format_seconds(account.handed_over_s));
     if (!besides.empty())
         canvas.paragraph("", 2, {{besides, Ink::faint}});
 }

@@ -124,8 +124,7 @@ void write_trace_events(model::CallPaths& paths, const replay::ReplayOptions& op
     Writer writer(paths, stream);
     replay::visit_timelines(paths.run(), options, [&](const replay::RankTimeline& timeline) { writer.rank(timeline); });
     if (!writer.began())
-        throw Error(fmt::format("{} holds no timeline: the calls of MPI programs are kept one by one when they are recorded with "
-                                "plumb run --timeline",
+        throw Error(fmt::format("{} holds no timeline: plumb run --timeline keeps the MPI calls one by one",
                                 paths.run().directory));
     writer.end();
 }

@@ -171,13 +171,13 @@ std::unique_ptr<ElfImage> ElfResolver::open_image(const Module& module, const st
         return nullptr;
     }
     if (module.build_id.empty() && module.deleted) {
-        notes_.push_back(path + " was deleted or replaced during the run, and carries no build id to tell "
-                                "whether this is the same file" +
+        notes_.push_back(path + " was deleted or replaced during the run, and has no build id to check whether this is the "
+                                "same file" +
                          fallback);
         return nullptr;
     }
     if (module.build_id.empty() && options_.begin_unix_ns && image->modified_ns() > options_.begin_unix_ns)
-        notes_.push_back(path + " was written after the run began, and carries no build id: lines may be wrong");
+        notes_.push_back(path + " was written after the run began, and has no build id: lines may be wrong");
     return image;
 }
 
@@ -363,7 +363,7 @@ std::optional<DataName> ElfResolver::name_by_type(const Module& code, const Data
 SourceMap parse_source_map(const std::string& text) {
     const size_t equals = text.find('=');
     if (equals == std::string::npos || equals == 0)
-        throw Error("--source-map " + text + ": expected OLD=NEW, two paths that files begin with");
+        throw Error("--source-map " + text + ": expected OLD=NEW, two path prefixes");
     return {text.substr(0, equals), text.substr(equals + 1)};
 }
 

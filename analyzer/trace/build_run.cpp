@@ -327,7 +327,7 @@ model::Run build_run(const std::string& directory) {
             }
         }
     if (!facts && files.empty())
-        throw Error(fmt::format("nothing in the run {} can be read: {}", directory, fmt::join(problems, "; ")));
+        throw Error(fmt::format("no file of the run {} can be read: {}", directory, fmt::join(problems, "; ")));
     model::Run run = build_run(files, facts ? &*facts : nullptr);
     run.directory = directory;
     run.notes.insert(run.notes.begin(), problems.begin(), problems.end());

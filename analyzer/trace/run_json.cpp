@@ -40,7 +40,7 @@ std::optional<RunFacts> read_run_json(const std::string& path, std::string& prob
     try {
         const auto source = open_file(path);
         if (source->size() > kMaxBytes) {
-            problem = fmt::format("{} is {} bytes long, which no plumb writes: ignored", path, source->size());
+            problem = fmt::format("{} is {} bytes long, longer than plumb writes it: ignored", path, source->size());
             return std::nullopt;
         }
         text.resize(source->size());
@@ -55,7 +55,7 @@ std::optional<RunFacts> read_run_json(const std::string& path, std::string& prob
 std::optional<RunFacts> parse_run_json(const std::string& text, const std::string& name, std::string& problem) {
     const nlohmann::json root = nlohmann::json::parse(text, nullptr, false);
     if (!root.is_object()) {
-        problem = fmt::format("{} is no valid JSON object: ignored", name);
+        problem = fmt::format("{} is not a valid JSON object: ignored", name);
         return std::nullopt;
     }
     std::string schema, state;

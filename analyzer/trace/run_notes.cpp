@@ -23,7 +23,7 @@ std::string name_of(const model::Process& process) {
 void note_dropped(model::Run& run, const TraceFile& file) {
     const uint64_t dropped = file.header().dropped_records;
     if (dropped != 0)
-        run.notes.push_back(fmt::format("{}: {} record{} found no room{}: their content is missing", file.name(),
+        run.notes.push_back(fmt::format("{}: {} record{} did not fit{}: their content is missing", file.name(),
                                         dropped, dropped == 1 ? "" : "s",
                                         file.header().flags & kFull ? " below the size limit" : ""));
 }
@@ -31,13 +31,13 @@ void note_dropped(model::Run& run, const TraceFile& file) {
 void note_end(model::Run& run, const model::Process& process, uint64_t shim_last_ns) {
     if (!process.has_shim || process.shim_closed)
         return;
-    const std::string last = fmt::format("its own last record is from {:.3f} s", seconds(run, shim_last_ns));
+    const std::string last = fmt::format("its last record is from {:.3f} s", seconds(run, shim_last_ns));
     if (process.wait_status && WIFSIGNALED(*process.wait_status))
         run.notes.push_back(
             fmt::format("{} was killed by signal {}: {}", name_of(process), WTERMSIG(*process.wait_status), last));
     else if (run.complete)
-        run.notes.push_back(fmt::format("{} did not close its record (it was killed, ended without its exit handlers, "
-                                        "or still ran when recording ended): {}",
+        run.notes.push_back(fmt::format("{} did not close its record (it was killed, ended without exit handlers, or still ran "
+                                        "when recording ended): {}",
                                         name_of(process), last));
     else
         run.notes.push_back(fmt::format("{} was killed or still runs: {}", name_of(process), last));
@@ -47,7 +47,7 @@ void note_run(model::Run& run, bool has_run_json, const Skipped& skipped) {
     if (run.notes.size() > kMaxNotes) {
         const size_t more = run.notes.size() - kMaxNotes;
         run.notes.resize(kMaxNotes);
-        run.notes.push_back(fmt::format("{} more notes of this kind are left out", more));
+        run.notes.push_back(fmt::format("{} more notes of this kind are not shown", more));
     }
     if (has_run_json && !run.complete)
         run.notes.push_back(fmt::format("plumb did not finish recording this run (it was killed, or still records): the "
@@ -56,14 +56,13 @@ void note_run(model::Run& run, bool has_run_json, const Skipped& skipped) {
     if (run.processes.empty())
         run.notes.emplace_back("no process was recorded");
     if (skipped.of_unknown_kind != 0)
-        run.notes.push_back(fmt::format("{} records of kinds that this plumb does not know were skipped: a newer plumb "
-                                        "recorded them",
+        run.notes.push_back(fmt::format("{} records of unknown types were skipped: a newer plumb recorded them",
                                         skipped.of_unknown_kind));
     if (skipped.of_unknown_processes != 0)
-        run.notes.push_back(fmt::format("{} records are about processes that nothing else tells of: they were skipped",
+        run.notes.push_back(fmt::format("{} records belong to unknown processes and were skipped",
                                         skipped.of_unknown_processes));
     if (skipped.allowance_exhausted)
-        run.notes.emplace_back("the record repeats itself so much that parts of it were left out to bound memory");
+        run.notes.emplace_back("the record repeats itself too often; parts of it were skipped to bound memory");
 }
 
 } // namespace plumb::trace

@@ -66,8 +66,8 @@ void TraceFile::check_header() {
     if (got < offsetof(FileHeader, header_size))
         refuse(got, "the file ends within its header");
     if (header_.major > kMajor)
-        throw NewerFormat(fmt::format("{} is written in trace format {}.{}, but this plumb knows only {}.{}: read it "
-                                      "with the plumb that recorded it or a newer one",
+        throw NewerFormat(fmt::format("{} has trace format {}.{}, but this plumb reads only {}.{}: use the plumb that recorded "
+                                      "it, or a newer one",
                                       name_, header_.major, header_.minor, kMajor, kMinor));
     if (header_.major != kMajor)
         refuse(offsetof(FileHeader, major),
@@ -134,7 +134,7 @@ void TraceFile::visit(const RawVisitor& visitor) {
         }
     }
     if (more_notes_ != 0)
-        notes_.push_back(fmt::format("{}: {} more places could not be read", name_, more_notes_));
+        notes_.push_back(fmt::format("{}: {} more regions could not be read", name_, more_notes_));
     if (events_ == Events::remembered)
         events_ = Events::passed_over;
     source_.reset();

@@ -24,7 +24,7 @@ void after_seccomp(bool in_force) {
     if (in_force)
         stop_alignment_trap();
     if (in_force)
-        become_confined("the program confined itself with seccomp; it is not recorded from there on");
+        become_confined("the program restricted itself with seccomp; it is not recorded after that");
 }
 
 } // namespace plumb::shim

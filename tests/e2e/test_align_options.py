@@ -76,7 +76,7 @@ class AlignOptions(PlumbTest):
     def test_contradictions(self):
         self.refused("contradict each other", "--align=exact", "--without=align")
         self.refused("--fatal needs --align=exact", "--align=find", "--fatal")
-        self.refused("no code of such a file", "--fatal", "--only-file=no-such-file.c")
+        self.refused("name no such source file", "--fatal", "--only-file=no-such-file.c")
 
     def test_only_file_names_the_code_of_the_file(self):
         """The ranges hold the function's own addresses, by nm, and nothing of the C library's start code."""

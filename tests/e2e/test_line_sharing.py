@@ -127,7 +127,7 @@ class LineSharing(PlumbTest):
         self.assertTrue(finding["subject"]["name"].endswith("total"), finding["subject"])
         self.assertEqual(finding["where"][0]["line"], line_of("// count all"))
         self.assertFalse(finding["evidence"]["is_lock"])
-        self.assertIn("count by itself", finding["advice"][0]["what"])
+        self.assertIn("count in its own variable", finding["advice"][0]["what"])
         self.assertNotIn("padding_bytes", finding["evidence"])
 
     def test_a_mutex_is_the_line_that_takes_it(self):

@@ -72,7 +72,7 @@ class PageSize(PlumbTest):
         allocated = f"walk.h:{line_of('/* allocated */', EXAMPLE)}"
         finding = self.is_named(findings, "allocation", allocated, "/* step */", EXAMPLE, True)
         if setting() == "madvise":
-            self.assertIn("nobody asked", finding["evidence"]["why_small"])
+            self.assertIn("did not request", finding["evidence"]["why_small"])
             self.assertTrue(finding["advice"][0]["command"].startswith("GLIBC_TUNABLES=glibc.malloc.hugetlb=1 plumb run"))
 
     def test_the_cured_are_not_blamed(self):

@@ -44,13 +44,13 @@ class PinTest(PlumbTest):
             self.assertEqual(seen[f"thread {thread}"], relative(thread + 1))
         wrapped = max(0, 11 - len(ALLOWED))
         if wrapped:
-            self.assertIn(f"{wrapped} thread(s) wrapped around", table)
+            self.assertIn(f"{wrapped} thread(s) shared a CPU with another thread", table)
 
     def test_an_attribute_of_the_programs_own_wins(self):
         own = len(ALLOWED) - 1
         seen, table = self.pin(PRINT, "own-attribute", ALLOWED[own], options=("--list", "0"))
         self.assertEqual(seen, {"main": relative(0), "own": relative(own)})
-        self.assertIn("1 thread(s) were created with CPUs of their own", table)
+        self.assertIn("1 thread(s) were created with their own CPU mask", table)
 
     def test_a_mask_that_the_program_sets_later_stays(self):
         own = len(ALLOWED) - 1
@@ -146,7 +146,7 @@ class PinTest(PlumbTest):
         seen, table = self.pin(PROGRAMS / "print_affinity_static", options=("--list", "0"))
         self.assertEqual(seen, {"main": relative(0)})
         self.assertIn("static", table)
-        self.assertIn("the whole process is confined", table)
+        self.assertIn("the whole process is pinned", table)
 
     def test_binding_memory_changes_nothing_else(self):
         for how in ("--bind-memory", "--bind-memory=strict"):

@@ -71,7 +71,7 @@ class Recording(PlumbTest):
         self.assertEqual(done.returncode, 0, done.stderr)
         trace = recorder_trace(self.run_directory)
         self.assertTrue(trace.processes())
-        self.assertIn("lets nobody sample", trace.evidence()["perf-sampling"][1])
+        self.assertIn("does not allow sampling", trace.evidence()["perf-sampling"][1])
 
     @of_times
     def test_children_and_their_children(self):

@@ -85,7 +85,7 @@ class Unrecorded(PlumbTest):
     def test_recorder_without_memory(self):
         done = self.record("sh", "-c", "sleep 0.6; exit 7", check=7,
                            env={**os.environ, "LD_PRELOAD": str(PROGRAMS / "fault_in_recorder.so")})
-        self.assertIn("the recording is not whole", done.stderr)
+        self.assertIn("the recording is incomplete", done.stderr)
 
     def test_stderr_that_cannot_be_written(self):
         for place in (">/dev/full", ">&-", "> >(true)"):
@@ -108,7 +108,7 @@ class Crashes(PlumbTest):
     def test_at_every_stage(self):
         for where, words in (("signalfd", "the program runs unrecorded: plumb crashed with signal"),
                              ("ppoll", "recorder crashed .*rest of the program runs unrecorded"),
-                             ("renameat", "recorder crashed .*the recording is not whole"),
+                             ("renameat", "recorder crashed .*the recording is incomplete"),
                              ("isatty", f"recorded into {self.scratch}/isatty[01], but the report crashed with signal")):
             for how in ({}, {"CRASH_BY": "abort"}):
                 with self.subTest(where=where, how=how):

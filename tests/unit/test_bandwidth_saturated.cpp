@@ -109,7 +109,7 @@ TEST_CASE("eight threads at a roof that three reach: the share of five brings no
     CHECK(real(finding, "roof_bytes_per_second") == Approx(27e9));
     CHECK(real(finding, "one_thread_bytes_per_second") == Approx(10e9));
     CHECK(finding.gain.fraction == Approx(0.5 * (1 - 26.0 / 80)).epsilon(0.02));
-    CHECK_THAT(finding.gain.how, Contains("at most"));
+    CHECK_THAT(finding.gain.how, Contains("upper bound"));
     CHECK(finding.subject.kind == "call-site");
     CHECK(finding.subject.name == "/src/app.c:20");
     REQUIRE_FALSE(finding.where.empty());

@@ -395,7 +395,7 @@ TEST_CASE("a small file cannot make a large model") {
             kept += thread.allowed_cpus.size() * sizeof(int) + thread.name.size();
     }
     CHECK(kept < (100u << 20));
-    CHECK(has_note(run, "left out to bound memory"));
+    CHECK(has_note(run, "skipped to bound memory"));
 }
 
 TEST_CASE("how a process ended that did not close its record") {
@@ -409,7 +409,7 @@ TEST_CASE("how a process ended that did not close its record") {
         gone(node, 42, 4 * kSecond, SIGKILL);
         auto files = open_all({&shim, &node});
         const model::Run run = build_run(files, &facts);
-        CHECK(has_note(run, "process 42 (app) was killed by signal 9: its own last record is from 2.500 s"));
+        CHECK(has_note(run, "process 42 (app) was killed by signal 9: its last record is from 2.500 s"));
     }
     SECTION("not known how") {
         auto files = open_all({&shim, &node});
@@ -436,9 +436,9 @@ TEST_CASE("dropped records, unknown records and orphans are said") {
     sample(node, 5, 5, 0, kSecond);
     auto files = open_all({&node});
     const model::Run run = build_run(files, nullptr);
-    CHECK(has_note(run, "17 records found no room below the size limit"));
-    CHECK(has_note(run, "1 records of kinds that this plumb does not know"));
-    CHECK(has_note(run, "1 records are about processes that nothing else tells of"));
+    CHECK(has_note(run, "17 records did not fit below the size limit"));
+    CHECK(has_note(run, "1 records of unknown types were skipped"));
+    CHECK(has_note(run, "1 records belong to unknown processes"));
     CHECK(has_note(run, "no process was recorded"));
 }
 
@@ -551,7 +551,7 @@ TEST_CASE("run directories that are none, empty, partly unreadable or of a newer
     }
     SECTION("damaged run.json alone") {
         write("run.json", "{\"schema\": ");
-        CHECK_THROWS_WITH(build_run(directory), Contains("nothing in the run") && Contains("no valid JSON"));
+        CHECK_THROWS_WITH(build_run(directory), Contains("no file of the run") && Contains("not a valid JSON"));
     }
     SECTION("members of other kinds than expected") {
         write("run.json",

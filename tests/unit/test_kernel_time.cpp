@@ -65,7 +65,7 @@ TEST_CASE("wrappers of system calls") {
     CHECK(system_call_of_wrapper("") == "");
 }
 
-TEST_CASE("accesses that the kernel carries out") {
+TEST_CASE("accesses that the kernel emulates") {
     SyntheticRun made = program(); // 4 s on one CPU
     SECTION("counted by the kernel") {
         made.run.hosts[0].event_counts = {{"alignment-faults", 100, 800'000}, {"page-faults", 100, 1'000'000}};

@@ -320,7 +320,7 @@ TEST_CASE("memory that a node full of cached files had no room for") {
     const Finding finding = scene.diagnose("page-cache-spill").at(0);
     CHECK(std::get<int64_t>(finding.evidence.at("allocated_elsewhere_page_count")) == 500);
     CHECK(std::get<int64_t>(finding.evidence.at("migrated_page_count")) == 7);
-    CHECK(text(finding, "second_witness").starts_with("500 pages allocated on another node than wanted"));
+    CHECK(text(finding, "second_witness").starts_with("500 pages allocated on another node than requested"));
     CHECK(finding.subject.kind == "node");
     CHECK(finding.subject.name == "0");
     CHECK(std::get<double>(finding.evidence.at("spilled_fraction")) == Approx(0.75));

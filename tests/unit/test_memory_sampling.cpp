@@ -161,7 +161,7 @@ TEST_CASE("pages of a process that has ended are not known") {
     const auto& evidence = run.evidence.back();
     CHECK(evidence.source == "numa");
     CHECK(evidence.state == model::Evidence::State::missing);
-    CHECK(evidence.why.find("had ended") != std::string::npos);
+    CHECK(evidence.why.find("that ended") != std::string::npos);
 }
 
 TEST_CASE("memory that was given back before the kernel was asked is not known, and what came there later is not blamed") {
@@ -213,7 +213,7 @@ TEST_CASE("more accesses than can be asked about are counted, not kept") {
     CHECK(parts.memory->located() < kMany);
     const uint64_t located = parts.memory->located();
     const model::Run run = parts.run();
-    CHECK(run.evidence.back().why.find(std::to_string(kMany - located) + " came faster") != std::string::npos);
+    CHECK(run.evidence.back().why.find(std::to_string(kMany - located) + " arrived faster") != std::string::npos);
 }
 
 TEST_CASE("mappings of every kind are known for what they are") {

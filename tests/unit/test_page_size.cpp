@@ -494,7 +494,7 @@ TEST_CASE("the array, the line, the reason and what huge pages gain") {
     CHECK(number(finding, "footprint_bytes") == kAreaBytes);
     CHECK(std::get<double>(finding.evidence.at("huge_page_fraction")) == Approx(0));
     CHECK_THAT(finding.title, Contains("`molecules` scatter over 512 MiB on small pages"));
-    CHECK_THAT(text(finding, "why_small"), Contains("set to madvise") && Contains("nobody asked"));
+    CHECK_THAT(text(finding, "why_small"), Contains("set to madvise") && Contains("did not request"));
     CHECK_THAT(finding.advice.at(0).what, Contains("Ask for huge pages")); // a variable comes from no allocator
 }
 
@@ -522,7 +522,7 @@ TEST_CASE("why the pages are small") {
     scatter.eligible = scatter.advised = true;
     scatter.huge_bytes = kAreaBytes / 2;
     scatter.small_ns /= 2;
-    CHECK_THAT(why(), Contains("had given 50 %") && Contains("khugepaged"));
+    CHECK_THAT(why(), Contains("only 50 % of the memory had them") && Contains("khugepaged"));
     CHECK_THAT(made.diagnose("page-size").at(0).title, Contains("512 MiB, 50 % of them on small pages"));
     scatter.eligible = scatter.advised = false;
     settings.enabled = "never";

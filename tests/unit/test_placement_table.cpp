@@ -74,8 +74,8 @@ TEST_CASE("what was applied, refused, shared, kept and skipped is said") {
         CHECK_THAT(text, Catch::Contains("101  solver, the last of 3 in turn, REFUSED: Invalid argument\n"));
         CHECK_THAT(text, Catch::Contains("0 (round 2)     0"));
         CHECK_THAT(text, Catch::Contains("memory not bound: Operation not permitted"));
-        CHECK_THAT(text, Catch::Contains("1 thread(s) wrapped around"));
-        CHECK_THAT(text, Catch::Contains("4 thread(s) were created with CPUs of their own"));
+        CHECK_THAT(text, Catch::Contains("1 thread(s) shared a CPU"));
+        CHECK_THAT(text, Catch::Contains("4 thread(s) were created with their own CPU mask"));
         CHECK_THAT(text, Catch::Contains("6 helper thread(s)"));
         munmap(table, sizeof *table);
     }

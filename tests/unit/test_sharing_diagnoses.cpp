@@ -125,7 +125,7 @@ TEST_CASE("true sharing: other advice, another calibration") {
     CHECK(finding.cost.how == "estimated");
     CHECK(std::get<bool>(finding.evidence.at("is_lock")) == false);
     CHECK(finding.evidence.count("padding_bytes") == 0);
-    CHECK_THAT(finding.advice[0].what, Contains("Let each thread count by itself"));
+    CHECK_THAT(finding.advice[0].what, Contains("Let each thread count in its own variable"));
     CHECK_THAT(texts(finding, "accesses")[0], Contains("updated with a lock prefix") && Contains("by 2 threads"));
 }
 

@@ -30,7 +30,7 @@ TEST_CASE("a sweep ends when the cache does not give way, and leaves nodes alone
     CHECK(swept[0].node == 0);
     CHECK(swept[0].file_bytes_before == 3000 * kMebibyte);
     CHECK(swept[0].free_bytes_after == 10 * kMebibyte);
-    CHECK(sweep_words(swept) == "node 0: 0 MiB of cached files gave way, 3000 MiB stayed, 10 MiB are free");
+    CHECK(sweep_words(swept) == "node 0: 0 MiB of cached files were dropped, 3000 MiB stayed, 10 MiB are free");
 }
 
 TEST_CASE("a sweep keeps its limits on a real machine, and holds nothing afterwards") {
@@ -38,5 +38,5 @@ TEST_CASE("a sweep keeps its limits on a real machine, and holds nothing afterwa
     CHECK(!swept.empty());
     CHECK(sweep_words({}).empty());
     CHECK(sweep_words({{0, 812 * kMebibyte, 12 * kMebibyte, 0, 900 * kMebibyte}}) ==
-          "node 0: 800 MiB of cached files gave way, 12 MiB stayed, 900 MiB are free");
+          "node 0: 800 MiB of cached files were dropped, 12 MiB stayed, 900 MiB are free");
 }

@@ -107,7 +107,7 @@ TEST_CASE("words for accesses and objects") {
     record.member = "weight";
     record.member_offset = 5;
     CHECK(object_words(record) == "struct record member weight (offset 5) in the block allocated at io.c:12");
-    CHECK(object_words({}) == "memory without a name");
+    CHECK(object_words({}) == "unnamed memory");
     CHECK(grouped(0) == "0");
     CHECK(grouped(999) == "999");
     CHECK(grouped(1'000'000) == "1,000,000");

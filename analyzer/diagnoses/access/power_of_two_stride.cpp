@@ -126,7 +126,7 @@ class PowerOfTwoStride : public Diagnosis {
                         fmt::format("the same walk, timed on this machine: {:.2f} ns an access as it is, {:.2f} ns with "
                                     "rows one cache line longer", walk.seen_ns, walk.padded_ns)};
         const TouchedData& data = object.data;
-        const std::string name = data.name.empty()     ? "Memory without a name"
+        const std::string name = data.name.empty()     ? "Unnamed memory"
                                  : data.kind == TouchedData::Kind::allocation
                                      ? "The memory allocated at " + data.name
                                  : data.member.empty() ? "Array " + data.name

@@ -25,10 +25,10 @@ struct Cure {
 };
 const Cure kCures[] = {
     {"/blas/libblas.so", "Use an optimised BLAS",
-     "this is the reference BLAS, plain loops; OpenBLAS, BLIS and MKL have the same interface (Debian: "
+     "this is the reference BLAS, written as plain loops; OpenBLAS, BLIS and MKL have the same interface (Debian: "
      "update-alternatives --config libblas.so.3-x86_64-linux-gnu)", "libopenblas.so.0"},
     {"/lapack/liblapack.so", "Use an optimised LAPACK",
-     "this is the reference LAPACK; OpenBLAS and MKL bring a faster one with the same interface", "libopenblas.so.0"},
+     "this is the reference LAPACK; OpenBLAS and MKL contain a faster one with the same interface", "libopenblas.so.0"},
 };
 
 struct LibraryTime {
@@ -93,8 +93,8 @@ class LibraryTimeDiagnosis : public Diagnosis {
         finding.cost.fraction = finding.cost.seconds / totals.wall_s;
         finding.cost.how = "measured";
         finding.where = library.lines.heaviest(5);
-        finding.title = fmt::format("{:.0f} % of the CPU time is spent inside {}", 100 * share, name);
-        finding.gain = {0, "where the time goes, not a loss: what another library would take is not known"};
+        finding.title = fmt::format("{} takes {:.0f} % of the CPU time", name, 100 * share);
+        finding.gain = {0, "this is where the time goes, not a loss; the time that another library would take is not known"};
         finding.subject.kind = "library";
         finding.subject.name = name;
         finding.subject.details["path"] = library.path;
@@ -103,15 +103,15 @@ class LibraryTimeDiagnosis : public Diagnosis {
         finding.evidence["sample_count"] = static_cast<int64_t>(library.hits);
         for (const Cure& cure : kCures)
             if (library.path.find(cure.path_part) != std::string::npos) {
-                finding.gain = {finding.cost.fraction / 2, "a guess: optimised versions are at least twice as fast"};
+                finding.gain = {finding.cost.fraction / 2, "assumed: optimised versions are at least twice as fast"};
                 finding.advice.push_back({cure.what, cure.how, "launch",
                     input.run.command.empty()
                         ? std::string()
                         : fmt::format("LD_PRELOAD={} plumb run -- {}", cure.preload, shell_line(input.run.command))});
             }
         if (finding.advice.empty())
-            finding.advice.push_back({"Look at who calls it, and how",
-                "fewer or larger calls, another library with the same function, or its faster build options", "code", ""});
+            finding.advice.push_back({"Check who calls it, and how",
+                "fewer or larger calls, another library for the same task, or faster build options may help", "code", ""});
         return finding;
     }
 };

@@ -60,7 +60,7 @@ std::string object_words(const TouchedData& data) {
     case Kind::unknown:
         break;
     }
-    return "memory without a name";
+    return "unnamed memory";
 }
 
 std::string grouped(uint64_t count) {

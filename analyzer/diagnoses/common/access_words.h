@@ -17,7 +17,7 @@ std::string access_words(const model::AccessKind& kind, bool many = false);
 const char* access_preposition(const model::AccessKind& kind);
 
 // "common block /pair/ member x (offset 4)", "variable table (offset 12)", "member weight (offset 5) of struct record
-// in the block allocated at io.c:12", "the block allocated at io.c:12 (offset 3)", "memory without a name".
+// in the block allocated at io.c:12", "the block allocated at io.c:12 (offset 3)", "unnamed memory".
 std::string object_words(const TouchedData& data);
 
 std::string grouped(uint64_t count); // "1,000,000"

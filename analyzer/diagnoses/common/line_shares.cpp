@@ -70,11 +70,10 @@ void note_unplaced(const LineShares& lines, const model::Run& run, Finding& find
         return;
     finding.evidence["without_caller_fraction"] = lines.unplaced_fraction();
     if (lines.unplaced_fraction() >= kAdviseUnplaced)
-        finding.advice.push_back({"Let the callers be found",
-            "the stacks of most of these samples do not lead to a line of the program: code without call-frame "
-            "information (a generated program, a stripped .eh_frame) is on the way, or a deeper stack than is copied, or "
-            "the run was recorded with --call-graph=fp or none; a program built with -fno-omit-frame-pointer can "
-            "be followed by its frame pointers", "launch", plumb_run_line(run, "--call-graph=fp")});
+        finding.advice.push_back({"Make the callers traceable",
+            "most of these samples have no stack that leads to a line of the program: it passes code without call-frame "
+            "information (generated code, a stripped .eh_frame), it is deeper than the copied part, or the run used "
+            "--call-graph=fp or none; a build with -fno-omit-frame-pointer can be unwound by frame pointers", "launch", plumb_run_line(run, "--call-graph=fp")});
 }
 
 std::string place_name(const Location& location) {

@@ -76,7 +76,7 @@ const NamedMemory* MemoryNames::block_at(uint64_t address, uint64_t first_ns, ui
         memory.by_allocator = found->by_allocator;
         const model::SourceFrame frame =
             found->path ? paths_.user_frame(process_, found->path) : model::SourceFrame{};
-        memory.name = frame.module.empty() ? "an unknown place"
+        memory.name = frame.module.empty() ? "an unknown line"
                                            : place_name({.file = frame.file, .function = frame.function,
                                                          .module = frame.module, .line = frame.line, .share = 0,
                                                          .inlined_from = ""});
@@ -119,7 +119,7 @@ const NamedMemory& MemoryNames::of_area(uint32_t index) {
         return named->second;
     NamedMemory& memory = named->second;
     if (index >= memory_.areas.size()) {
-        memory.name = "memory of an unknown mapping";
+        memory.name = "memory in an unknown mapping";
         return memory;
     }
     const model::MemoryArea& area = memory_.areas[index];

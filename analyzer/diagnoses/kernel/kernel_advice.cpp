@@ -23,20 +23,21 @@ const Rule kRules[] = {
     {{"fsync", "fdatasync", "msync", "sync_file_range"},
      "Synchronise less often", "one call for a batch of changes: a transaction around many inserts", "code"},
     {{"futex"}, "Wait less for one another",
-     "threads sleep and wake in locks and condition variables: hold locks for shorter, split them, hand over larger "
+     "threads sleep and wake in locks and condition variables: hold locks for a shorter time, split them, or hand over larger "
      "pieces of work", "code"},
     {{"sched_yield"}, "Do not spin with sched_yield", "wait on a condition variable, a futex or a semaphore", "code"},
     {{"nanosleep", "clock_nanosleep", "usleep", "poll", "select", "epoll_wait", "ppoll", "pselect", "epoll_pwait"},
-     "Poll less often", "wait for the event with a longer timeout instead of asking again and again", "code"},
+     "Poll less often", "wait for the event with a longer timeout instead of checking repeatedly", "code"},
     {kMemoryCalls,
      "Keep memory instead of giving it back",
-     "reuse large buffers, or raise the thresholds of what manages them, so that memory is not returned at once", "launch"},
+     "reuse large buffers, or raise the thresholds of the allocator, so that it does not return memory at once", "launch"},
     {{"open", "openat", "close", "stat", "fstat", "lstat", "fstatat", "statx", "access", "faccessat", "readlink",
       "getdents"},
-     "Touch fewer files", "open once and keep it; shorten search paths; one archive instead of many small files", "code"},
+     "Touch fewer files", "open files once and keep them open; shorten search paths; use one archive instead of many small "
+                          "files", "code"},
     {{"clock_gettime", "gettimeofday", "times", "getrusage", "time"},
      "Ask for the time less often",
-     "a clock that needs the kernel costs 10 times more than the vDSO's: see the current clocksource under "
+     "a clock that needs a system call costs about 10 times as much as one of the vDSO: check the current clocksource under "
      "/sys/devices/system/clocksource", "system"},
     {{"clone", "clone3", "fork", "vfork", "execve", "exit", "wait4", "waitid", "waitpid", "posix_spawn", "exit_group"},
      "Start fewer processes and threads", "keep workers in a pool; call a library instead of a program", "code"},
@@ -51,23 +52,24 @@ std::string tuned(const std::string& command) {
 std::vector<Advice> fault_advice(const std::string& command, FaultSource faults) {
     if (faults == FaultSource::process_starts)
         return {{"Start fewer processes",
-                 "each takes its page faults for its code and its first data, however short it lives: let one do the work of "
-                 "many, keep workers, call a library instead of a program", "code", ""}};
+                 "each process takes page faults for its code and its first data, however short it lives: let one process do "
+                 "the work of many, keep workers, or call a library instead of a program", "code", ""}};
     std::vector<Advice> advice = {{"Reuse memory instead of asking for fresh pages",
-                                   "each page costs a fault at its first touch: keep large buffers, do not allocate and free "
-                                   "them in every round", "code", ""}};
+                                   "the first touch of each page costs a fault: keep large buffers instead of allocating and "
+                                   "freeing them in every iteration", "code", ""}};
     if (faults == FaultSource::own_mappings) {
-        advice.push_back({"Let what manages the memory keep it",
-                          "malloc gave out less than half of this memory: the program or its run-time system maps it itself, and "
-                          "its own settings say when it is touched first and how long it is kept (Java: -Xms as large as "
-                          "-Xmx, -XX:+AlwaysPreTouch)", "launch", ""});
+        advice.push_back({"Configure the memory manager to keep memory",
+                          "malloc allocated less than half of this memory: the program or its run-time system maps it "
+                          "directly, and its settings decide when it is first touched and how long it is kept (Java: -Xms as "
+                          "large as -Xmx, -XX:+AlwaysPreTouch)", "launch", ""});
         advice.push_back({"Use huge pages",
-                          "one fault for 2 MiB instead of 512: by such a setting (Java: -XX:+UseTransparentHugePages), or for all "
-                          "programs in /sys/kernel/mm/transparent_hugepage/enabled", "launch", ""});
+                          "a huge page takes one fault for 2 MiB instead of 512: use such a setting (Java: "
+                          "-XX:+UseTransparentHugePages), or switch them on for all programs in "
+                          "/sys/kernel/mm/transparent_hugepage/enabled", "launch", ""});
     } else {
-        advice.push_back({"Let the allocator keep freed memory", "larger thresholds: free() then returns nothing to the kernel",
+        advice.push_back({"Let the allocator keep freed memory", "with larger thresholds free() returns nothing to the kernel",
                           "launch", tuned(command)});
-        advice.push_back({"Use huge pages", "one fault for 2 MiB instead of 512: transparent huge pages for the whole heap",
+        advice.push_back({"Use huge pages", "transparent huge pages for the whole heap take one fault for 2 MiB instead of 512",
                           "launch", command.empty() ? command : "GLIBC_TUNABLES=glibc.malloc.hugetlb=1 plumb run -- " + command});
     }
     return advice;
@@ -86,18 +88,18 @@ std::vector<Advice> kernel_advice(const KernelCause& cause, const std::string& c
     if (cause.kind == KernelCause::Kind::page_fault)
         return fault_advice(command, faults);
     if (cause.of_mpi)
-        return {{"See what the ranks wait for",
-                 "an MPI library polls while its rank waits, and yields the CPU where ranks share it; it reads and maps files when "
-                 "it starts: none of that is the program's to change", "code", ""}};
+        return {{"Check what the ranks wait for",
+                 "an MPI library polls while its rank waits, yields the CPU where ranks share it, and reads and maps files "
+                 "when it starts; the program cannot change that", "code", ""}};
     if (cause.kind == KernelCause::Kind::interrupt)
-        return {{"Find the device", "see which lines of /proc/interrupts grow; move its interrupts to CPUs that the run "
-                 "does not use (/proc/irq/N/smp_affinity_list)", "system", ""}};
+        return {{"Find the device", "check which lines of /proc/interrupts grow; move these interrupts to CPUs that the run "
+                                    "does not use (/proc/irq/N/smp_affinity_list)", "system", ""}};
     for (const Rule& rule : kRules)
         if (std::any_of(rule.calls.begin(), rule.calls.end(), [&](const char* call) { return cause.name == call; }))
             return {{rule.what, rule.how, rule.applies,
                      std::string(rule.applies) == "launch" && faults != FaultSource::own_mappings ? tuned(command)
                                                                                                    : std::string()}};
-    return {{"Call it less often", "see the lines above for who calls it", "code", ""}};
+    return {{"Call it less often", "the lines above call it", "code", ""}};
 }
 
 } // namespace plumb

@@ -76,7 +76,7 @@ KernelCause from_kernel_frames(const std::vector<std::string_view>& outermost_fi
         if (const std::string_view call = system_call_of_kernel(function); !call.empty())
             return {KernelCause::Kind::system_call, std::string(tidy_call(call))};
         if (is_alignment_fault(function))
-            return {KernelCause::Kind::alignment_fault, "unaligned accesses that the kernel carries out"};
+            return {KernelCause::Kind::alignment_fault, "unaligned accesses that the kernel emulates"};
         if (is_alignment_trap(function))
             return plumb_itself();
         if (is_fault(function))

@@ -141,9 +141,9 @@ class KernelTime : public Diagnosis {
         if (!finding.where.empty())
             finding.title += ", most of all from " + place_name(finding.where[0]);
         if (entry.cause.of_mpi) // ranks that wait in MPI poll and yield, which costs nobody time that others could use
-            finding.gain = {0, "none by itself: what ranks wait for is reported with MPI"};
+            finding.gain = {0, "not by itself: the MPI findings report what ranks wait for"};
         else
-            finding.gain = {finding.cost.fraction, "upper bound: all of it; the data that must be moved stays to be moved",
+            finding.gain = {finding.cost.fraction, "upper bound: all of it, although the data must still be moved",
                             finding.cost.fraction * certain_part(input.run, entry)};
         finding.subject.kind = "call-site";
         finding.subject.name = finding.where.empty() ? entry.cause.name : place_name(finding.where[0]);
@@ -187,7 +187,7 @@ class KernelTime : public Diagnosis {
         finding.cost.seconds = totals.wall_of_share(share);
         finding.cost.fraction = finding.cost.seconds / totals.wall_s;
         finding.cost.how = "measured";
-        finding.title = fmt::format("{:.0f} % of the CPU time is the kernel's; what for was not sampled", 100 * share);
+        finding.title = fmt::format("The kernel takes {:.0f} % of the CPU time; its cause was not sampled", 100 * share);
         finding.gain = {finding.cost.fraction, "upper bound: all of it"};
         finding.subject.kind = "call-site";
         finding.subject.name = "kernel";
@@ -196,7 +196,7 @@ class KernelTime : public Diagnosis {
         finding.evidence["page_faults_at_most_fraction"] = faults_share;
         add_counts(totals, finding);
         finding.advice.push_back({"Let plumb sample the kernel",
-            "then the report says which system call or page fault, and from which line", "system",
+            "the report then names the system call or page fault, and the line that causes it", "system",
             "sudo sysctl kernel.perf_event_paranoid=1"});
         return {finding};
     }

@@ -155,9 +155,9 @@ class BandwidthSaturated : public Diagnosis {
         finding.confidence = confidence_above(full.saturated.size(), full.bursts, kLeastSaturated);
         finding.gain = gain_of(full, std::min(1.0, totals.wall_of_share(share) / totals.wall_s));
         if (finding.gain.fraction < finding.cost.fraction)
-            finding.gain = {finding.cost.fraction, "the CPU time of the threads that move nothing more", std::nullopt};
+            finding.gain = {finding.cost.fraction, "the CPU time of the threads that add no bandwidth", std::nullopt};
         finding.gain.at_least = finding.cost.fraction;
-        finding.title = fmt::format("{} threads move {} through memory, all it can; {} would do as well", full.threads,
+        finding.title = fmt::format("{} threads use all memory bandwidth, {}; {} would be enough", full.threads,
                                     gigabytes(full.bytes_per_s), full.enough == 1 ? "one thread" :
                                     fmt::format("{} of them", full.enough));
         finding.subject.kind = "call-site";
@@ -171,10 +171,10 @@ class BandwidthSaturated : public Diagnosis {
     static Gain gain_of(const Saturation& full, double fraction) {
         const double alone = roof_at(*full.roof, 1), wanted = alone * full.threads;
         if (alone <= 0 || wanted <= full.bytes_per_s)
-            return {0, "not known: one thread alone moves no more here"};
+            return {0, "not known: one thread alone does not move more here"};
         return {fraction * (1 - full.bytes_per_s / wanted),
-                fmt::format("at most, if each of the {} threads moved the {} that one moves alone: from the caches, or on more "
-                            "memory nodes", full.threads, gigabytes(alone))};
+                fmt::format("upper bound: each of the {} threads moves the {} that one thread alone moves, from the caches or "
+                            "on more NUMA nodes", full.threads, gigabytes(alone))};
     }
 
     static std::vector<Array> arrays_of(const Saturation& full, model::CallPaths& paths) {
@@ -244,9 +244,9 @@ class BandwidthSaturated : public Diagnosis {
     static void add_advice(const Saturation& full, const model::Run& run, Finding& finding) {
         const uint32_t used = nodes_at(*full.roof, full.threads), all = memory_nodes(*full.use->host);
         if (used < all)
-            finding.advice.push_back({fmt::format("Spread the threads over all {} memory nodes", all),
-                                      fmt::format("they run on {}; each node has a path to memory of its own. Arrays have to be "
-                                                  "first touched by the threads that use them", used == 1 ? "one" :
+            finding.advice.push_back({fmt::format("Spread the threads over all {} NUMA nodes", all),
+                                      fmt::format("they run on {}; each node has its own path to memory. The threads that use "
+                                                  "an array have to touch it first", used == 1 ? "one" :
                                                   fmt::format("{}", used)),
                                       "launch", plumb_run_line(run, "--pin=scatter")});
         const std::string command =
@@ -254,16 +254,16 @@ class BandwidthSaturated : public Diagnosis {
                 ? fmt::format("OMP_NUM_THREADS={} ", full.enough) + plumb_run_line(run, "--pin=scatter")
                 : "";
         finding.advice.push_back(
-            {fmt::format("Use {} thread{}{} for {}, and the other CPUs for something else", full.enough,
+            {fmt::format("Use {} thread{}{} for {}, and the other CPUs for other work", full.enough,
                          full.enough == 1 ? "" : "s", used > 1 ? fmt::format(" ({} a memory node)", (full.enough + used - 1) / used)
                                                               : "",
                          full.loops.size() == 1 ? "this loop" : "these loops"),
-             "they move as much; loops that compute on data from the caches may need all threads all the same", "launch",
+             "they move as much; loops that compute on cached data may still need all threads", "launch",
              command});
         finding.advice.push_back(
-            {"Move fewer bytes", "fuse loops that go through the same arrays one after another; do all work on a block that fits "
-                                 "into the caches before the next one; single precision or smaller indexes where they are "
-                                 "enough; leave out arrays that can be computed again", "code", ""});
+            {"Move fewer bytes", "fuse consecutive loops over the same arrays; finish all work on a block that fits into the "
+                                 "caches before the next block; use single precision or smaller indexes where they are enough; "
+                                 "recompute values instead of storing them", "code", ""});
         double all_bytes = 0, saved = 0;
         for (const LoopUse* use : full.loops)
             for (const model::MemoryStream& stream : use->loop->streams) {
@@ -273,10 +273,11 @@ class BandwidthSaturated : public Diagnosis {
             }
         if (saved > 0.05 * all_bytes)
             finding.advice.push_back(
-                {"Store past the caches",
-                 fmt::format("lines that are only overwritten are read first: up to {:.0f} % of the bytes. Non-temporal stores "
-                             "save that: #pragma omp simd nontemporal(array), -qopt-streaming-stores=always (Intel), "
-                             "_mm_stream_pd; not where the data is used again soon", 100 * saved / all_bytes),
+                {"Use non-temporal stores",
+                 fmt::format("a normal store reads the line first, even if all of it is overwritten: up to {:.0f} % of the "
+                             "bytes. Non-temporal stores save that: #pragma omp simd nontemporal(array), "
+                             "-qopt-streaming-stores=always (Intel), _mm_stream_pd; do not use them where the data is read "
+                             "again soon", 100 * saved / all_bytes),
                  "code", ""});
     }
 };

@@ -37,7 +37,7 @@ void add_kernel_numa_counters(const model::Host* host, Finding& finding) {
     evidence["allocated_for_other_nodes_page_count"] = static_cast<int64_t>(witness.other_node_pages);
     evidence["migrated_page_count"] = static_cast<int64_t>(witness.migrated_pages);
     evidence["second_witness"] = fmt::format(
-        "{} pages allocated on another node than wanted (numastat, vmstat: of all programs on the machine while it ran)",
+        "{} pages allocated on another node than requested (numastat, vmstat: all programs on the machine during the run)",
         witness.elsewhere_pages);
 }
 

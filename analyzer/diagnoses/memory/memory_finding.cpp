@@ -99,8 +99,8 @@ std::optional<Finding> memory_finding(const DiagnosisInput& input, const MemoryC
         return std::nullopt;
     finding.gain = {finding.cost.fraction,
                     bound ? "upper bound: the remote accesses would take no time at all"
-                          : "the remote accesses would take as long as local ones, by the distances that the firmware "
-                            "tells (half as much again where it tells none)"};
+                          : "estimated for remote accesses as fast as local ones, by the node distances of the firmware (1.5 "
+                            "if it has none)"};
     const MemoryObject& heaviest = *one.objects.front();
     finding.where = heaviest.remote_lines.heaviest(kMostPlaces);
     const NamedMemory& memory = heaviest.memory;

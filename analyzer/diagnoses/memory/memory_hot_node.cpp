@@ -1,6 +1,7 @@
 // Memory of one node that threads of several nodes share: all of them wait for the one memory controller, and adding
 // threads makes it worse. What is only read can be copied; what is written can at least be spread.
 #include "diagnoses/common/launch_command.h"
+#include "diagnoses/common/sentence.h"
 #include "diagnoses/memory/memory_finding.h"
 #include "diagnoses/registry.h"
 
@@ -23,10 +24,11 @@ class MemoryHotNode : public Diagnosis {
             if (auto finding = memory_finding(input, one, id(), true)) {
                 const bool read_only = one.verdict.read_only;
                 finding->title =
-                    fmt::format("{} lies on node {} and is {} by threads of {}", one.objects.front()->memory.words(),
-                                one.verdict.home, read_only ? "read" : "read and written", remote_user_nodes(one));
+                    fmt::format("{} lies on node {} and is {} by threads of {}",
+                                capitalised(one.objects.front()->memory.words()), one.verdict.home,
+                                read_only ? "read" : "read and written", remote_user_nodes(one));
                 if (const auto touched = touched_at(input, *one.objects.front()))
-                    finding->title += ", because it was touched first at " + place_name(*touched);
+                    finding->title += ", because it was first touched at " + place_name(*touched);
                 finding->evidence["read_only"] = read_only;
                 if (read_only)
                     finding->advice.push_back(copy_it());
@@ -40,15 +42,14 @@ class MemoryHotNode : public Diagnosis {
   private:
     static Advice copy_it() {
         return {"Give each thread, or each node, a copy of its own",
-                "make the copy once, before the loop, in memory that the thread which reads it allocates and writes first "
-                "(OpenMP: threadprivate with copyin); a private copy made anew in each iteration reads the one node "
-                "again every time",
+                "make the copy once, before the loop, in memory that the reading thread allocates and touches first (OpenMP: "
+                "threadprivate with copyin); a private copy made in every iteration would read the one node every time",
                 "code", ""};
     }
     static Advice spread_it(const model::Run& run) {
         return {"Spread its pages over all nodes",
-                "every node then serves a part of the accesses; the command does it to all memory of the program, "
-                "numa_alloc_interleaved() or mbind() to this object alone",
+                "every node then serves a part of the accesses; the command spreads all memory of the program, "
+                "numa_alloc_interleaved() or mbind() only this object",
                 "launch", run.command.empty() ? "" : "numactl --interleave=all " + shell_line(run.command)};
     }
 };

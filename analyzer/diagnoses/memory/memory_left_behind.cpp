@@ -1,6 +1,7 @@
 // A thread that touched its memory on one node and was then moved to another by the scheduler: it reads what it left
 // behind from then on.
 #include "diagnoses/common/launch_command.h"
+#include "diagnoses/common/sentence.h"
 #include "diagnoses/memory/memory_finding.h"
 #include "diagnoses/registry.h"
 
@@ -19,10 +20,11 @@ class MemoryLeftBehind : public Diagnosis {
         for (const MemoryCase& one : memory_cases(input, MemoryCause::left_behind))
             if (auto finding = memory_finding(input, one, id(), false)) {
                 finding->title = fmt::format("{} stayed on node {} when its threads were moved to {}",
-                                             one.objects.front()->memory.words(), one.verdict.home,
+                                             capitalised(one.objects.front()->memory.words()), one.verdict.home,
                                              remote_user_nodes(one));
                 finding->advice.push_back({"Keep each thread on its CPU from the beginning",
-                                           "memory stays where it was touched first, so the thread has to stay as well",
+                                           "memory stays on the node where it was first touched, so the thread has to stay "
+                                           "there as well",
                                            "launch", plumb_run_line(input.run, "--pin=scatter --bind-memory")});
                 finding->advice.push_back({"Or move the memory after the thread",
                                            "migratepages PID OLD NEW, or automatic NUMA balancing (sysctl "

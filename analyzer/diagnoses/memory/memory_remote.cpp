@@ -1,5 +1,6 @@
 // Remote memory whose cause the evidence does not tell: neither who shares it, nor who touched it, nor who moved.
 #include "diagnoses/common/launch_command.h"
+#include "diagnoses/common/sentence.h"
 #include "diagnoses/memory/kernel_numa_counters.h"
 #include "diagnoses/memory/memory_finding.h"
 #include "diagnoses/registry.h"
@@ -18,12 +19,12 @@ class MemoryRemote : public Diagnosis {
         std::vector<Finding> findings;
         for (const MemoryCase& one : memory_cases(input, MemoryCause::other))
             if (auto finding = memory_finding(input, one, id(), false)) {
-                finding->title = fmt::format(
-                    "{:.0f} % of the time in accesses to {} goes to other nodes than the thread's own",
-                    one.seconds > 0 ? 100 * one.remote_s / one.seconds : 0, one.objects.front()->memory.words());
+                finding->title = fmt::format("{} is accessed from other nodes: {:.0f} % of the access time is remote",
+                                             capitalised(one.objects.front()->memory.words()),
+                                             one.seconds > 0 ? 100 * one.remote_s / one.seconds : 0);
                 add_kernel_numa_counters(host_of(input.run, input.run.processes[one.objects.front()->process]), *finding);
                 finding->advice.push_back({"Keep threads and their memory together",
-                                           "each thread stays on its CPU, and what it touches is put on that CPU's node",
+                                           "pin each thread to a CPU, and allocate what it touches on that CPU's node",
                                            "launch", plumb_run_line(input.run, "--pin=scatter --bind-memory")});
                 findings.push_back(std::move(*finding));
             }

@@ -204,8 +204,8 @@ class MemorySpacing : public Diagnosis {
             finding.advice.push_back(ask_the_launcher(job));
         if (job.confined > 0 && job.spacing.cpus_needed == 0)
             finding.advice.push_back({"Remove what binds them to their CPUs now",
-                                      fmt::format("{} of the processes may use a part of the run's CPUs only, and keep "
-                                                  "to it: look for taskset, numactl or a launcher's binding option",
+                                      fmt::format("{} of the processes may use only a part of the run's CPUs: look for "
+                                                  "taskset, numactl or a launcher's binding option",
                                                   job.confined),
                                       "launch", ""});
     }
@@ -224,19 +224,19 @@ class MemorySpacing : public Diagnosis {
                 ? fmt::format("thread t of {} r on relative CPU {}*({}r+t)", job.ranks ? "rank" : "process", distance,
                               job.threads_each)
                 : fmt::format("{} n on relative CPU {}n", job.unit(false), distance);
-        std::string how = fmt::format("{}, its memory on that CPU's node: this takes {} of the {} CPUs that the run may use; "
-                                      "plumb pin --spread {} --bind-memory does the same without recording",
+        std::string how = fmt::format("{}, with its memory on that CPU's node: this takes {} of the {} CPUs that the run may "
+                                      "use; plumb pin --spread {} --bind-memory does the same without recording",
                                       formula, job.spacing.span, allowed_on(*job.host).size(), distance);
         if (job.spacing.larger_than_node)
-            how += "; one of them needs more than a whole node has: the rest of it goes to the next node, which nobody else "
-                   "fills at this distance";
+            how += "; one of them needs more memory than a node has: the rest goes to the next node, which no other uses at "
+                   "this spacing";
         return {fmt::format("Place the {} {} CPU{} apart", job.unit(true), distance, distance == 1 ? "" : "s"), how, "launch",
                 plumb_run_line(run, options(job, fmt::format("spread:{}", distance)))};
     }
 
     static Advice place_by_list(const model::Run& run, const Job& job) {
-        return {"Place them on nodes that have room",
-                "the nodes differ too much for one distance: with this list each finds the memory it needs on its own node",
+        return {"Place them on nodes with enough memory",
+                "the nodes differ too much for one spacing: with this list each finds the memory it needs on its own node",
                 "launch", plumb_run_line(run, options(job, fmt::format("list:{}", fmt::join(job.spacing.list, ","))))};
     }
 
@@ -245,7 +245,8 @@ class MemorySpacing : public Diagnosis {
         size_t of_machine = 0;
         for (const model::NumaNode& node : job.host->nodes)
             of_machine += node.cpus.size();
-        std::string how = fmt::format("all {} together need {}, the memory of {} CPUs at {} each, and the run may use {}",
+        std::string how = fmt::format("all {} together need {}, which is the memory of {} CPUs at {} each, and the run may use "
+                                      "{}",
                                       job.unit(true), megabytes(total(job.needs)), job.spacing.cpus_needed,
                                       megabytes(job.spacing.cpu_share_bytes), allowed);
         how += of_machine >= job.spacing.cpus_needed && of_machine > allowed

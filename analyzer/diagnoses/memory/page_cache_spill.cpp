@@ -53,8 +53,8 @@ class PageCacheSpill : public Diagnosis {
     static void describe(const model::Run& run, const MemoryCase& one, const model::Host& host, const NodeSpill& spill,
                          Finding& finding) {
         const double share = static_cast<double>(spill.spilled_bytes) / static_cast<double>(spill.wanted_bytes);
-        finding.title = fmt::format("node {} was full of cached files ({} of {}): {:.0f} % of what was wanted there was put "
-                                    "on other nodes, {} first of all",
+        finding.title = fmt::format("Node {} was full of cached files ({} of {}): {:.0f} % of the memory requested there went "
+                                    "to other nodes, mainly {}",
                                     spill.node, megabytes(spill.file_bytes), megabytes(spill.total_bytes), 100 * share,
                                     one.objects.front()->memory.words());
         finding.subject = {"node", std::to_string(spill.node), {{"host", host.name}}};
@@ -68,9 +68,9 @@ class PageCacheSpill : public Diagnosis {
         finding.evidence["spilled_bytes"] = static_cast<int64_t>(spill.spilled_bytes);
         finding.evidence["spilled_fraction"] = share;
         add_kernel_numa_counters(&host, finding);
-        finding.advice.push_back({"Make room before the program starts",
-                                  "plumb allocates and touches the memory of the nodes, which drives cached files out, and "
-                                  "gives it back; no privilege is needed",
+        finding.advice.push_back({"Drop cached files before the program starts",
+                                  "plumb allocates and touches the memory of the nodes, which displaces cached files, and "
+                                  "frees it; this needs no privilege",
                                   "launch", plumb_run_line(run, "--sweep")});
         finding.advice.push_back({"Drop cached files between jobs",
                                   "for administrators, in the job's prologue", "system",

@@ -122,7 +122,7 @@ class PageSize : public Diagnosis {
         finding.confidence = confidence_above(object.samples, totals.samples, kLeastNotedFraction) *
                              (scatter.watched > 0 ? 1 : kUnwatched);
         finding.gain = gain_of(object, finding.cost.fraction);
-        finding.title = fmt::format("Accesses to {} scatter over {}{}: nearly every one needs another page",
+        finding.title = fmt::format("Accesses to {} scatter over {}{}: nearly every access needs another page",
                                     object.memory.words(), mebibytes(scatter.footprint_bytes), on_pages(object));
         finding.subject = object.memory.subject();
         add_evidence(object, finding);

@@ -75,25 +75,25 @@ std::string words(SmallPageCause cause, const model::PageScatter& scatter, const
         return "it is the mapping of a file, whose cached pages are small";
     case Cause::shared:
         return fmt::format("it is shared memory, for which huge pages are set to {}",
-                           settings.shared_enabled.empty() ? "nothing that is known" : settings.shared_enabled);
+                           settings.shared_enabled.empty() ? "no known reason" : settings.shared_enabled);
     case Cause::not_asked:
-        return fmt::format("transparent huge pages are set to {}, and nobody asked for them for this memory",
+        return fmt::format("transparent huge pages are set to {}, and the program did not request them for this memory",
                            settings.enabled);
     case Cause::not_given:
         break;
     }
-    std::string text = fmt::format("the kernel may give it huge pages ({}), but had given {:.0f} % when it was looked at",
+    std::string text = fmt::format("the kernel may use huge pages here ({}), but only {:.0f} % of the memory had them",
                                    scatter.advised ? "madvise was called" : "set to " + settings.enabled,
                                    scatter.resident_bytes ? 100.0 * static_cast<double>(scatter.huge_bytes) /
                                                                 static_cast<double>(scatter.resident_bytes)
                                                           : 0);
-    text += ": it was touched in small pieces, before it was asked, or when no huge page was free";
+    text += ": it was touched in small pieces, before madvise was called, or when no huge page was free";
     if (!settings.defrag.empty())
         text += fmt::format(" (defrag is set to {})", settings.defrag);
     if (settings.scan_pages > 0 && settings.scan_sleep_ms > 0) {
         const double bytes_s =
             static_cast<double>(settings.scan_pages * kSmallPage) * 1000 / static_cast<double>(settings.scan_sleep_ms);
-        text += fmt::format("; khugepaged, which makes up for that later, would take {} for so much memory",
+        text += fmt::format("; khugepaged would take {} to convert this much memory",
                             in_words(static_cast<double>(scatter.resident_bytes - scatter.huge_bytes) / bytes_s));
     }
     return text;
@@ -112,30 +112,31 @@ std::vector<Advice> huge_page_advice(SmallPageCause cause, const model::PageScat
                           "echo always > /sys/kernel/mm/transparent_hugepage/enabled"});
         break;
     case Cause::never:
-        advice.push_back({"Have transparent huge pages switched on", "for administrators; only programs that ask get them",
+        advice.push_back({"Switch transparent huge pages on", "for administrators; only programs that request them get them",
                           "system", by_command});
         advice.push_back(from_allocator ? by_allocator(run, "After that, ") : by_madvise("After that, "));
         break;
     case Cause::not_built:
         advice.push_back({"Take huge pages from hugetlbfs",
-                          "an administrator sets them aside (vm.nr_hugepages); the program maps them with MAP_HUGETLB",
+                          "an administrator reserves them (vm.nr_hugepages), and the program maps them with MAP_HUGETLB",
                           "system", ""});
         break;
     case Cause::refused:
         advice.push_back({"Do not switch huge pages off for this process",
-                          "the call may be in the program, in a library or in what starts it (a batch system, a container)",
+                          "the call may be in the program, in a library, or in what starts the program (a batch system, a "
+                          "container)",
                           "code", ""});
         break;
     case Cause::forbidden:
         advice.push_back({"Do not forbid huge pages for this memory",
-                          "leave out madvise(MADV_NOHUGEPAGE), or the allocator's option that makes it", "code", ""});
+                          "drop madvise(MADV_NOHUGEPAGE), or the allocator's option that calls it", "code", ""});
         break;
     case Cause::file:
         advice.push_back({"Read the file into memory of the program's own",
                           "and call madvise(MADV_HUGEPAGE) for that memory before it is touched", "code", ""});
         break;
     case Cause::shared:
-        advice.push_back({"Have huge pages switched on for shared memory",
+        advice.push_back({"Switch huge pages on for shared memory",
                           scatter.area.path.starts_with("/dev/shm/")
                               ? "for administrators: mount /dev/shm with huge=advise; then madvise(MADV_HUGEPAGE)"
                               : "for administrators; then the program calls madvise(MADV_HUGEPAGE)",
@@ -144,10 +145,10 @@ std::vector<Advice> huge_page_advice(SmallPageCause cause, const model::PageScat
     case Cause::not_given:
         if (!scatter.advised && from_allocator)
             advice.push_back(by_allocator(run, ""));
-        advice.push_back(by_madvise("The earlier it is asked, the sooner they come: "));
-        advice.push_back({"Have room made for huge pages",
-                          "for administrators: a fault then waits until memory is moved together, and memory that is in "
-                          "pieces is put together",
+        advice.push_back(by_madvise("Request them early: "));
+        advice.push_back({"Let the kernel make free huge pages",
+                          "for administrators: a page fault then waits for compaction, and the command compacts fragmented "
+                          "memory now",
                           "system", "echo madvise > /sys/kernel/mm/transparent_hugepage/defrag; echo 1 > /proc/sys/vm/compact_memory"});
         break;
     }

@@ -1,6 +1,7 @@
 // Memory that each thread uses a part of, all of it on the node of the one thread that touched it first: the loop that
 // fills it should be divided among the threads as the loop that uses it is.
 #include "diagnoses/common/launch_command.h"
+#include "diagnoses/common/sentence.h"
 #include "diagnoses/memory/memory_finding.h"
 #include "diagnoses/registry.h"
 
@@ -32,12 +33,12 @@ class SerialFirstTouch : public Diagnosis {
         const std::string used = finding.where.empty() ? "" : place_name(finding.where.front());
         if (!used.empty())
             finding.evidence["used_at"] = used;
-        finding.title = fmt::format("each thread uses a part of {}, but all of it lies on node {}", object.memory.words(),
-                                    one.verdict.home);
+        finding.title = fmt::format("{} lies on node {}, but threads of other nodes use parts of it",
+                                    capitalised(object.memory.words()), one.verdict.home);
         const auto touched = touched_at(input, object);
         if (!touched)
             return;
-        finding.title += fmt::format(", where one thread touched it first at {}", place_name(*touched));
+        finding.title += fmt::format("; one thread touched all of it first, at {}", place_name(*touched));
         Location cause = *touched;
         cause.share = 1; // all of the cost follows from it
         std::erase_if(finding.where, [&](const Location& place) { return place_name(place) == place_name(cause); });
@@ -50,13 +51,13 @@ class SerialFirstTouch : public Diagnosis {
         const auto text = [](const Value& value) { return std::get<std::string>(value); };
         finding.advice.push_back(
             {"Let each thread touch first what it will use",
-             fmt::format("divide the loop that fills it{} among the threads just as the loop that uses it{} is: the same "
-                         "number of threads, the same static schedule",
+             fmt::format("parallelise the loop that fills it{} in the same way as the loop that uses it{}: the same number of "
+                         "threads, the same static schedule",
                          touched != finding.evidence.end() ? " (" + text(touched->second) + ")" : "",
                          used != finding.evidence.end() ? " (" + text(used->second) + ")" : ""),
              "code", ""});
-        finding.advice.push_back({"Keep the threads where they are, else their parts fall behind again",
-                                  "memory stays where it was touched first", "launch",
+        finding.advice.push_back({"Keep each thread on its node, or its part becomes remote again",
+                                  "memory stays on the node where it was first touched", "launch",
                                   plumb_run_line(run, "--pin=scatter")});
     }
 };

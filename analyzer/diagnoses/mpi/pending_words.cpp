@@ -39,12 +39,6 @@ std::string ranks_words(const std::vector<int>& ranks) {
     return fmt::format("ranks {}, {}, {} and {} others", ranks[0], ranks[1], ranks[2], ranks.size() - 3);
 }
 
-std::string capitalised(std::string text) {
-    if (!text.empty() && text[0] >= 'a' && text[0] <= 'z')
-        text[0] = static_cast<char>(text[0] - 'a' + 'A');
-    return text;
-}
-
 std::string awaited_words(const MpiAwaited& awaited) {
     const std::string rank = awaited.rank < 0 ? "any rank" : fmt::format("rank {}", awaited.rank);
     return fmt::format("{} {}{}", awaited.sends ? "to" : "from", rank,

@@ -2,6 +2,7 @@
 #pragma once
 
 #include "diagnoses/common/line_shares.h"
+#include "diagnoses/common/sentence.h"
 #include "diagnoses/diagnosis.h"
 #include "model/mpi_job.h"
 
@@ -12,7 +13,6 @@ namespace plumb {
 
 // "rank 3", "ranks 3, 5", "ranks 0, 1, 2 and 61 others"
 std::string ranks_words(const std::vector<int>& ranks);
-std::string capitalised(std::string text);
 std::string awaited_words(const model::MpiAwaited& awaited); // "from rank 1 with tag 5"
 std::string signal_words(int signal);                        // "signal 9 (SIGKILL)"
 std::string end_words(const model::MpiPendingRank& rank);     // "; killed by signal 9 (SIGKILL) at 1.23 s"; "": nobody saw it

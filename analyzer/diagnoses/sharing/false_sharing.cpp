@@ -20,7 +20,7 @@ Advice padding_advice(const SharedObject& object, Finding& finding) {
         finding.evidence["spacing_bytes"] = static_cast<int64_t>(spacing);
         finding.evidence["padding_bytes"] = static_cast<int64_t>(rounded_up(spacing, line) - spacing);
     }
-    const std::string neighbours = " Some processors fetch lines in pairs: twice as much is the safe side";
+    const std::string neighbours = " Some processors fetch lines in pairs; use twice as much to be safe";
     if (by_element && spacing == place.element_bytes)
         return {fmt::format("Give each element a cache line of its own: {} bytes instead of {}",
                             rounded_up(spacing, line), spacing),
@@ -28,7 +28,7 @@ Advice padding_advice(const SharedObject& object, Finding& finding) {
                             line, rounded_up(spacing, line) - spacing) + neighbours,
                 "code", ""};
     if (by_element)
-        return {fmt::format("Let the part of each thread begin at a multiple of {} bytes", line),
+        return {fmt::format("Start the part of each thread at a multiple of {} bytes", line),
                 fmt::format("{} elements of {} bytes a thread instead of {}, in an array aligned to {} bytes.",
                             rounded_up(spacing, line) / place.element_bytes, place.element_bytes,
                             spacing / place.element_bytes, line) + neighbours,
@@ -40,7 +40,7 @@ Advice padding_advice(const SharedObject& object, Finding& finding) {
                             "aligned_alloc({}, ...) with a size rounded up to {}.",
                             line, rounded_up(spacing, line) - spacing, line, line) + neighbours,
                 "code", ""};
-    return {fmt::format("Let what different threads use begin at a multiple of {} bytes", line),
+    return {fmt::format("Start what different threads use at a multiple of {} bytes", line),
             fmt::format("alignas({}), or aligned_alloc({}, ...) with a size rounded up to {}.", line, line, line) + neighbours,
             "code", ""};
 }
@@ -60,8 +60,8 @@ class FalseSharing : public Diagnosis {
                                          object.lines == 1 ? "the same cache line" : "the same cache lines",
                                          shared_words(object.place));
             finding->advice.push_back(padding_advice(object, *finding));
-            finding->advice.push_back({"Or let each thread work in a variable of its own",
-                                       "a local one, which is stored where it is now only once, at the end", "code", ""});
+            finding->advice.push_back({"Or let each thread work in its own variable",
+                                       "use a local variable, and store it to the shared place once, at the end", "code", ""});
             findings.push_back(std::move(*finding));
         }
         return findings;

@@ -78,15 +78,15 @@ const model::LineTransfer* transfer_of(const model::Run& run, const SharedObject
 
 Gain gain_of(const model::Run& run, const SharedObject& object, double fraction) {
     if (!object.timed)
-        return {fraction, "upper bound: the accesses would take no time at all; how much faster they are on a line of their "
-                          "own could not be timed on the CPUs of the run"};
+        return {fraction, "upper bound: the accesses would take no time; how fast they are on a line of their own could not be "
+                          "measured on the CPUs of the run"};
     const model::LineTransfer* transfer = transfer_of(run, object);
     std::string how = fmt::format("such accesses, timed on CPUs {} and {} of this machine: {:.1f} ns each while both use the "
                                   "line, {:.1f} ns on lines of their own",
                                   transfer ? transfer->cpu : -1, transfer ? transfer->other_cpu : -1,
                                   object.contended_access_ns, object.own_access_ns);
     if (object.is_lock())
-        how += "; waiting for whoever holds the lock is included, and does not go away with it";
+        how += "; the time of waiting for the holder of the lock is included, and remains";
     return {fraction, how};
 }
 
@@ -157,7 +157,7 @@ std::string shared_words(const SharedPlace& place) {
     case SharedPlace::Kind::unknown:
         break;
     }
-    return "memory without a name";
+    return "unnamed memory";
 }
 
 std::string thread_words(size_t count) { return fmt::format("{} thread{}", count, count == 1 ? "" : "s"); }

@@ -13,20 +13,20 @@ void add_advice(const SharedObject& object, Finding& finding) {
     const uint64_t line = object.line_bytes;
     if (object.is_lock()) {
         finding.advice.push_back({"Take the lock less often",
-                                  "do more under it each time, collect what is to be done by thread and hand it over in one "
-                                  "piece, or keep what it guards by thread", "code", ""});
+                                  "do more work each time it is held, collect work in each thread and hand it over in one "
+                                  "piece, or keep one copy of the guarded data for each thread", "code", ""});
         finding.advice.push_back({"Or divide what it guards",
-                                  fmt::format("several locks, each for a part and on a cache line of its own ({} bytes); "
-                                              "readers that only look can do without a lock (RCU, sequence locks)", line),
+                                  fmt::format("use several locks, each for a part of the data and on its own cache line ({} "
+                                              "bytes); readers can work without a lock (RCU, sequence locks)", line),
                                   "code", ""});
         return;
     }
-    finding.advice.push_back({"Let each thread count by itself",
-                              fmt::format("a variable a thread, each on a cache line of its own (alignas({})), added up when "
-                                          "the sum is needed; OpenMP: reduction(+: ...)", line), "code", ""});
+    finding.advice.push_back({"Let each thread count in its own variable",
+                              fmt::format("put each on its own cache line (alignas({})), and add them up when the sum is "
+                                          "needed; OpenMP: reduction(+: ...)", line), "code", ""});
     finding.advice.push_back({"Or write less often",
-                              "add up many steps in a local variable first; test before writing a value that may be there "
-                              "already", "code", ""});
+                              "add up many steps in a local variable first; before writing, test whether the value is already "
+                              "there", "code", ""});
 }
 
 class TrueSharing : public Diagnosis {

@@ -125,7 +125,7 @@ class Accountant {
             if (cause.kind == KernelCause::Kind::own)
                 return {TimeClass::plumb, {}, {}};
             if (cause.kind == KernelCause::Kind::system_call && cause.name == "sched_yield")
-                return {TimeClass::kernel, {}, "sched_yield: giving the CPU away in a loop"};
+                return {TimeClass::kernel, {}, "sched_yield: yielding the CPU in a loop"};
             return {TimeClass::kernel, {}, cause.name};
         }
         return {TimeClass::computing, {}, {}};

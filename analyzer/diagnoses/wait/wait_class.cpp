@@ -30,7 +30,7 @@ constexpr KindOfCall kCalls[] = {
 #endif
     {SYS_nanosleep, WaitKind::sleep, "nanosleep"},
     {SYS_clock_nanosleep, WaitKind::sleep, "clock_nanosleep"},
-    {SYS_restart_syscall, WaitKind::sleep, "a sleep that was interrupted"},
+    {SYS_restart_syscall, WaitKind::sleep, "an interrupted sleep"},
 #ifdef SYS_poll
     {SYS_poll, WaitKind::events, "poll"},
     {SYS_select, WaitKind::events, "select"},
@@ -65,7 +65,7 @@ constexpr KindOfCall kCalls[] = {
     {SYS_ftruncate, WaitKind::file, "ftruncate"},
     {SYS_fallocate, WaitKind::file, "fallocate"},
     {SYS_flock, WaitKind::lock, "flock"},
-    {SYS_fcntl, WaitKind::lock, "fcntl (a lock of a file)"},
+    {SYS_fcntl, WaitKind::lock, "fcntl (a file lock)"},
     {SYS_accept, WaitKind::network, "accept"},
     {SYS_accept4, WaitKind::network, "accept"},
     {SYS_connect, WaitKind::network, "connect"},
@@ -174,7 +174,7 @@ WaitClass wait_class_of(model::CallPaths& paths, size_t process, const model::Bl
     if (stack.mpi)
         return {WaitKind::mpi, "the MPI library"};
     if (site.system_call < 0)
-        return {WaitKind::page_in, "a page that is read in"};
+        return {WaitKind::page_in, "a page read from disk"};
     if (site.system_call == SYS_futex) {
         if (stack.openmp)
             return {WaitKind::barrier, "the other threads of an OpenMP team"};

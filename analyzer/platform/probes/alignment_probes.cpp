@@ -51,8 +51,8 @@ ProbeResult alignment_trap() {
     if (status == 42)
         return {State::ok, "an unaligned load with EFLAGS.AC set raised SIGBUS (BUS_ADRALN)", ""};
     return {State::missing,
-            status == 0 ? std::string("an unaligned load with EFLAGS.AC set went through: this machine does not trap")
-                        : fmt::format("the trial ended with {}", status),
+            status == 0 ? std::string("an unaligned load with EFLAGS.AC set did not trap")
+                        : fmt::format("the test ended with {}", status),
             "bare metal, or a hypervisor that honours alignment checks"};
 }
 #else
@@ -116,11 +116,11 @@ ProbeResult trap_ticks() {
     });
     if (status == kRefused || status < 0)
         return {State::missing,
-                status < 0 ? fmt::format("the trial was ended by signal {}", -status)
+                status < 0 ? fmt::format("the test was ended by signal {}", -status)
                            : fmt::format("perf_event_open of a clock with sigtrap=1 was refused (perf_event_paranoid is {})",
                                          read_number(perf_setting).value_or(-1)),
-                "Linux 5.13 or later and sysctl kernel.perf_event_paranoid=2; threads are then watched from their start "
-                "alone"};
+                "Linux 5.13 or later and sysctl kernel.perf_event_paranoid=2; until then threads are watched only at their "
+                "start"};
     if (status == 0)
         return {State::missing, "the event opened, but no SIGTRAP came in 30 ms of CPU time", ""};
     return {State::ok, fmt::format("{} SIGTRAPs in 30 ms of CPU time at 500 Hz", status), ""};
@@ -140,7 +140,7 @@ ProbeResult code_changes() {
         return syscall(SYS_membarrier, MEMBARRIER_CMD_PRIVATE_EXPEDITED_SYNC_CORE, 0, 0) == 0 ? 0 : 2;
     });
     if (status != 0)
-        return {State::missing, fmt::format("membarrier lists PRIVATE_EXPEDITED_SYNC_CORE and refuses it ({})", status), ""};
+        return {State::missing, fmt::format("membarrier lists PRIVATE_EXPEDITED_SYNC_CORE but refuses it ({})", status), ""};
     return {State::ok, "membarrier PRIVATE_EXPEDITED_SYNC_CORE was accepted", ""};
 }
 
@@ -196,14 +196,14 @@ ProbeResult address_sampling() {
     munmap(ring, page + data_bytes);
     close(event);
     if (with_registers == 0)
-        return {State::missing, fmt::format("{} samples in 20 ms of CPU time, none with this thread's registers", samples), ""};
-    return {State::ok, fmt::format("{} of {} samples brought this thread's registers; libZydis decodes", with_registers, samples),
+        return {State::missing, fmt::format("{} samples in 20 ms of CPU time, none with registers", samples), ""};
+    return {State::ok, fmt::format("{} of {} samples carried registers; libZydis decodes", with_registers, samples),
             ""};
 }
 
 ProbeResult alignment_events() {
 #if defined(__x86_64__)
-    return {State::missing, "x86 kernels fix up no unaligned access: there is nothing to count", ""};
+    return {State::missing, "x86 kernels fix up no unaligned accesses: there is nothing to count", ""};
 #else
     perf_event_attr attributes = clock_event(0);
     attributes.config = PERF_COUNT_SW_ALIGNMENT_FAULTS;
@@ -224,16 +224,17 @@ ProbeResult alignment_events() {
 ProbeResult split_locks() {
     const SplitLockSetting setting = read_split_lock_setting("");
     return {setting.detects ? State::ok : State::limited, setting.text,
-            setting.detects ? "" : "a CPU and kernel with split_lock_detect=warn; plumb's own trap finds them all the same"};
+            setting.detects ? "" : "a CPU and kernel with split_lock_detect=warn; plumb's alignment trap finds split locks "
+                                   "without it"};
 }
 
 constexpr Probe probes[] = {
     {"alignment-trap", "unaligned accesses, by source line", alignment_trap},
-    {"trap-ticks", "unaligned accesses of threads that run on and on", trap_ticks},
+    {"trap-ticks", "unaligned accesses of long-running threads", trap_ticks},
     {"code-changes", "counting hot unaligned accesses without a signal", code_changes},
     {"address-sampling", "vector accesses across cache lines; the data behind slow loads", address_sampling},
     {"alignment-events", "unaligned accesses that the kernel fixes up", alignment_events},
-    {"split-locks", "the kernel's own word on split locks", split_locks},
+    {"split-locks", "the kernel's setting for split locks", split_locks},
 };
 
 } // namespace

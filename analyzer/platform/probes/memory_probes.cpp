@@ -31,15 +31,15 @@ ProbeResult numa() {
     if (nodes == 0)
         return {State::missing, "/sys/devices/system/node lists no memory node", "a kernel with CONFIG_NUMA"};
     if (nodes == 1)
-        return {State::limited, "one memory node: nothing can be remote here", ""};
-    return {State::ok, fmt::format("{} memory nodes", nodes), ""};
+        return {State::limited, "one NUMA node: no memory is remote here", ""};
+    return {State::ok, fmt::format("{} NUMA nodes", nodes), ""};
 }
 
 // Asks for the node of a page of another process, as the recorder does.
 ProbeResult page_nodes() {
     void* page = mmap(nullptr, 4096, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
     if (page == MAP_FAILED)
-        return {State::missing, "no memory for the trial", ""};
+        return {State::missing, "memory for the test could not be allocated", ""};
     *static_cast<volatile char*>(page) = 1;
     int pipes[2];
     if (pipe(pipes) != 0)
@@ -63,12 +63,12 @@ ProbeResult page_nodes() {
         return {State::missing, fmt::format("move_pages on a child: {}", strerror(error)),
                 "allow move_pages in the container's seccomp profile (needs CAP_SYS_NICE there)"};
     if (status < 0)
-        return {State::limited, fmt::format("move_pages on a child answered {} for a page in use", status), ""};
+        return {State::limited, fmt::format("move_pages on a child returned {} for a page in use", status), ""};
     return {State::ok, fmt::format("a child's page is on node {}", status), ""};
 }
 
 constexpr Probe probes[] = {
-    {"numa", "whether memory can be remote at all", numa},
+    {"numa", "whether memory can be remote", numa},
     {"page-nodes", "which node a page of the program is on", page_nodes},
 };
 

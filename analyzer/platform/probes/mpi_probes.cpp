@@ -50,8 +50,8 @@ ProbeResult libraries() {
             found += (found.empty() ? "" : "; ") + fmt::format("{} ({})", version, library);
     }
     if (found.empty())
-        return {State::missing, "the loader finds no MPI library by itself (tried " + tried + ")",
-                "nothing is needed: a program that brings its MPI library is recorded with it"};
+        return {State::missing, "the loader finds no MPI library (tried " + tried + ")",
+                "nothing is needed: a program that loads its own MPI library is recorded"};
     return {State::ok, found, ""};
 }
 

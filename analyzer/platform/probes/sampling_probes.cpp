@@ -111,8 +111,8 @@ ProbeResult perf_kernel() {
                             setting(perf_setting)),
                 "sysctl kernel.perf_event_paranoid=1, or give plumb CAP_PERFMON"};
     if (sampled.kernel == 0)
-        return {State::limited, "events open, but no sample fell into the kernel", ""};
-    return {State::ok, fmt::format("{} of {} samples fell into system calls", sampled.kernel,
+        return {State::limited, "events open, but no sample hit the kernel", ""};
+    return {State::ok, fmt::format("{} of {} samples hit system calls", sampled.kernel,
                                    sampled.kernel + sampled.user), ""};
 }
 
@@ -166,7 +166,7 @@ ProbeResult hardware_counters() {
     if (event < 0)
         return {State::missing, fmt::format("perf_event_open of CPU cycles: {}", strerror(errno)),
                 errno == ENOENT || errno == EOPNOTSUPP
-                    ? "a virtual machine with a virtual PMU, or bare metal; nothing here needs it"
+                    ? "a virtual machine with a virtual PMU, or bare metal; plumb does not need it"
                     : "sysctl kernel.perf_event_paranoid=2"};
     spend_cpu(5);
     uint64_t cycles = 0;
@@ -181,8 +181,8 @@ constexpr Probe probes[] = {
     {"perf-sampling", "where time goes, by source line; the modules of every process", perf_user},
     {"perf-kernel", "kernel time by system call and fault", perf_kernel},
     {"perf-rings", "room for samples", perf_rings},
-    {"timer-sampling", "stands in where perf events are forbidden", timer_sampling},
-    {"pmu", "hardware counters, where there are any", hardware_counters},
+    {"timer-sampling", "sampling where perf events are forbidden", timer_sampling},
+    {"pmu", "hardware counters", hardware_counters},
 };
 
 } // namespace

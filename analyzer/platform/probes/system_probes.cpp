@@ -39,7 +39,7 @@ ProbeResult schedule_accounts() {
 
 ProbeResult migrations() {
     if (content("/proc/self/sched").find("se.nr_migrations") == std::string::npos)
-        return {State::limited, "/proc/PID/sched has no migration count: only moves seen between two looks are counted",
+        return {State::limited, "/proc/PID/sched has no migration count: only moves seen between two readings are counted",
                 "a kernel with CONFIG_SCHED_DEBUG"};
     return {State::ok, "/proc/PID/sched counts every migration", ""};
 }
@@ -68,7 +68,7 @@ ProbeResult interrupts() {
 ProbeResult topology() {
     hwloc_topology_t machine;
     if (hwloc_topology_init(&machine) != 0)
-        return {State::missing, "hwloc does not start", ""};
+        return {State::missing, "hwloc cannot be initialised", ""};
     const bool loaded = hwloc_topology_load(machine) == 0;
     std::string seen;
     if (loaded)
@@ -94,13 +94,13 @@ ProbeResult run_files() {
     if (error)
         return {State::limited, fmt::format("the current directory's file system cannot reserve space: {}", strerror(error)),
                 "plumb run -o DIRECTORY on another file system"};
-    return {State::ok, "the current directory takes run directories", ""};
+    return {State::ok, "the current directory can hold run directories", ""};
 }
 
 ProbeResult debug_info_servers() {
     const char* urls = getenv("DEBUGINFOD_URLS");
     if (!urls || !*urls)
-        return {State::limited, "DEBUGINFOD_URLS is not set: only debug info on this machine is used",
+        return {State::limited, "DEBUGINFOD_URLS is not set: only debug info of this machine is used",
                 "export DEBUGINFOD_URLS=(the server of your distribution)"};
     return {State::ok, fmt::format("DEBUGINFOD_URLS={}", urls), ""};
 }

@@ -28,7 +28,7 @@ AccessSampling::AccessSampling(TraceFile& file, ProcessTable& processes, unwind:
       new_loops_{{new_code_share / kLoopPart, kHeadStart_ns / kLoopPart}, {}} {
     const char* why = nullptr;
     if (!shim::load_decoder(&why))
-        why_ = why ? why : "there is no instruction decoder";
+        why_ = why ? why : "no instruction decoder is installed";
 }
 
 // Where no beginning of the code is known. `shift` is subtracted from addresses.
@@ -283,7 +283,7 @@ void AccessSampling::write_evidence(TraceFile& file) const {
     if (user_samples_ == 0) { // of a run so short that nothing was sampled, nothing is to be said
         if (without_registers_ > 0)
             file.evidence(kSource, trace::EvidenceState::missing,
-                          "no time sample had the registers of a 64-bit program with it", "");
+                          "no time sample carried the registers of a 64-bit program", "");
         return;
     }
     const bool few = with_address_ * 2 < user_samples_;
@@ -292,11 +292,11 @@ void AccessSampling::write_evidence(TraceFile& file) const {
                   "a memory address was recovered from the registers of " + std::to_string(with_address_) + " of " +
                       std::to_string(user_samples_) +
                       " time samples in user mode" +
-                      (few ? "; the others landed in code without one nearby, or behind an access that changes its own "
-                             "address, a gather, or one relative to a thread's segment"
+                      (few ? "; the others hit code without a nearby memory access, or an access whose address cannot be "
+                             "recovered (it changes its own address register, gathers, or uses a thread's segment)"
                            : "") +
-                      (put_off ? "; of " + std::to_string(put_off_) +
-                                     ", in code seen once or twice, none was looked for, to keep recording cheap"
+                      (put_off ? "; " + std::to_string(put_off_) +
+                                     " hit code seen once or twice, which is not analysed, to keep recording cheap"
                                : ""),
                   "");
 }

@@ -345,8 +345,8 @@ void PageScatter::write(TraceFile& file, uint64_t sharers) {
     processes_.clear();
     if (unseen_ns_ * 100 > total_ns_)
         file.evidence("huge-pages", trace::EvidenceState::limited,
-                      "accesses scatter over much memory in a process that ended before its pages could be looked at, or "
-                      "whose /proc/PID/smaps may not be read", "");
+                      "a process with scattered accesses to much memory ended before its pages were examined, or its "
+                      "/proc/PID/smaps may not be read", "");
     double small_ns = 0;
     for (const Candidate& each : candidates_)
         small_ns += each.use.small_ns;
@@ -372,7 +372,7 @@ void PageScatter::write(TraceFile& file, uint64_t sharers) {
         });
         if (same == timed.end()) {
             PageTime time;
-            time.why_not = "other accesses were timed in its place";
+            time.why_not = "there were too many kinds of such accesses to time each";
             if (timed.size() < kMostForms && monotonic_ns() - begin_ns < kMostTiming_ns)
                 time = time_pages(accesses, most_bytes);
             same = timed.insert(timed.end(), {accesses, time});

@@ -93,8 +93,8 @@ void TrafficSampling::begin(uint64_t now_ns) {
         if (error != 0 || rings_.size() >= kMostThreads) {
             // The traffic of some threads alone says nothing.
             rings_.clear();
-            why_not_ = error ? std::string("threads could not be sampled closely (") + std::strerror(error) + ")"
-                             : "there are too many threads to sample them closely at once";
+            why_not_ = error ? std::string("threads could not be sampled densely (") + std::strerror(error) + ")"
+                             : "there are too many threads to sample all of them densely";
             next_ns_ = now_ns + 10 * kShortestPause_ns;
             return;
         }
@@ -170,8 +170,8 @@ void TrafficSampling::write(TraceFile& file, uint64_t sharers, Calibration& cali
         return;
     if (sharers > 1) {
         file.evidence(kSource, trace::EvidenceState::limited,
-                      "each rank is recorded on its own: what the ranks of a machine move together is not known",
-                      "one recorder for all ranks of a machine: plumb run -- mpirun ...");
+                      "each rank has its own recorder, so the traffic of all ranks of this machine together is not known",
+                      "use one recorder for all ranks of this machine: plumb run -- mpirun ...");
         return;
     }
     // The CPUs that were used most, as many as there were threads.

@@ -131,7 +131,7 @@ class Timing {
     BandwidthTime run(uint64_t cache_bytes) {
         BandwidthTime time;
         if (!works_) {
-            time.why_not = "there was no memory for the trial";
+            time.why_not = "memory for the measurement could not be allocated";
             return time;
         }
         std::vector<std::thread> threads;
@@ -145,7 +145,7 @@ class Timing {
             gate_.arrive_and_drop();
             for (std::thread& thread : threads)
                 thread.join();
-            time.why_not = "there were not enough threads for the trial";
+            time.why_not = "threads for the measurement could not be started";
             return time;
         }
         let_go(); // fill
@@ -168,7 +168,7 @@ class Timing {
         for (std::thread& thread : threads)
             thread.join();
         if (!pinned_) {
-            time.why_not = "plumb may not use the CPUs that the program used";
+            time.why_not = "plumb is not allowed on the CPUs that the program used";
             return time;
         }
         time.bytes = bytes_;
@@ -311,7 +311,8 @@ BandwidthTime time_bandwidth(const StreamMix& wanted, const std::vector<TimedCpu
     if (kinds.empty() || cpus.empty())
         return time;
     if (bytes_each_node * nodes.size() > most_bytes) {
-        time.why_not = "arrays beyond the caches, for the trial, would take more than a quarter of the free memory";
+        time.why_not = "the measurement needs arrays larger than the caches, which would take more than a quarter of the free "
+                       "memory";
         return time;
     }
     const uint64_t each = bytes_each_node / kinds.size() / kPage * kPage;

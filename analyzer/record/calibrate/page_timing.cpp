@@ -135,7 +135,7 @@ std::string why_no_huge_pages() {
         return "the kernel is built without transparent huge pages";
     if (settings.enabled == "never")
         return "transparent huge pages are set to never";
-    return "the kernel gave none for the trial: free memory is in small pieces";
+    return "the kernel had no huge pages for the measurement: free memory is fragmented";
 }
 
 } // namespace
@@ -145,7 +145,7 @@ PageTime time_pages(const ScatteredAccesses& accesses, uint64_t most_bytes) {
     const uint64_t most = std::min({accesses.span, kMostSpan, most_bytes / 2}) / kHuge * kHuge;
     Memory small(most), huge(most);
     if (most < 2 * kHuge || !small.works() || !huge.works()) {
-        time.why_not = "there was no memory for the trial";
+        time.why_not = "memory for the measurement could not be allocated";
         return time;
     }
     madvise(small.data(), most, MADV_NOHUGEPAGE);
@@ -158,7 +158,7 @@ PageTime time_pages(const ScatteredAccesses& accesses, uint64_t most_bytes) {
         span += step;
     }
     if (span == 0) {
-        time.why_not = "there was no memory for the trial";
+        time.why_not = "memory for the measurement could not be allocated";
         return time;
     }
     if (huge.coverage(span) < kLeastCoverage)
@@ -166,7 +166,7 @@ PageTime time_pages(const ScatteredAccesses& accesses, uint64_t most_bytes) {
     const bool has_huge = huge.coverage(span) >= kLeastCoverage;
     const bool has_small = small.coverage(span) <= 1 - kLeastCoverage;
     if (!has_small) {
-        time.why_not = "no small pages were to be had for the trial";
+        time.why_not = "the kernel gave no small pages for the measurement";
         return time;
     }
 

@@ -183,8 +183,8 @@ void EventCounts::write(TraceFile& file) const {
     }
     if (opened_.empty())
         file.evidence(kSource, trace::EvidenceState::missing,
-                      why_not_.empty() ? "neither this kernel nor this CPU counts split or unaligned accesses in an event "
-                                         "that /sys/bus/event_source names"
+                      why_not_.empty() ? "/sys/bus/event_source names no event for split or unaligned accesses on this kernel "
+                                         "and CPU"
                                        : why_not_,
                       "bare metal, or a virtual machine with a virtual PMU");
     else if (!why_not_.empty() || !estimated.empty())

@@ -177,13 +177,13 @@ void Sampler::explain(int error) {
             enable_ = "in a container: allow the system call perf_event_open in its seccomp profile";
         }
     } else if (error == ENOMEM) {
-        why_ = "the memory that this user may lock for perf events is used up";
-        enable_ = "ulimit -l, or sysctl kernel.perf_event_mlock_kb: larger";
+        why_ = "this user's limit of locked memory for perf events is exhausted";
+        enable_ = "raise ulimit -l, or sysctl kernel.perf_event_mlock_kb";
     } else if (error == ENOSYS) {
         why_ = "this kernel (or its seccomp filter) has no perf_event_open";
         enable_ = "a kernel with CONFIG_PERF_EVENTS; in a container: allow perf_event_open in its seccomp profile";
     } else if (error == EMFILE || error == ENFILE) {
-        why_ = "too few file descriptors for one perf event a CPU";
+        why_ = "too few file descriptors for one perf event on each CPU";
         enable_ = "ulimit -n";
     } else {
         why_ = "perf_event_open failed: " + std::string(strerror(error));

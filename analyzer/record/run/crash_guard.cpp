@@ -123,7 +123,8 @@ void handle_crash(int signal, siginfo_t* info, void*) {
         (sentence << "the recorder crashed with signal " << signal << ": the rest of the program runs unrecorded").print();
         wait_for_the_program();
     case Stage::program_ended:
-        (sentence << "the recorder crashed with signal " << signal << " when the program had ended: the recording is not whole")
+        (sentence << "the recorder crashed with signal " << signal << " after the program had ended: the recording is "
+                                                                      "incomplete")
             .print();
         break;
     default:

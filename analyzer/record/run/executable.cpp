@@ -93,7 +93,7 @@ ExecFailure explain_exec_failure(const std::string& program, int error) {
         if (missing.empty())
             if (const auto image = platform::read_elf_image(program))
                 missing = image->interpreter;
-        return {tried + "it needs " + (missing.empty() ? "an interpreter" : missing) + ", which is not there", 127};
+        return {tried + "it needs " + (missing.empty() ? "an interpreter" : missing) + ", which does not exist", 127};
     }
     // EACCES without such a file: PATH names a folder that may not be searched (another user's).
     if (error == ENOENT || (error == EACCES && !with_path && search_path(program, is_there).empty()))
@@ -102,7 +102,8 @@ ExecFailure explain_exec_failure(const std::string& program, int error) {
     if (with_path && exists && S_ISDIR(info.st_mode))
         return {tried + "it is a directory", 126};
     if (error == EACCES)
-        return {tried + "permission denied; is it executable (chmod +x), and its file system not mounted noexec?",
+        return {tried + "permission denied; check that it is executable (chmod +x) and that its file system is not mounted "
+                        "noexec",
                 126};
     if (error == ENOEXEC)
         return {tried + "it is neither a program for this machine nor a script", 126};

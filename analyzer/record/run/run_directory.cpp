@@ -69,9 +69,9 @@ class DirectoryLock {
         if (!no_locks_here(error)) {
             close(fd_);
             throw Error("the run directory stayed locked for " + std::to_string(kMostWait.count()) +
-                        " s: is another plumb stopped that records into it?");
+                        " s: another plumb that records into it may be stopped");
         }
-        why_no_locks = std::string("flock fails there: ") + strerror(error);
+        why_no_locks = std::string("flock fails in the run directory: ") + strerror(error);
         is_file_ = wait([&] {
             const int file = openat(directory, kHeldFile, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600);
             if (file < 0)
@@ -357,7 +357,7 @@ bool RunDirectory::claim_node() {
         return true;
     const bool is_taken = !no_locks_here(errno);
     if (!is_taken)
-        why_no_locks_ = std::string("flock fails there: ") + strerror(errno);
+        why_no_locks_ = std::string("flock fails in the run directory: ") + strerror(errno);
     close(node_lock_);
     node_lock_ = -1;
     if (is_taken)

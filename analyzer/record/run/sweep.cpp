@@ -124,7 +124,7 @@ std::string sweep_words(const std::vector<SweptNode>& nodes) {
     const auto mebibytes = [](uint64_t bytes) { return (bytes + (1 << 19)) >> 20; };
     std::string text;
     for (const SweptNode& node : nodes)
-        text += fmt::format("{}node {}: {} MiB of cached files gave way, {} MiB stayed, {} MiB are free",
+        text += fmt::format("{}node {}: {} MiB of cached files were dropped, {} MiB stayed, {} MiB are free",
                             text.empty() ? "" : "; ", node.node,
                             mebibytes(node.file_bytes_before - std::min(node.file_bytes_before, node.file_bytes_after)),
                             mebibytes(node.file_bytes_after), mebibytes(node.free_bytes_after));

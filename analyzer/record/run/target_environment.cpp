@@ -120,9 +120,9 @@ TargetEnvironment target_environment(const Options& options, const Executable& e
     const std::string shim = find_shim();
     if (shim.empty()) {
         result.why_no_shim = "libplumb.so was found neither beside plumb nor in its library folder";
-        result.enable = "install plumb whole (meson install)";
+        result.enable = "install all of plumb (meson install)";
     } else if (shim.find_first_of(" :") != std::string::npos) {
-        result.why_no_shim = "the path " + shim + " holds a blank or a colon, which LD_PRELOAD cannot carry";
+        result.why_no_shim = "the path " + shim + " contains a space or a colon, which LD_PRELOAD cannot hold";
         result.enable = "install plumb in a folder without them";
     } else if (!executable.can_preload) {
         result.why_no_shim = executable.description;

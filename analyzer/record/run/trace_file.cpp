@@ -44,7 +44,7 @@ TraceFile::TraceFile(const std::string& path, uint64_t most_bytes, uint64_t rese
         ::close(fd_);
         unlink(path.c_str());
         throw Error("cannot reserve " + std::to_string(kAllocationStep) + " bytes for " + path + ": " +
-                    strerror(error) + "; choose a directory with room by -o");
+                    strerror(error) + "; use -o to choose a directory with more space");
     }
     void* place = MAP_FAILED;
     for (; place == MAP_FAILED && reserve_ >= kAllocationStep; reserve_ /= 2) { // a limit of address space (ulimit -v)

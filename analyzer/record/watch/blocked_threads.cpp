@@ -308,12 +308,12 @@ void BlockedThreads::forget(uint32_t pid) { images_.erase(pid); }
 void BlockedThreads::write_evidence() {
     if (refused_ > 0 && seen_ == 0)
         file_.evidence("blocked-threads", trace::EvidenceState::missing,
-                       std::string("the kernel does not say what blocked threads wait for: /proc/PID/task/TID/syscall: ") +
+                       std::string("what blocked threads wait for is not known: /proc/PID/task/TID/syscall: ") +
                            std::strerror(refusal_),
                        "allow plumb to trace its own children (ptrace access; containers: --cap-add SYS_PTRACE)");
     else if (refused_ > 0)
         file_.evidence("blocked-threads", trace::EvidenceState::limited,
-                       "some processes of the run do not let their threads be looked at (other privileges, or not dumpable)",
+                       "the threads of some processes cannot be examined (other privileges, or not dumpable)",
                        "");
     else if (seen_ > 0)
         file_.evidence("blocked-threads", trace::EvidenceState::ok, "", "");

@@ -44,12 +44,12 @@ bool MemorySampling::is_wanted(TraceFile& file, const std::vector<platform::Numa
     if (platform::memory_node_count(nodes) < 2) {
         if (platform::numa_is_off(proc_root))
             file.evidence(kSource, trace::EvidenceState::missing,
-                          "the kernel was started with numa=off: it takes the machine for one node, and memory is placed "
-                          "without regard to where it is used",
+                          "the kernel was started with numa=off: it treats the machine as one NUMA node and ignores where "
+                          "memory is used",
                           "start the kernel without numa=off");
         else
             file.evidence(kSource, trace::EvidenceState::ok,
-                          "this machine has one NUMA node: no memory is remote, and nothing was sampled for it", "");
+                          "this machine has one NUMA node: no memory is remote, so page locations were not sampled", "");
         return false;
     }
     write_nodes(file, nodes);
@@ -267,11 +267,11 @@ void MemorySampling::write_evidence(TraceFile& file) const {
     std::string why = "the node of the page was found for " + std::to_string(located_) + " of " + std::to_string(all) +
                       " sampled accesses";
     if (ended_ > 0)
-        why += "; " + std::to_string(ended_) + " belonged to processes that had ended before they could be asked about";
+        why += "; " + std::to_string(ended_) + " belonged to processes that ended before their pages were looked up";
     if (last_error_ != 0)
-        why += std::string("; the kernel refused to tell for others (") + std::strerror(last_error_) + ")";
+        why += std::string("; the kernel refused to locate others (") + std::strerror(last_error_) + ")";
     if (overrun_ > 0)
-        why += "; " + std::to_string(overrun_) + " came faster than they could be asked about";
+        why += "; " + std::to_string(overrun_) + " arrived faster than pages can be looked up";
     if (platform::balances_automatically(proc_root_))
         why += "; automatic NUMA balancing is on: the kernel moves pages towards the threads that use them";
     const bool few = located_ * 2 < all;

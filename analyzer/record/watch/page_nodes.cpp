@@ -21,7 +21,7 @@ std::string why_no_page_nodes(const PageNodeLookup& look_up) {
     int node = -1;
     const int error = look_up(static_cast<uint32_t>(getpid()), {&address, 1}, {&node, 1});
     if (error != 0)
-        return std::string("the kernel does not tell where pages lie (move_pages: ") + std::strerror(error) + ")";
+        return std::string("the NUMA nodes of pages are not known (move_pages: ") + std::strerror(error) + ")";
     return {};
 }
 

@@ -126,11 +126,11 @@ bool load_decoder(const char** why) {
     const auto alone = reinterpret_cast<decltype(&ZydisDecoderDecodeInstruction)>(dlsym(library, "ZydisDecoderDecodeInstruction"));
     const auto mode = reinterpret_cast<decltype(&ZydisDecoderEnableMode)>(dlsym(library, "ZydisDecoderEnableMode"));
     if (!version || !init || !full || !alone || !mode || (version() & kVersionMask) != (ZYDIS_VERSION & kVersionMask)) {
-        reason = "the instruction decoder, libZydis, is not of the version this was built for (4.0)";
+        reason = "the instruction decoder, libZydis, has another version than the one this was built for (4.0)";
         return false;
     }
     if (!ZYAN_SUCCESS(init(&decoder, ZYDIS_MACHINE_MODE_LONG_64, ZYDIS_STACK_WIDTH_64))) {
-        reason = "the instruction decoder, libZydis, does not know 64-bit code";
+        reason = "the instruction decoder, libZydis, does not decode 64-bit code";
         return false;
     }
     length_decoder = decoder;

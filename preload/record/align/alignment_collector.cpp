@@ -57,7 +57,7 @@ bool is_traced() {
 Text<256> describe(const FlagCode& code) {
     Text<256> why;
     why << "the code of " << code.module.c_str() << " (offset " << code.offset
-        << ") reads or changes the processor's flags itself, and would meet the trap's";
+        << ") reads or changes the processor's flags, which would conflict with the trap";
     return why;
 }
 
@@ -74,14 +74,14 @@ void stop(const char* why) {
 bool prepare(const Guard& guard) {
     const char* why = nullptr;
     if (is_traced())
-        write_missing(guard, "a debugger or tracer is attached, which would stop at every hit", "run without it");
+        write_missing(guard, "a debugger or tracer is attached and would stop at every hit", "run the program without it");
     else if (shadow_stack_is_on())
-        write_missing(guard, "shadow stacks are on in this process: they forbid the way in which its handlers are entered",
+        write_missing(guard, "shadow stacks are enabled in this process, which rules out this kind of signal handler",
                       "run it with GLIBC_TUNABLES=glibc.cpu.x86_shstk=off");
     else if (!load_decoder(&why))
         write_missing(guard, why, "install the package libzydis4.0");
     else if (!allocate_sites())
-        write_missing(guard, "no memory for its tables", "");
+        write_missing(guard, "memory for its tables could not be allocated", "");
     else
         return true;
     return false;
@@ -92,16 +92,16 @@ void write_how_it_works(const Guard& guard, int tick_error) {
         write_evidence(guard, kSource, trace::EvidenceState::ok, "every hit is counted", "");
     } else if (tick_error == 0) {
         write_evidence(guard, kSource, trace::EvidenceState::ok,
-                       "watches in short windows: sites are found, their counts are lower bounds", "--align=exact");
+                       "traps in short windows: sites are found, counts are lower bounds", "--align=exact");
     } else if (sampling_signal() != 0) {
         write_evidence(guard, kSource, trace::EvidenceState::limited,
-                       "perf events are refused: watches in short windows that begin when the sampling timer interrupts a "
-                       "thread; sites are found, their counts are lower bounds",
+                       "perf events are refused: traps in short windows that begin when the sampling timer interrupts a "
+                       "thread; sites are found, counts are lower bounds",
                        kEnablePerf);
     } else {
         Text<192> why;
         why << "perf events are refused (error " << static_cast<uint64_t>(-tick_error)
-            << "): only the first unaligned accesses of each thread are seen";
+            << "): only the first unaligned accesses of each thread are caught";
         write_evidence(guard, kSource, trace::EvidenceState::limited, why.c_str(), kEnablePerf);
     }
 }
@@ -112,7 +112,7 @@ void write_refused_tick(const Guard& guard, int tick_error) {
         return;
     Text<192> why;
     why << "thread " << guard.thread().tid << " (and perhaps others) was refused a perf event (error "
-        << static_cast<uint64_t>(-tick_error) << "): only its first unaligned accesses are seen";
+        << static_cast<uint64_t>(-tick_error) << "): only its first unaligned accesses are caught";
     write_evidence(guard, "alignment-trap-threads", trace::EvidenceState::limited, why.c_str(),
                    "a higher limit of open files, or a larger kernel.perf_event_mlock_kb; or --align=exact");
 }
@@ -142,12 +142,12 @@ bool take_over(const Guard& guard) {
         return false;
     }
     if (alignment_flag()) {
-        write_missing(guard, "the program has set the alignment flag itself", "");
+        write_missing(guard, "the program set the alignment flag itself", "");
         return false;
     }
     set_trap_mode(mode);
     if (const int error = install_trap_handlers(); error < 0) {
-        write_missing(guard, "its signal handlers cannot be installed", "");
+        write_missing(guard, "the signal handlers cannot be installed", "");
         return false;
     }
     if (try_trap() == 0) {
@@ -229,8 +229,8 @@ void tell_about_unknown_threads(const Guard& guard) {
         return;
     Text<256> why;
     why << threads << (threads == 1 ? " thread was" : " threads were")
-        << " started past the tool (by functions that were looked up in the C library itself, or by system calls), and "
-           "not watched";
+        << " started without the tool's hooks (by functions looked up in the C library itself, or by system calls), and not "
+           "watched";
     write_evidence(guard, "alignment-trap-threads", trace::EvidenceState::limited, why.c_str(), "");
 }
 

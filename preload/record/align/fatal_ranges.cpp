@@ -100,7 +100,7 @@ void prepare_fatal_end(uint64_t address) {
     char digits[17] = {};
     for (int i = 0; i < 16; ++i)
         digits[i] = "0123456789abcdef"[address >> (60 - 4 * i) & 15];
-    line << "plumb: unaligned access at 0x" << digits << ": the program ends here, by SIGBUS (--fatal)\n";
+    line << "plumb: unaligned access at 0x" << digits << ": the program ends here with SIGBUS (--fatal)\n";
     system_call(SYS_write, 2, word(line.c_str()), static_cast<long>(line.length()));
     remove_handler(SIGBUS);
     unblock_signal(SIGBUS);

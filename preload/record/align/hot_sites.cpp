@@ -133,7 +133,7 @@ void tell_about_rewriting(const Guard& guard) {
     text << results[static_cast<uint32_t>(RewriteResult::done)].load(std::memory_order_relaxed)
          << " hot sites were rewritten";
     if (const uint32_t number = uncounted_rewritten.load(std::memory_order_relaxed))
-        text << " (and " << number << " of excluded libraries, not to cost anything)";
+        text << " (and " << number << " in excluded libraries, to avoid their cost)";
     bool all = true;
     for (uint32_t i = static_cast<uint32_t>(RewriteResult::busy) + 1; i < static_cast<uint32_t>(RewriteResult::count);
          ++i)

@@ -277,7 +277,7 @@ const char* describe(RewriteResult result) {
     case RewriteResult::neighbour: return "too close to another rewritten site";
     case RewriteResult::reach: return "out of reach of any free address";
     case RewriteResult::kernel: return "protected by the kernel";
-    case RewriteResult::full: return "more than fit the table";
+    case RewriteResult::full: return "the table is full";
     case RewriteResult::count: break;
     }
     return "";

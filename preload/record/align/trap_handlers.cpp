@@ -191,8 +191,8 @@ void tell_of_gap() {
     const Guard guard;
     if (guard)
         write_evidence(guard, "alignment-trap-gap", trace::EvidenceState::limited,
-                       "a thread left a signal handler on an alternate stack by an exception: it was not watched for up "
-                       "to 20 ms of its time, so counts are lower bounds",
+                       "a thread left a signal handler on an alternate stack by an exception, and was not watched for up to 20 "
+                       "ms: counts are lower bounds",
                        "");
 }
 

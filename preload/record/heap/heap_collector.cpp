@@ -80,7 +80,7 @@ bool start(bool forked) {
         start_unwinding();
         if (!malloc_is_hooked()) {
             write_evidence(guard, "heap", trace::EvidenceState::missing,
-                           "the program brings its own malloc, which comes before any preloaded one",
+                           "the program has its own malloc, which takes precedence over a preloaded one",
                            "link the program with the C library's malloc, or with its allocator as a shared library");
             return false;
         }
@@ -95,10 +95,10 @@ bool start(bool forked) {
             other_operator_new << library;
     if (const char* library = other_operator_new.c_str(); *library) {
         Text<512> why;
-        why << "malloc and its kin are recorded, but C++ allocations are not: " << library
+        why << "calls of malloc are recorded, but C++ allocations are not: " << library
             << " has an operator new of its own";
         write_evidence(guard, "heap", trace::EvidenceState::limited, why.c_str(),
-                       "run without that allocator to see all allocations");
+                       "run without that allocator to record all allocations");
         return true;
     }
     write_evidence(guard, "heap", trace::EvidenceState::ok,

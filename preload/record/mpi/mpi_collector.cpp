@@ -76,8 +76,7 @@ void process_end() {
         << " messages' peers";
     if (late)
         why << "; " << late
-            << " messages were not counted because a thread was stopped, or left by a signal handler's jump, in the middle of "
-               "recording";
+            << " messages were not counted, because a thread was stopped or jumped out of a signal handler during recording";
     write_evidence(guard, "mpi-details", trace::EvidenceState::limited, why.c_str(),
                    sites || comms || peers ? "a larger PLUMB_FILE_LIMIT keeps more" : "");
 }

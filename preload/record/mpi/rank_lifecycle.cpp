@@ -97,8 +97,8 @@ void mpi_will_start() {
     const Guard guard;
     if (guard && rank_of_process && library().kind == trace::MpiLibrary::unknown) {
         write_evidence(guard, kSource, trace::EvidenceState::limited,
-                       "the MPI library is neither Open MPI, nor of the MPICH family, nor does it follow the standard ABI of "
-                       "MPI-5: its calls pass through unrecorded",
+                       "the MPI library is neither Open MPI nor of the MPICH family, and does not follow the standard ABI of "
+                       "MPI-5: its calls are not recorded",
                        "");
         rank_of_process = nullptr;
         return;
@@ -119,8 +119,8 @@ void mpi_started(int thread_level, bool session) {
     record->thread_level = thread_level;
     if (!rank.questions.start(session ? 0 : rank.library->world, launched_job.rank, launched_job.rank_count)) {
         write_evidence(guard, kSource, trace::EvidenceState::limited,
-                       "the MPI library lacks functions of MPI-2 that tell communicators apart: calls are recorded "
-                       "without ranks", "");
+                       "the MPI library lacks MPI-2 functions that distinguish communicators: calls are recorded without "
+                       "ranks", "");
     } else {
         record->size = rank.questions.world_size();
         if (session)

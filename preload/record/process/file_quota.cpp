@@ -11,10 +11,10 @@ struct Share {
     const char* why;
 };
 constexpr Share kShares[] = {
-    {"threads", 4, "so many threads were created that only the first ones are recorded one by one"},
-    {"thread-names", 16, "threads were renamed so often that later names are not recorded"},
-    {"modules", 8, "libraries were loaded and unloaded so often that later ones are not recorded"},
-    {"alignment-counts", 2, "so many threads met so many unaligned instructions that later ones are only counted as lost"},
+    {"threads", 4, "too many threads were created; only the first ones are recorded one by one"},
+    {"thread-names", 16, "threads were renamed too often; later names are not recorded"},
+    {"modules", 8, "libraries were loaded and unloaded too often; later ones are not recorded"},
+    {"alignment-counts", 2, "too many threads executed too many unaligned instructions; later ones are only counted as lost"},
 };
 static_assert(sizeof kShares / sizeof kShares[0] == static_cast<uint32_t>(FileQuota::count));
 

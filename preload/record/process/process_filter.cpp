@@ -106,8 +106,8 @@ const char* describe(FilterVerdict scope) {
     switch (scope) {
     case FilterVerdict::recorded: return "recorded";
     case FilterVerdict::launcher: return "dormant: a shell, launcher or build driver";
-    case FilterVerdict::not_included: return "dormant: no glob of PLUMB_INCLUDE names it";
-    case FilterVerdict::excluded: return "dormant: a glob of PLUMB_EXCLUDE names it";
+    case FilterVerdict::not_included: return "dormant: no glob of PLUMB_INCLUDE matches it";
+    case FilterVerdict::excluded: return "dormant: a glob of PLUMB_EXCLUDE matches it";
     }
     return "";
 }

@@ -98,7 +98,7 @@ void start_thread(const Guard& guard) {
     sampling->sites.clear(); // the former thread's records are finished
     sampling->running = create_timer(thread.tid, signal_in_use.load(std::memory_order_relaxed), &sampling->timer) == 0;
     if (!sampling->running)
-        write_evidence(guard, kSource, trace::EvidenceState::limited, "a thread could not be given a timer",
+        write_evidence(guard, kSource, trace::EvidenceState::limited, "no timer could be created for a thread",
                        "raise the limit of pending signals (ulimit -i)");
     adopt_thread_mask(); // inherited masks
 }
@@ -186,7 +186,7 @@ void yield_sampling_signal() {
     const Guard guard;
     if (guard)
         write_evidence(guard, "timer-signal", trace::EvidenceState::limited,
-                       "the program took the signal of the sampling timer for itself; samples end there",
+                       "the program took over the signal of the sampling timer; sampling ended then",
                        "sysctl kernel.perf_event_paranoid=2, or allow perf_event_open in the container");
 }
 
