@@ -130,7 +130,7 @@ TEST_CASE("mpi-collective-wait: ranks of unequal work, and operations that cost 
     const auto operations = Diagnosed(slow).findings("mpi-collective-wait");
     REQUIRE(operations.size() == 1);
     CHECK(operations[0].cost.seconds == Approx(0.2));
-    CHECK(operations[0].title.find("waiting not counted") != std::string::npos);
+    CHECK(operations[0].title.find("without waiting") != std::string::npos);
     SyntheticJob clean = steps(4, 0.010, -1, 0);
     CHECK(Diagnosed(clean).findings("mpi-collective-wait").empty());
 }
@@ -200,7 +200,7 @@ void check_bound(const std::vector<Finding>& findings, bool bound) {
         CHECK((finding.gain.fraction == 0) == bound);
         CHECK(finding.evidence.contains("why_bound") == bound);
         CHECK((finding.gain.how.find("not known:") == 0) == bound);
-        CHECK((!finding.advice.empty() && finding.advice[0].what.find("a CPU, then look again") != std::string::npos) == bound);
+        CHECK((!finding.advice.empty() && finding.advice[0].what.find("a CPU, then measure again") != std::string::npos) == bound);
     }
 }
 

@@ -258,7 +258,7 @@ TEST_CASE("the rank that ended first is told, not looked for in a branch") {
         const auto findings = job.findings();
         REQUIRE(findings.size() == 1);
         CHECK(findings[0].title.starts_with("Rank 1 ended first, by itself and without MPI_Finalize (exit status 4) at 3.00 s"));
-        CHECK(findings[0].advice[0].what == "Let no rank leave alone");
+        CHECK(findings[0].advice[0].what == "Let no rank end early");
     }
 }
 

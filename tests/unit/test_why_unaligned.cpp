@@ -39,7 +39,7 @@ TouchedData block(uint64_t start, uint64_t offset) {
 TEST_CASE("a member of a common block that narrower ones push off its boundary") {
     const Misalignment real8 = why_unaligned(in_common(4, 8), kLoad8, 0x600004);
     CHECK(real8.cause == Cause::common_block);
-    CHECK(real8.why == "the common block puts x at offset 4, which is no multiple of 8");
+    CHECK(real8.why == "the common block puts x at offset 4, which is not a multiple of 8");
     REQUIRE(real8.advice.size() == 2);
     CHECK_THAT(real8.advice[0].how, Contains("common /pair/ x, ..."));
     CHECK_THAT(real8.advice[1].what, Contains("4 more bytes before x"));
@@ -92,7 +92,7 @@ TEST_CASE("the stack pointer; nothing known; widths that are no power of two") {
     CHECK(why_unaligned({}, kLoad8, 0x7001).cause == Cause::unknown);
     CHECK(why_unaligned({}, {.width = 1, .load = true}, 0x7001).cause == Cause::unknown);
     const model::AccessKind x87{.width = 10, .load = true};
-    CHECK_THAT(why_unaligned(block(0x5000, 10), x87, 0x500a).why, Contains("offset 10 into the block allocated at io.c:12 is no multiple of 8"));
+    CHECK_THAT(why_unaligned(block(0x5000, 10), x87, 0x500a).why, Contains("offset 10 into the block allocated at io.c:12 is not a multiple of 8"));
 }
 
 TEST_CASE("words for accesses and objects") {

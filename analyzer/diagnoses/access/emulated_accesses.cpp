@@ -34,7 +34,7 @@ Finding finding_of(const DiagnosisInput& input, const RunTotals& totals, const s
     finding.cost.seconds = totals.cpu_s > 0 ? totals.wall_of_share(std::min(1.0, seconds / totals.cpu_s)) : seconds;
     finding.cost.fraction = std::min(1.0, finding.cost.seconds / totals.wall_s);
     finding.cost.how = "estimated";
-    finding.title = fmt::format("The kernel carried out {} {} of the program, {:.0f} a second", grouped(count),
+    finding.title = fmt::format("The kernel emulated {} {} of the program, {:.0f} a second", grouped(count),
                                 alignment ? "unaligned accesses" : "instructions that this CPU lacks",
                                 static_cast<double>(count) / totals.wall_s);
     if (alignment)
@@ -52,12 +52,13 @@ Finding finding_of(const DiagnosisInput& input, const RunTotals& totals, const s
     finding.evidence["assumed_time_per_fault_us"] = kFault_s * 1e6;
     finding.evidence["system_seconds"] = totals.system_s;
     finding.advice.push_back(
-        alignment ? Advice{"Align the data, or tell the compiler that they are not",
-                           "order common blocks and structures by width; memcpy instead of a cast, or "
-                           "-mno-unaligned-access (arm) and -mstrict-align, so that the compiler assembles the value "
-                           "itself. Making the first such access fatal shows the line (prctl PR_SET_UNALIGN where "
-                           "the kernel has it)", "code", ""}
-                  : Advice{"Build for the CPU that runs it", "-march=native, or the baseline of the oldest node", "code",
+        alignment ? Advice{"Align the data, or compile for unaligned data",
+                           "order common blocks and structures by width; use memcpy instead of a cast, or "
+                           "-mno-unaligned-access (arm) and -mstrict-align, so that the compiler assembles the value. Making "
+                           "the first such access fatal shows the line (prctl PR_SET_UNALIGN where the kernel has "
+                           "it)", "code", ""}
+                  : Advice{"Build for the CPU that runs it", "use -march=native, or the architecture of the oldest "
+                                                             "machine", "code",
                            ""});
     return finding;
 }

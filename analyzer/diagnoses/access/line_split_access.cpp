@@ -52,7 +52,7 @@ class LineSplitAccess : public Diagnosis {
         if (!object.cause.why.empty())
             finding.title += ": " + object.cause.why;
         finding.evidence["page_crossing_cost_fraction"] = cost.page_s / cost.total_s();
-        finding.gain = {finding.cost.fraction, "what aligned accesses of the same number would take less",
+        finding.gain = {finding.cost.fraction, "the time that as many aligned accesses would save",
                         certain_gain(finding.cost)};
         if (object.kind.packed) {
             std::erase_if(finding.advice, [](const Advice& advice) { return advice.applies == "code"; });
@@ -74,9 +74,8 @@ class LineSplitAccess : public Diagnosis {
     static Advice align_vectors(const UnalignedObject& object) {
         const uint64_t bytes = std::max<uint64_t>(object.kind.width, 16);
         return {fmt::format("Begin the array at a multiple of {} bytes", std::max<uint64_t>(bytes, 64)),
-                fmt::format("aligned_alloc(64, ...), alignas(64) or -falign-commons; and let rows begin there too: pad "
-                            "the row length to a multiple of {} bytes. Accesses that are shifted on purpose (stencils) "
-                            "cross lines in any case", bytes),
+                fmt::format("use aligned_alloc(64, ...), alignas(64) or -falign-commons, and pad the row length to a multiple "
+                            "of {} bytes. Accesses that are shifted on purpose (stencils) cross lines in any case", bytes),
                 "code", ""};
     }
 };

@@ -123,7 +123,7 @@ class PowerOfTwoStride : public Diagnosis {
         finding.cost.how = "estimated";
         finding.confidence = confidence_above(object.samples, totals.samples, kLeastNotedFraction);
         finding.gain = {finding.cost.fraction,
-                        fmt::format("the same walk, timed on this machine: {:.2f} ns an access as it is, {:.2f} ns with "
+                        fmt::format("the same walk, measured on this machine: {:.2f} ns an access as it is, {:.2f} ns with "
                                     "rows one cache line longer", walk.seen_ns, walk.padded_ns)};
         const TouchedData& data = object.data;
         const std::string name = data.name.empty()     ? "Unnamed memory"
@@ -131,8 +131,8 @@ class PowerOfTwoStride : public Diagnosis {
                                      ? "The memory allocated at " + data.name
                                  : data.member.empty() ? "Array " + data.name
                                                        : "Array " + data.name + ", member " + data.member + ",";
-        finding.title = fmt::format("{} is walked {} bytes at a step: the {} lines of a walk share {} of the {} sets of "
-                                    "the L{} cache", name, grouped(walk.stride), grouped(walk.length),
+        finding.title = fmt::format("{} is read in steps of {} bytes: the {} lines of a walk share {} of the {} sets of the "
+                                    "L{} cache", name, grouped(walk.stride), grouped(walk.length),
                                     grouped(walk.sets_used), grouped(walk.sets), walk.cache_level);
         describe_subject(object, finding);
         add_evidence(object, finding);
@@ -182,18 +182,18 @@ class PowerOfTwoStride : public Diagnosis {
         const uint64_t padding = walk.padded_stride - walk.stride, element = element_bytes(object);
         std::string how;
         if (element > 0 && walk.stride % element == 0 && padding % element == 0)
-            how = fmt::format("{} elements of {} bytes instead of {}, the last {} not used. ",
+            how = fmt::format("{} elements of {} bytes instead of {}, with the last {} unused. ",
                               grouped(walk.padded_stride / element), element, grouped(walk.stride / element),
                               padding / element);
         finding.advice.push_back(
             {fmt::format("Make the rows one cache line longer: {} bytes instead of {}", grouped(walk.padded_stride),
                          grouped(walk.stride)),
-             how + "It is the leading dimension that grows: the last of a C array, the first of a Fortran array; where the "
-                   "step goes over several dimensions, their product",
+             how + "Pad the leading dimension: the last of a C array, the first of a Fortran array. If a step goes over "
+                   "several dimensions, pad their product",
              "code", ""});
-        finding.advice.push_back({"Or walk along the rows",
-                                  "let the innermost loop run over the elements that lie side by side; where both ways are "
-                                  "needed, as in a transposition, go by blocks of a few lines each way", "code", ""});
+        finding.advice.push_back({"Or loop along the rows",
+                                  "let the innermost loop run over adjacent elements; if both directions are needed, as in a "
+                                  "transposition, work in blocks of a few lines each way", "code", ""});
     }
 
     // 0: not known. A vector access takes several elements: then from the type, if it says how many make a row.

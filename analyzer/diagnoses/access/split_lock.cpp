@@ -45,7 +45,7 @@ class SplitLock : public Diagnosis {
                                     access_words(object.kind), object_words(object.data));
         if (!object.cause.why.empty())
             finding.title += "; " + object.cause.why;
-        finding.gain = {finding.cost.fraction, "all of it, once the data are aligned; other jobs of the machine gain too"};
+        finding.gain = {finding.cost.fraction, "all of it, once the data is aligned; other jobs of the machine gain too"};
         finding.evidence["split_lock_count"] = static_cast<int64_t>(std::llround(count));
         finding.evidence["split_locks_per_second"] = rate;
         if (most > count)
@@ -53,12 +53,12 @@ class SplitLock : public Diagnosis {
         if (accesses.penalties)
             add_machine(*accesses.penalties, std::max(count, most), totals.wall_s, finding);
         else
-            finding.evidence["other_jobs"] = std::string("what one costs was not measured here: on bare metal each halts "
-                                                         "every CPU's access to memory");
+            finding.evidence["other_jobs"] = std::string("the cost of one was not measured; on bare metal each split lock "
+                                                         "stalls memory access on every CPU of the machine");
         finding.advice.insert(finding.advice.begin(),
             {"Align atomics and locks to their size",
-             "no atomic, mutex or reference count in a packed structure or at an odd offset of a buffer; alignas(64) "
-             "keeps it on a line of its own, which helps against contention as well", "code", ""});
+             "put no atomic, mutex or reference count into a packed structure or at an odd offset of a buffer; alignas(64) "
+             "gives it its own line, which also reduces contention", "code", ""});
         return finding;
     }
 
@@ -77,9 +77,9 @@ class SplitLock : public Diagnosis {
         if (exact)
             return fmt::format("{} split locks, {:.0f} a second", number, rate);
         const double unit = most > 100 ? std::pow(10, std::floor(std::log10(most)) - 1) : 1; // two digits
-        return most > count ? fmt::format("{} split locks caught, an estimated {} in all at the most", number,
+        return most > count ? fmt::format("{} split locks caught, at most {} in all (estimated)", number,
                                           grouped(static_cast<uint64_t>(std::ceil(most / unit) * unit)))
-                            : fmt::format("{} split locks caught, and maybe more", number);
+                            : fmt::format("{} split locks caught; there may be more", number);
     }
 
     static void add_machine(const model::AccessPenalties& machine, double count, double wall_s, Finding& finding) {
@@ -88,22 +88,21 @@ class SplitLock : public Diagnosis {
             finding.evidence["aligned_lock_ns"] = machine.locked_ns;
             const bool trapped = machine.split_lock_ns >= kTrappedLock_ns;
             finding.evidence["other_jobs"] =
-                trapped ? std::string("here the kernel or the hypervisor traps each one, so that its own thread pays and "
-                                      "other CPUs are spared; on bare metal without detection each halts every CPU's "
-                                      "access to memory")
-                        : fmt::format("each halts every CPU's access to memory: up to {} of the run, for every job "
-                                      "of the machine",
+                trapped ? std::string("the kernel or the hypervisor traps each one here, which delays only its own thread; on "
+                                      "bare metal without detection each one stalls memory access on every CPU of the machine")
+                        : fmt::format("each split lock stalls memory access on every CPU of the machine: up to {} of the run, "
+                                      "for every job",
                                       format_fraction(wall_s > 0 ? std::min(1.0, 1e-9 * count * machine.split_lock_ns / wall_s)
                                                                  : 0.0));
         }
         if (!machine.split_lock_setting.empty())
             finding.evidence["kernel_setting"] = machine.split_lock_setting;
-        finding.advice.push_back({"Ask what the kernel does about split locks",
+        finding.advice.push_back({"Check what the kernel does about split locks",
             machine.split_lock_setting.empty()
-                ? std::string("the boot option split_lock_detect (off, warn, fatal, ratelimit:N) and the setting "
-                              "kernel.split_lock_mitigate; what this machine does could not be read")
-                : "here: " + machine.split_lock_setting + ". Machines differ: the boot option split_lock_detect (off, "
-                  "warn, fatal, ratelimit:N) may end the same program elsewhere",
+                ? std::string("see the boot option split_lock_detect (off, warn, fatal, ratelimit:N) and the setting "
+                              "kernel.split_lock_mitigate; the setting of this machine could not be read")
+                : "here: " + machine.split_lock_setting + ". On other machines the boot option split_lock_detect (off, warn, "
+                                                          "fatal, ratelimit:N) may end the same program",
             "system", "sysctl kernel.split_lock_mitigate"});
     }
 };

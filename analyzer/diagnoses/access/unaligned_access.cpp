@@ -49,7 +49,7 @@ class UnalignedAccess : public Diagnosis {
                                              object_words(object.data));
         finding.title = object.trapped()
                             ? fmt::format("Unaligned {}, {}", what, count_words(object))
-                            : fmt::format("Unaligned {}, in {} of the sampled time there", what, sampled_share(object));
+                            : fmt::format("Unaligned {}, in {} of the sampled time of these lines", what, sampled_share(object));
         if (!object.called_code.empty())
             finding.title += ", in " + object.called_code;
         if (!object.cause.why.empty())
@@ -70,10 +70,10 @@ class UnalignedAccess : public Diagnosis {
 
     static Advice no_need(const UnalignedObject& object) {
         if (!object.priced)
-            return {"What such accesses cost here was not measured", "so nothing is said about the gain", "code", ""};
-        return {"On this CPU nothing needs to be done about it for speed",
-                "the accesses cost less than 1 % of the run here; other CPUs, compilers that vectorise the loop, and "
-                "locked or atomic accesses to the same data may judge otherwise", "code", ""};
+            return {"The cost of such accesses was not measured here", "so the gain is not known", "code", ""};
+        return {"On this CPU no change is needed for speed",
+                "the accesses cost less than 1 % of the run here; they may cost more on other CPUs, in vectorised loops, or if "
+                "they are locked or atomic", "code", ""};
     }
 };
 

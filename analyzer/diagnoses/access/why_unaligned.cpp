@@ -27,13 +27,13 @@ Advice code(const std::string& what, const std::string& how) { return {what, how
 Misalignment in_common_block(const TouchedData& data, uint64_t wanted) {
     Misalignment result;
     result.cause = Cause::common_block;
-    result.why = fmt::format("the common block puts {} at offset {}, which is no multiple of {}", data.member,
+    result.why = fmt::format("the common block puts {} at offset {}, which is not a multiple of {}", data.member,
                              data.member_offset, wanted);
     const uint64_t before = data.member_offset % wanted;
     result.advice = {
         code(fmt::format("Order the members of {} by width", data.name),
-             fmt::format("{} first, narrower members behind it: common {} {}, ..., in every unit that declares the "
-                         "block. Only members whose widths are multiples of {} may stand before it",
+             fmt::format("{} first, narrower members behind it: common {} {}, ..., in every unit that declares the block. Only "
+                         "members with a width that is a multiple of {} may come before it",
                          data.member, data.name, data.member, wanted)),
         code(fmt::format("Or pad: {} more bytes before {}", padding_to(before, wanted), data.member),
              "an unused variable of that size, in every unit that declares the block")};
@@ -50,14 +50,14 @@ Misalignment in_packed_structure(const TouchedData& data, uint64_t wanted) {
         result.why = fmt::format("{} is packed: {} lies at offset {}, {} bytes before the next multiple of {}", owner,
                                  data.member, data.member_offset, padding, alignment);
     else
-        result.why = fmt::format("{} is packed: it may begin at any address, and so its member {} may lie at one that "
-                                 "is no multiple of {}", owner, data.member, alignment);
+        result.why = fmt::format("{} is packed: it may begin at any address, so its member {} may lie at one that is not a "
+                                 "multiple of {}", owner, data.member, alignment);
     result.advice = {
         code("Order the members by width, the widest first, and do not pack",
              fmt::format("without packing {} would lie at offset {}", data.member, data.member_offset + padding)),
-        code("Where the layout is a file's or a message's: unpack once",
-             "copy each record into an ordinary structure (memcpy of each member) when it is read, and compute on "
-             "that")};
+        code("If a file or a message needs this layout: unpack once",
+             "copy each record into an ordinary structure (memcpy of each member) when it is read, and compute on that "
+             "structure")};
     return result;
 }
 
@@ -66,8 +66,8 @@ Misalignment by_cast(const TouchedData& data, const model::AccessKind& kind, uin
     Misalignment result;
     result.cause = Cause::cast;
     if (!data.member.empty() && data.member_alignment != 0)
-        result.why = fmt::format("{} needs multiples of {} only, but is accessed {} bytes at a time: through a cast, "
-                                 "or as an argument of another type", name, data.member_alignment, kind.width);
+        result.why = fmt::format("{} needs only multiples of {}, but is accessed {} bytes at a time: through a cast, or as an "
+                                 "argument of another type", name, data.member_alignment, kind.width);
     else
         result.why = fmt::format("{}{} begins {} bytes behind a multiple of {}, but is accessed {} bytes at a time: "
                                  "through a cast, or as an argument of another type", name, type_clause(data),
@@ -85,13 +85,13 @@ Misalignment at_odd_offset(const TouchedData& data, uint64_t wanted) {
     const std::string object = data.kind == Kind::allocation
                                    ? data.name.empty() ? "the heap block" : "the block allocated at " + data.name
                                    : data.name;
-    result.why = fmt::format("offset {} into {} is no multiple of {}", data.offset, object, wanted);
+    result.why = fmt::format("offset {} into {} is not a multiple of {}", data.offset, object, wanted);
     result.advice = {
         code(fmt::format("Keep offsets multiples of {}", wanted),
-             fmt::format("a header, a length or a record in front shifts everything behind it: pad it to a multiple of "
-                         "{}, or round the offset up", wanted)),
-        code("Where the layout is a file's or a message's: copy before computing",
-             "memcpy into an aligned variable or array; compilers make one load of it")};
+             fmt::format("a header, a length or a record shifts everything behind it: pad it to a multiple of {}, or round the "
+                         "offset up", wanted)),
+        code("If a file or a message needs this layout: copy before computing",
+             "use memcpy into an aligned variable or array; compilers turn it into one load")};
     return result;
 }
 
@@ -100,8 +100,8 @@ Misalignment by_allocator(const TouchedData& data, uint64_t wanted) {
     result.cause = Cause::allocator;
     result.why = fmt::format("the block itself begins {} bytes behind a multiple of {}", data.start % wanted, wanted);
     result.advice = {code(fmt::format("Allocate it with an alignment of {}", wanted),
-                          fmt::format("aligned_alloc, posix_memalign, std::align_val_t{}; an allocator of the "
-                                      "program's own must round its blocks up",
+                          fmt::format("use aligned_alloc, posix_memalign or std::align_val_t{}; the program's own allocator "
+                                      "must round its blocks up",
                                       data.name.empty() ? "" : ", at " + data.name))};
     return result;
 }
@@ -109,10 +109,10 @@ Misalignment by_allocator(const TouchedData& data, uint64_t wanted) {
 Misalignment by_stack_pointer(const model::AccessKind& kind) {
     Misalignment result;
     result.cause = Cause::stack_pointer;
-    result.why = fmt::format("the stack pointer itself was no multiple of {}", kind.width);
+    result.why = fmt::format("the stack pointer itself was not a multiple of {}", kind.width);
     result.advice = {code("Look for what moves the stack pointer",
-                          "assembler, a switch of coroutines, or a stack handed to makecontext or clone: it must begin "
-                          "at a multiple of 16")};
+                          "assembler, a switch of coroutines, or a stack given to makecontext or clone: it must begin at a "
+                          "multiple of 16")};
     return result;
 }
 

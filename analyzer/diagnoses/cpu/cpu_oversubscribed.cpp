@@ -264,7 +264,7 @@ class CpuOversubscribed : public Diagnosis {
                 room.push_back(cpu);
         }
         if (spare.empty())
-            return "another of them has room at times";
+            return "another of them is idle at times";
         if (room.empty())
             return fmt::format("none of them {} {}", pinned ? "may use" : "got", cpu_names(spare));
         return fmt::format("{} {} room", cpu_names(room), room.size() == 1 ? "has" : "have");
@@ -287,23 +287,23 @@ class CpuOversubscribed : public Diagnosis {
                           pinned ? "are pinned so that they share" : "share", cpu_names(taken),
                           tasks.size() == 1 ? " with the rest of the run" : "", room);
         finding.gain = {finding.cost.fraction,
-                        "the run replayed with the waiting threads dealt out over all CPUs it may use"};
+                        "estimated by replaying the run with the waiting threads spread over all CPUs that it may use"};
         if (by_others)
             finding.subject.details["other_programs"] = other_programs(host, 3);
         if (placed) {
             finding.advice.push_back({"Let the scheduler move the threads, or keep other programs away",
-                "threads that plumb pinned cannot step aside when another program takes their CPU: on a machine that is "
-                "shared run without --pin, or confine the other programs to CPUs that this run does not use",
+                "threads that plumb pinned cannot move when another program takes their CPU: on a shared machine run without "
+                "--pin, or confine the other programs to CPUs that this run does not use",
                 "launch", ""});
             return finding;
         }
         finding.advice.push_back({"Start the run spread over its CPUs",
-            "plumb pins each thread to a CPU of its own before two share one: packages, memory nodes and cores first",
+            "plumb pins each thread to its own CPU before two share one, and fills packages, NUMA nodes and cores evenly",
             "launch", plumb_run_line(input.run, "--pin=scatter")});
         if (pinned)
-            finding.advice.push_back({"Remove what confines these threads",
-                "their CPU mask leaves out CPUs that the run may use: look for taskset, numactl, a launcher's binding "
-                "option, OMP_PLACES or GOMP_CPU_AFFINITY, or a call of sched_setaffinity in the program",
+            finding.advice.push_back({"Remove the CPU mask of these threads",
+                "it excludes CPUs that the run may use: look for taskset, numactl, a launcher's binding option, OMP_PLACES or "
+                "GOMP_CPU_AFFINITY, or a call of sched_setaffinity in the program",
                 "launch", ""});
         return finding;
     }
@@ -314,13 +314,13 @@ class CpuOversubscribed : public Diagnosis {
         Finding finding = base(input, schedule, waits, cost_s);
         finding.fixed_severity = Severity::info;
         finding.confidence = confidence(schedule, true);
-        finding.title = fmt::format("As many threads are pinned to each CPU, but not all end together: {} wait for {} "
-                                    "while another has run out of work",
+        finding.title = fmt::format("The same number of threads is pinned to each CPU, but they do not end together: {} wait "
+                                    "for {} while another CPU has no work left",
                                     count_of(waiting_tasks(schedule, waits)), cpu_names(cpus_of(waits)));
-        finding.gain = {finding.cost.fraction, "the run replayed with threads that move when a CPU runs out of work"};
+        finding.gain = {finding.cost.fraction, "estimated by replaying the run with threads that move to a CPU without work"};
         finding.advice.push_back({"Let the scheduler move the threads, or give them equal work",
-            "the CPUs were not equally fast (shared cores, other virtual machines), or the threads had unequal work: "
-            "pinned threads cannot take over a CPU that is done; run without --pin to compare", "launch", ""});
+            "the CPUs were not equally fast (shared cores, other virtual machines), or the threads had unequal work: pinned "
+            "threads cannot move to a CPU without work; run without --pin to compare", "launch", ""});
         return finding;
     }
 
@@ -331,11 +331,11 @@ class CpuOversubscribed : public Diagnosis {
         const std::string programs = other_programs(host, 3);
         finding.confidence = 0.9 * confidence(schedule, true);
         finding.title = fmt::format("Other programs take CPU time that this run waits for: {}", programs);
-        finding.gain = {finding.cost.fraction, "the run replayed with everything else gone from its CPUs"};
+        finding.gain = {finding.cost.fraction, "estimated by replaying the run without other programs on its CPUs"};
         finding.subject.details["other_programs"] = programs;
         finding.advice.push_back({"Give the run CPUs of its own",
-            "run it when the machine is free, or confine the other programs (a cpuset, systemd's AllowedCPUs, "
-            "taskset) to CPUs that this run does not use", "system", ""});
+            "run it when the machine is idle, or confine the other programs (a cpuset, systemd's AllowedCPUs, taskset) to CPUs "
+            "that this run does not use", "system", ""});
         return finding;
     }
 
@@ -348,8 +348,8 @@ class CpuOversubscribed : public Diagnosis {
         finding.title = fmt::format("More runnable threads than CPUs: {} take turns on {} CPU{}, none idle",
                                     count_of(waiting_tasks(schedule, waits)), cpus, cpus == 1 ? "" : "s");
         finding.cost.how = "measured";
-        finding.gain = {0, "no CPU was idle: taking turns costs little by itself, but threads that wait for one another "
-                           "by spinning, and time limits per thread, suffer"};
+        finding.gain = {0, "no CPU was idle, so sharing CPUs costs little by itself; but threads that spin while they wait, "
+                           "and time limits of threads, suffer"};
         finding.advice.push_back({"Use as many threads as CPUs",
             fmt::format("the run may use {} CPUs; set the program's thread count (OMP_NUM_THREADS, -j, -T) to that, or "
                         "give it more CPUs", cpus), "launch", ""});

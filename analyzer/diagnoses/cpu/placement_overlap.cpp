@@ -85,7 +85,7 @@ class PlacementOverlap : public Diagnosis {
         finding.title = fmt::format("{} may only use {} while {} {} free", whom, cpu_names(mask), cpu_names(spare),
                                     spare.size() == 1 ? "is" : "are");
         finding.cost.how = "measured";
-        finding.gain = {0, "cpu-oversubscribed says what it cost, if anything"};
+        finding.gain = {0, "cpu-oversubscribed reports the cost, if there is one"};
         finding.where = lines_of(input.paths, tasks).heaviest(5);
         finding.subject.kind = "cpu";
         finding.subject.name = fmt::format("{}", mask.front());
@@ -109,9 +109,9 @@ class PlacementOverlap : public Diagnosis {
         finding.evidence["waiting_seconds"] = delay_s;
         finding.evidence["watched_seconds"] = schedule.length_s();
         finding.advice.push_back({"Give each its own CPU",
-            by_plumb ? "the list given to --pin names a CPU more than once, or is shorter than the threads are many"
-                     : "two launchers or libraries that both count their CPUs from zero are the usual cause; let one of "
-                       "them place all",
+            by_plumb ? "the list of --pin names a CPU more than once, or has fewer CPUs than there are threads"
+                     : "the usual cause is two launchers or libraries that both count CPUs from zero; let one of them place "
+                       "all threads",
             "launch", plumb_run_line(input.run, "--pin=scatter")});
         return finding;
     }

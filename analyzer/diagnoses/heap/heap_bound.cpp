@@ -44,12 +44,12 @@ class HeapBound : public Diagnosis {
         finding.cost.fraction = finding.cost.seconds / totals.wall_s;
         finding.cost.how = "measured";
         const LineShares lines = add_places(input, profile, finding);
-        finding.title = fmt::format("{:.0f} % of the CPU time goes into the memory allocator ({})",
-                                    100 * profile.share(), module);
+        finding.title = fmt::format("The memory allocator ({}) takes {:.0f} % of the CPU time", module,
+                                    100 * profile.share());
         if (!finding.where.empty())
-            finding.title += ", most of all from " + place_name(finding.where[0]);
+            finding.title += ", mainly for " + place_name(finding.where[0]);
         finding.gain = {finding.cost.fraction,
-                        "upper bound: no allocation at all on the way; a faster allocator saves a part of it",
+                        "upper bound: without any allocation on these lines; a faster allocator saves a part of it",
                         finding.cost.fraction * certain_part(input.run, profile, lines, finding.where)};
         finding.subject.kind = "allocation";
         finding.subject.name = finding.where.empty() ? module : place_name(finding.where[0]);
@@ -70,7 +70,7 @@ class HeapBound : public Diagnosis {
         const LineShares& lines = by_heap ? allocating : profile.sampled_lines;
         finding.where = lines.heaviest(5);
         finding.evidence["where_from"] = std::string(
-            by_heap ? "time in the allocator, dealt out by how many allocations the heap sampler saw at each line"
+            by_heap ? "allocator time, split by sampled allocation counts"
                     : "call paths of the time samples");
         return lines;
     }
@@ -112,16 +112,17 @@ class HeapBound : public Diagnosis {
     static void add_advice(const DiagnosisInput& input, const HeapProfile& profile, const std::string& module,
                            Finding& finding) {
         finding.advice.push_back({"Allocate less often",
-            "keep the memory of the lines above from one round to the next: reserve() or reuse a container, a buffer "
-            "or an arena for many small objects, values instead of pointers", "code", ""});
+            "keep the memory of the lines above from one iteration to the next: call reserve(), reuse a container, use a "
+            "buffer or an arena for many small objects, or store values instead of pointers", "code", ""});
         if (is_glibc(module) && !input.run.command.empty())
             finding.advice.push_back({"Try another allocator",
-                "nothing needs to be rebuilt; jemalloc, tcmalloc and mimalloc are packages of every distribution; "
-                "compare the wall times", "launch",
+                "this needs no rebuild; distributions have packages of jemalloc, tcmalloc and mimalloc; compare the wall "
+                "times", "launch",
                 "LD_PRELOAD=libjemalloc.so.2 plumb run -- " + shell_line(input.run.command)});
         if (is_glibc(module) && profile.kernel_hits * 4 > profile.hits && !input.run.command.empty())
             finding.advice.push_back({"Let the allocator keep its memory",
-                "much of this time is the kernel's: memory is given back and asked for again; larger thresholds stop that",
+                "much of this time is in the kernel, because memory is returned and requested again; larger thresholds prevent "
+                "that",
                 "launch",
                 "GLIBC_TUNABLES=glibc.malloc.mmap_threshold=1073741824:glibc.malloc.trim_threshold=4294967296 "
                 "plumb run -- " + shell_line(input.run.command)});

@@ -85,7 +85,7 @@ class HeapContention : public Diagnosis {
                                                    : profile.lock_lines).heaviest(5);
         finding.title = fmt::format("{} threads wait for one another in the memory allocator", threads);
         if (!finding.where.empty())
-            finding.title += ", most of all at " + place_name(finding.where[0]);
+            finding.title += ", mainly at " + place_name(finding.where[0]);
         finding.gain = {finding.cost.fraction, "upper bound: no waiting for the allocator's locks"};
         finding.subject.kind = "allocation";
         finding.subject.name = finding.where.empty() ? "malloc" : place_name(finding.where[0]);
@@ -96,13 +96,13 @@ class HeapContention : public Diagnosis {
             static_cast<double>(totals.voluntary_switches) / totals.wall_s;
         finding.evidence["lock_wait_seconds"] = waiting_s;
         finding.advice.push_back({"Use an allocator with a cache for each thread",
-            "jemalloc, tcmalloc and mimalloc rarely take a lock that two threads share", "launch",
+            "jemalloc, tcmalloc and mimalloc rarely take a lock that threads share", "launch",
             input.run.command.empty()
                 ? std::string()
                 : "LD_PRELOAD=libjemalloc.so.2 plumb run -- " + shell_line(input.run.command)});
-        finding.advice.push_back({"Free where you allocate, and more arenas",
-            "a block freed by another thread than its owner takes the owner's lock; check that MALLOC_ARENA_MAX or "
-            "mallopt(M_ARENA_MAX) does not confine all threads to one arena", "code", ""});
+        finding.advice.push_back({"Free blocks in the thread that allocated them, and use more arenas",
+            "freeing a block in another thread takes the lock of the owner's arena; check that MALLOC_ARENA_MAX or "
+            "mallopt(M_ARENA_MAX) does not limit all threads to one arena", "code", ""});
         return {finding};
     }
 };

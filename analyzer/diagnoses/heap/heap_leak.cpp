@@ -124,8 +124,8 @@ class HeapLeak : public Diagnosis {
         finding.evidence["sampled_allocation_count"] = static_cast<int64_t>(growth.samples);
         finding.evidence["pid"] = static_cast<int64_t>(growth.pid);
         finding.advice.push_back({"Check who owns this memory",
-            "it was allocated throughout the run and kept until its end; nothing is wrong if it is the program's "
-            "result and needed until then; a cache needs a limit", "code", ""});
+            "it was allocated during the whole run and kept until the end; this is right for a result that is needed until "
+            "then, but a cache needs a limit", "code", ""});
         return finding;
     }
 };

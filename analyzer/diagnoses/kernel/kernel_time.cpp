@@ -137,9 +137,9 @@ class KernelTime : public Diagnosis {
         finding.cost.fraction = finding.cost.seconds / totals.wall_s;
         finding.cost.how = "measured";
         finding.where = entry.lines.heaviest(5);
-        finding.title = fmt::format("{:.0f} % of the CPU time goes into {}", 100 * share, words_of(entry.cause));
+        finding.title = fmt::format("{:.0f} % of the CPU time is spent in {}", 100 * share, words_of(entry.cause));
         if (!finding.where.empty())
-            finding.title += ", most of all from " + place_name(finding.where[0]);
+            finding.title += ", mainly at " + place_name(finding.where[0]);
         if (entry.cause.of_mpi) // ranks that wait in MPI poll and yield, which costs nobody time that others could use
             finding.gain = {0, "not by itself: the MPI findings report what ranks wait for"};
         else

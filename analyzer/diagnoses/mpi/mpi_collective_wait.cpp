@@ -82,14 +82,14 @@ class MpiCollectiveWait : public Diagnosis {
             if (site.kind & (trace::kMpiCollectiveCall | trace::kMpiWait))
                 add_call_site(input.paths, site, site.kind & trace::kMpiCollectiveCall ? site.wait_s : 0, lines);
         Finding finding = base(input, job, wait_s, lines);
-        finding.title = fmt::format("{} wait {:.0f} % of the time in collectives for the last of them to arrive",
+        finding.title = fmt::format("{} wait {:.0f} % of the time in collectives for the last one to arrive",
                                     job_words(input.run, job), 100 * finding.cost.fraction);
         if (!finding.where.empty())
-            finding.title += ", most of all at " + place_name(finding.where[0]);
+            finding.title += ", mainly at " + place_name(finding.where[0]);
         // Ranks of equal speed would meet where now the mean rank arrives.
         const double gain_s = std::clamp(job.imbalance_s - told_s, 0.0, wait_s);
         finding.gain = {fraction_of_run(input.run, gain_s),
-                        "every collective entered when the mean of its members arrives now"};
+                        "estimated for collectives in which all members arrive at the mean time"};
         finding.evidence["imbalance_seconds"] = job.imbalance_s;
         if (told_s > 0)
             finding.evidence["told_by_other_findings_seconds"] = told_s;
@@ -100,12 +100,12 @@ class MpiCollectiveWait : public Diagnosis {
                 "some ranks compute more than others in every interval: give each the same amount, measured in time and not in "
                 "cells", "code", ""});
         } else {
-            finding.advice.push_back({"Meet less often",
-                "no rank computes more than the others over the whole run, but between two collectives one or another does: join "
-                "collectives, or use non-blocking ones, so that a delay of one rank can be made up before the next", "code", ""});
+            finding.advice.push_back({"Use fewer collectives",
+                "no rank computes more than the others over the whole run, but a different one does between two collectives: "
+                "join collectives, or use non-blocking ones, so that a rank can catch up before the next", "code", ""});
         }
         finding.advice.push_back({"Bind the ranks to CPUs of their own",
-            "ranks that share CPUs or wander among them arrive at different times", "launch", ""});
+            "ranks that share CPUs or move between them arrive at different times", "launch", ""});
         allow_for_starved_ranks(starved_share(job), finding);
         return finding;
     }
@@ -115,14 +115,14 @@ class MpiCollectiveWait : public Diagnosis {
         for (const model::MpiCallSite& site : job.sites)
             add_call_site(input.paths, site, site.operation_s, lines);
         Finding finding = base(input, job, operation_s, lines);
-        finding.title = fmt::format("{} spend {:.0f} % of the time in collective operations, waiting not counted",
+        finding.title = fmt::format("{} spend {:.0f} % of the time in collective operations, without waiting",
                                     job_words(input.run, job), 100 * finding.cost.fraction);
         if (!finding.where.empty())
-            finding.title += ", most of all at " + place_name(finding.where[0]);
+            finding.title += ", mainly at " + place_name(finding.where[0]);
         finding.gain = {finding.cost.fraction, "upper bound: all of it"};
         finding.advice.push_back({"Call fewer, larger collectives",
-            "several reductions of a few values can be one of several values; results that are not needed at once can be had by "
-            "a non-blocking collective while the program computes", "code", ""});
+            "join several reductions of a few values into one; use a non-blocking collective, and compute while it runs, if "
+            "the result is not needed at once", "code", ""});
         allow_for_starved_ranks(starved_share(job), finding);
         return finding;
     }

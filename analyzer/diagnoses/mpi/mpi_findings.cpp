@@ -137,15 +137,15 @@ void allow_for_starved_ranks(double share, Finding& finding) {
     if (share < kStarvedShare)
         return;
     finding.cost.how = "bound";
-    finding.gain = {0, "not known: the ranks had no CPUs of their own"};
+    finding.gain = {0, "not known: the ranks did not have their own CPUs"};
     finding.confidence = std::min(finding.confidence, kStarvedConfidence);
     finding.evidence["without_cpu_fraction"] = share;
-    finding.evidence["why_bound"] = fmt::format("the ranks could have run but had no CPU for {:.0f} % of their time: they may have "
-                                                "waited for ranks that were not running, whatever the program does", 100 * share);
+    finding.evidence["why_bound"] = fmt::format("the ranks were runnable without a CPU for {:.0f} % of their time, so they may "
+                                                "have waited for ranks that were not running", 100 * share);
     finding.advice.insert(finding.advice.begin(),
-                          {"Give each rank a CPU, then look again",
-                           "other programs or more ranks than CPUs took the CPUs away: start no more ranks than there are CPUs, and "
-                           "keep other programs off them", "launch", ""});
+                          {"Give each rank a CPU, then measure again",
+                           "other programs, or more ranks than CPUs, took the CPU time: start at most as many ranks as there "
+                           "are CPUs, and keep other programs off them", "launch", ""});
 }
 
 void tell_thinning(const model::MpiJob& job, Finding& finding) {

@@ -64,10 +64,10 @@ model::MpiLateness lateness_behind(const model::MpiJob& job, const LateRanks& la
 std::optional<Reason> main_reason(const model::MpiLateness& lateness) {
     const Reason reasons[] = {
         {"computing", lateness.computing_s, "it computes more than the others", "they compute more than the others"},
-        {"irregular", lateness.irregular_s, "now and then it is busy outside MPI for longer than the others",
-         "now and then they are busy outside MPI for longer than the others"},
+        {"irregular", lateness.irregular_s, "at times it is busy outside MPI longer than the others",
+         "at times they are busy outside MPI longer than the others"},
         {"starved", lateness.starved_s, "it waits for a CPU", "they wait for CPUs"},
-        {"interrupted", lateness.interrupted_s, "now and then it loses its CPU", "now and then they lose their CPUs"},
+        {"interrupted", lateness.interrupted_s, "at times it loses its CPU", "at times they lose their CPUs"},
         {"blocked", lateness.blocked_s, "it sleeps or is blocked outside MPI", "they sleep or are blocked outside MPI"},
         {"waiting", lateness.waiting_s, "it waits for others itself", "they wait for others themselves"},
     };
@@ -104,12 +104,13 @@ std::vector<Advice> several_compute_more(const LateCase& late_case, const std::s
         advice.push_back({"Compare the nodes", fmt::format("all ranks of {} are slow: if they have no more work than the others, look at the "
                           "clock rate, memory and other programs of that node", late_case.trait.words), "system", ""});
     if (late_case.trait.kind == CommonTrait::Kind::executable)
-        advice.push_back({"Give this program more ranks", fmt::format("the ranks of {} have more to do than those of the other programs "
-                          "of the job: start more of them, and fewer of the others", late_case.trait.words), "launch", ""});
-    advice.push_back({"Share out their extra work",
-                      place.empty() ? std::string("what only these ranks do is done while all others wait for it")
-                                    : fmt::format("what only these ranks do at {} is done while all others wait for it: deal it out "
-                                                  "over all ranks", place), "code", ""});
+        advice.push_back({"Give this program more ranks", fmt::format("the ranks of {} have more work than those of the job's "
+                                                                      "other programs: start more of them, and fewer of the "
+                                                                      "others", late_case.trait.words), "launch", ""});
+    advice.push_back({"Divide their extra work",
+                      place.empty() ? std::string("all others wait while only these ranks do it")
+                                    : fmt::format("all others wait for what only these ranks do at {}: divide it among all "
+                                                  "ranks", place), "code", ""});
     return advice;
 }
 
@@ -121,23 +122,24 @@ std::vector<Advice> advice_for(const Reason& reason, const LateCase& late_case, 
                  "bind each rank to a core (mpirun --bind-to core, srun --cpu-bind=cores, or plumb's --pin) and keep other "
                  "programs off that core", "launch", ""}};
     if (name == "blocked")
-        return {{"Look at what it waits for outside MPI",
-                 "a file, a lock, a pipe or a sleep between its MPI calls: `strace -f -T` on one rank of that kind shows system calls and "
-                 "their times; let a thread of its own do it, or do it while the others go on", "code", ""}};
+        return {{"Check what it waits for outside MPI",
+                 "a file, a lock, a pipe or a sleep between its MPI calls: `strace -f -T` on such a rank shows the system "
+                 "calls and their times; let another thread do it, or do it while the other ranks continue", "code", ""}};
     if (name == "waiting")
-        return {one ? Advice{"Look at the ranks that it waits for", "its delay came to it through other MPI calls", "code", ""}
-                    : Advice{"Look at the ranks that they wait for", "their delay came to them through other MPI calls", "code", ""}};
+        return {one ? Advice{"Check the ranks that it waits for", "other MPI calls passed the delay on to it", "code", ""}
+                    : Advice{"Check the ranks that they wait for", "other MPI calls passed the delay on to them", "code", ""}};
     if (!one)
         return several_compute_more(late_case, place);
     std::vector<Advice> advice = {
-        {"Share out its extra work", place.empty() ? std::string("what only this rank does (output, checks, a larger part of the "
-                                                                 "grid) is done while all others wait for it")
-                                                   : fmt::format("what only this rank does at {} is done while all others wait "
-                                                                 "for it: deal it out, or let one rank do it while the others go on", place),
+        {"Divide its extra work", place.empty() ? std::string("all others wait for what only this rank does (output, checks, a "
+                                                              "larger part of the grid)")
+                                                   : fmt::format("all others wait for what only this rank does at {}: divide "
+                                                                 "it among the ranks, or let this rank do it while the others "
+                                                                 "continue", place),
          "code", ""}};
     if (name == "irregular")
-        advice.push_back({"Look for what disturbs it", "if the line is one that all ranks run alike, something outside the program "
-                                                       "(an interrupt, the hypervisor) takes its time", "system", ""});
+        advice.push_back({"Look for what disturbs it", "if all ranks run this line alike, something outside the program (an "
+                                                       "interrupt, the hypervisor) takes its time", "system", ""});
     return advice;
 }
 
@@ -274,16 +276,16 @@ class MpiLateRank : public Diagnosis {
     static std::string gain_words(const LateCase& late_case) {
         const LateRanks& late = late_case.late;
         if (late.by_messages)
-            return "the mean time that the other ranks waited for it to send or to receive, without what it waited for them";
+            return "the mean time that the other ranks waited for its sends and receives, less the time that it waited for "
+                   "them";
         std::string words = late.rows.size() == 1
-            ? "every collective replayed without what this rank usually does more than the median of the others, and without what it "
-              "alone does now and then"
-            : "every collective replayed without what these ranks usually do more than the median of the others, and without what they "
-              "alone do now and then: one of them alone gains nothing";
+            ? "estimated by replaying the collectives without this rank's extra work"
+            : "estimated by replaying the collectives without the extra work of these ranks; curing only one of them gains "
+              "nothing";
         if (!late_case.with.empty())
             words += fmt::format("; together with the cure of {}: either alone hides the other", ranks_words(late_case.with));
         if (!late.behind.empty())
-            words += fmt::format("; beyond the cure of {}, which has to come first", ranks_words(late.behind));
+            words += fmt::format("; in addition to the cure of {}, which must come first", ranks_words(late.behind));
         return words;
     }
 

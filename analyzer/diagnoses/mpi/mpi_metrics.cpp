@@ -83,7 +83,7 @@ std::vector<Metric> mpi_metrics_of(const model::MpiJob& job) {
         metrics.push_back({"mean cycle", granularity.mean_cycle_s, "seconds",
                            fmt::format("from one collective of the main call site to the next, {} cycles", granularity.cycles)});
         metrics.push_back({"least cycle", granularity.least_cycle_s, "seconds",
-                           "the quickest of these cycles: what all could be, if they do the same work and nothing disturbs them"});
+                           "the fastest of these cycles: all could be as fast if they do the same work without disturbance"});
     }
     return metrics;
 }

@@ -101,14 +101,14 @@ class MpiPendingCalls : public Diagnosis {
                                      ? Severity::high
                                      : severity_of(all_of_it, static_cast<double>(input.run.wall_ns()) * 1e-9);
         finding.confidence = job.pending.ring_proven ? kRingProven : kRingLikely;
-        finding.gain = {0, "the program cannot end as it is"};
+        finding.gain = {0, "the program can never end"};
         finding.subject.kind = "rank";
         finding.subject.name = std::to_string(ranks[0]);
         finding.evidence["ring"] = std::vector<int64_t>(ranks.begin(), ranks.end());
         finding.evidence["proven"] = job.pending.ring_proven;
         finding.evidence["stuck_seconds"] = since_s;
         finding.advice.push_back({"Break the ring",
-            "begin the receive before the send (MPI_Irecv, MPI_Sendrecv), or let one of the ranks send first while its partner "
+            "start the receive before the send (MPI_Irecv, MPI_Sendrecv), or let one of the ranks send first while its partner "
             "receives", "code", ""});
         return finding;
     }
@@ -132,7 +132,7 @@ class MpiPendingCalls : public Diagnosis {
                                          others_words(others.size() - 1));
         finding.fixed_severity = Severity::info;
         finding.confidence = kWhere;
-        finding.gain = {0, "nothing: this says where the program ended itself"};
+        finding.gain = {0, "none: this is where the program aborted itself"};
         finding.subject.kind = "rank";
         finding.subject.name = std::to_string(ranks[0]);
         finding.evidence["aborting_ranks"] = std::vector<int64_t>(ranks.begin(), ranks.end());
@@ -182,7 +182,7 @@ class MpiPendingCalls : public Diagnosis {
                                          same_call ? words.rank(waiting[0]).call : "MPI", words.line_of(waiting));
         finding.fixed_severity = Severity::high;
         finding.confidence = kFirstEnd;
-        finding.gain = {0, "the program cannot go on without that rank"};
+        finding.gain = {0, "the program cannot continue without that rank"};
         finding.subject.kind = "rank";
         finding.subject.name = std::to_string(first.rank);
         const std::vector<int> numbers = words.numbers(waiting);
@@ -193,9 +193,9 @@ class MpiPendingCalls : public Diagnosis {
         finding.advice.push_back(why_it_ended(first));
         if (before_s >= kLongBefore_s) {
             finding.evidence["waited_before_seconds"] = before_s;
-            finding.advice.push_back({"See why it had not come before",
-                "the others waited for it already when it ended: look for a loop that it does not leave, or for a branch that only "
-                "it takes", "code", ""});
+            finding.advice.push_back({"Find out why it did not arrive",
+                "the others were already waiting for it when it ended: look for a loop that it does not leave, or for a branch "
+                "that only it takes", "code", ""});
         }
         return finding;
     }
@@ -223,14 +223,16 @@ class MpiPendingCalls : public Diagnosis {
             return {"Find the crash", "let the rank leave a core dump (ulimit -c unlimited) and open it in a debugger, or build "
                     "the program with -g -fsanitize=address,undefined", "code", ""};
         default:
-            return {"Find out who sent the signal", "the kernel when memory ran out (dmesg and the batch system's log tell), a "
-                    "memory or time limit of the batch system, or somebody by hand", "system", ""};
+            return {"Find out who sent the signal", "the kernel when memory ran out (see dmesg and the log of the batch "
+                                                    "system), a memory or time limit of the batch system, or a "
+                                                    "person", "system", ""};
         }
         if (rank.state == State::ended)
-            return {"Let no rank leave alone", "look for an error path on which it calls exit() or returns from main(): it must "
-                    "come to MPI_Finalize as the others do, or call MPI_Abort, which ends them, too", "code", ""};
-        return {"Find out why it ended", "a crash, memory that ran out, or a limit of the batch system: its own output, the "
-                "launcher's last message and the system's log (dmesg) tell", "system", ""};
+            return {"Let no rank end early", "look for an error path that calls exit() or returns from main(): the rank must "
+                                             "call MPI_Finalize as the others do, or MPI_Abort, which ends all "
+                                             "ranks", "code", ""};
+        return {"Find out why it ended", "it may have crashed, run out of memory, or hit a limit of the batch system: see its "
+                                         "output, the launcher's last message and the system log (dmesg)", "system", ""};
     }
 
     Finding missing(const DiagnosisInput& input, const model::MpiJob& job, const PendingWords& words,
@@ -261,7 +263,7 @@ class MpiPendingCalls : public Diagnosis {
             else if (!missing.empty())
                 finding.title += fmt::format(" for {}{}", ranks_words(missing), words.line_of(incomplete.missing));
             else
-                finding.title += fmt::format(" for {} members of whom nothing was recorded", incomplete.not_recorded);
+                finding.title += fmt::format(" for {} members that were not recorded", incomplete.not_recorded);
         }
         finding.gain = {finding.cost.fraction, "upper bound: the waiting of the rank that came first"};
         finding.evidence["waiting_ranks"] = std::vector<int64_t>(inside.begin(), inside.end());
@@ -302,7 +304,7 @@ class MpiPendingCalls : public Diagnosis {
                                     stray.messages == 1 ? "a message" : fmt::format("{} messages", stray.messages), stray.tag,
                                     stray.other_comm ? " on another communicator" : "",
                                     sender.empty() ? "" : " at " + place_name(sender[0]));
-        finding.gain = {0, "the program cannot end as it is"};
+        finding.gain = {0, "the program can never end"};
         finding.subject.kind = "rank";
         finding.subject.name = std::to_string(waiting.rank);
         finding.evidence["sender_rank"] = static_cast<int64_t>(stray.sender);
@@ -336,7 +338,7 @@ class MpiPendingCalls : public Diagnosis {
         finding.title = fmt::format("{} of {} did not end MPI: rank {} is {}", job.pending.ranks.size(), job_words(input.run, job),
                                     first.rank, words.doing(first));
         finding.title += others_words(job.pending.ranks.size() - 1);
-        finding.gain = {0, "nothing: this says where they were"};
+        finding.gain = {0, "none: this is where they were"};
         finding.subject.kind = "rank";
         finding.subject.name = std::to_string(first.rank);
         return finding;

@@ -48,11 +48,12 @@ class MpiSerialised : public Diagnosis {
         finding.where = lines.heaviest(1);
         if (!finding.where.empty())
             finding.where[0].share = chains.site_share;
-        finding.title = fmt::format("Ranks work one after another: up to {} in a row ({}) wait for the one before in {}",
+        finding.title = fmt::format("Ranks work one after another: up to {} in a row ({}) wait for the previous one in {}",
                                     chains.longest, rank_words(chains.longest_ranks), chains.call);
         if (!finding.where.empty())
             finding.title += " at " + place_name(finding.where[0]);
-        finding.gain = {finding.cost.fraction, "upper bound: the waiting of the mean rank, were all of them at work at once"};
+        finding.gain = {finding.cost.fraction, "upper bound: the mean waiting time of a rank, if all ranks worked at the same "
+                                               "time"};
         finding.subject.kind = "call-site";
         finding.subject.name = finding.where.empty() ? chains.call : place_name(finding.where[0]);
         finding.evidence["chain_wait_count"] = static_cast<int64_t>(chains.waits);
@@ -62,11 +63,11 @@ class MpiSerialised : public Diagnosis {
         finding.evidence["collective_wait_rank_seconds"] = chains.collective_wait_s;
         tell_thinning(job, finding);
         finding.advice.push_back({"Send before computing, or receive later",
-            "if a rank's work does not need what it receives, let it send first, or start the receive with MPI_Irecv and wait "
-            "for it where it is used", "code", ""});
+            "if a rank's work does not need the received data, let it send first, or start the receive with MPI_Irecv and wait "
+            "for it where the data is used", "code", ""});
         finding.advice.push_back({"Cut the work of each rank into pieces",
-            "if it does need it, hand on each piece as soon as it is ready: the next rank then works while this one goes on "
-            "(a pipeline); order exchanges in pairs (MPI_Sendrecv, odd and even ranks) rather than along the row of ranks",
+            "if it does, send each piece as soon as it is ready: the next rank then works while this one continues (a "
+            "pipeline); order exchanges in pairs (MPI_Sendrecv, odd and even ranks) rather than along the row of ranks",
             "code", ""});
         note_unplaced(lines, input.run, finding);
         allow_for_starved_ranks(starved_share(job), finding);

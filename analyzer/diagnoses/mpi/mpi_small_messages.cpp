@@ -131,16 +131,17 @@ class MpiSmallMessages : public Diagnosis {
         finding.where = lines.heaviest(5);
         const double mean_bytes = messages.bytes / messages.count;
         const double fraction = fraction_of_run(input.run, saved_s);
-        finding.title = fmt::format("{:.0f} messages of {:.0f} bytes on average cost their latency: {:.0f} % of the time",
+        finding.title = fmt::format("{:.0f} messages of {:.0f} bytes on average lose {:.0f} % of the time to latency",
                                     messages.count, mean_bytes, 100 * finding.cost.fraction);
         if (!finding.where.empty())
-            finding.title += ", most of all at " + place_name(finding.where[0]);
+            finding.title += ", mainly at " + place_name(finding.where[0]);
         finding.gain = {fraction,
                         messages.by_steps
-                            ? fmt::format("the {:.1f} messages that each rank sends to each other between two collectives sent as one",
+                            ? fmt::format("estimated for sending the {:.1f} messages of each pair of ranks between two "
+                                          "collectives as one",
                                           messages.together)
-                            : fmt::format("messages joined until they are {:.0f} bytes long, where latency and transfer cost the "
-                                          "same; whether they can be is not known", messages.small_limit_bytes)};
+                            : fmt::format("estimated for messages joined to {:.0f} bytes, where latency and transfer cost the "
+                                          "same; it is not known if they can be joined", messages.small_limit_bytes)};
         finding.subject.kind = "call-site";
         finding.subject.name = finding.where.empty() ? "MPI messages" : place_name(finding.where[0]);
         finding.evidence["message_count"] = static_cast<int64_t>(messages.count);
@@ -162,11 +163,11 @@ class MpiSmallMessages : public Diagnosis {
             finding.evidence["fitted_message_count"] = static_cast<int64_t>(fit.messages);
         }
         tell_thinning(job, finding);
-        finding.advice.push_back({"Send together what goes to the same rank",
-            "pack the values of all fields and all calls of one step into one message for each neighbour (a derived datatype, "
-            "MPI_Pack, or a buffer), and exchange once a step instead of in every routine that needs them", "code", ""});
+        finding.advice.push_back({"Join messages to the same rank",
+            "pack the values of all fields and calls of a step into one message for each neighbour (a derived datatype, "
+            "MPI_Pack, or a buffer), and exchange once a step instead of in every routine", "code", ""});
         finding.advice.push_back({"Exchange wider borders less often",
-            "a border of k cells exchanged every k steps carries the same bytes in a k-th of the messages", "code", ""});
+            "exchanging a border of k cells every k steps moves the same bytes in 1/k of the messages", "code", ""});
         note_unplaced(lines, input.run, finding);
         allow_for_starved_ranks(starved_share(job), finding);
         return finding;
