@@ -81,7 +81,7 @@ class FourUnevenNodes(NodeTest, NeedyTest):
     def test_doctor_sees_all_nodes(self):
         doctor = self.doctor()
         self.assertEqual(doctor["numa"]["state"], "ok")
-        self.assertIn("4 memory nodes", doctor["numa"]["why"])
+        self.assertIn("4 NUMA nodes", doctor["numa"]["why"])
         self.assertEqual(doctor["page-nodes"]["state"], "ok", doctor["page-nodes"])
 
     def test_scatter_takes_each_node_with_cpus_before_a_second_cpu(self):

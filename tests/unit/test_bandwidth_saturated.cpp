@@ -114,7 +114,7 @@ TEST_CASE("eight threads at a roof that three reach: the share of five brings no
     CHECK(finding.subject.name == "/src/app.c:20");
     REQUIRE_FALSE(finding.where.empty());
     CHECK(finding.where[0].line == 20);
-    CHECK_THAT(finding.title, Contains("8 threads move 26.0 GB/s") && Contains("3 of them"));
+    CHECK_THAT(finding.title, Contains("8 threads use all memory bandwidth, 26.0 GB/s") && Contains("3 of them"));
     const auto arrays = std::get<std::vector<std::string>>(finding.evidence.at("arrays"));
     REQUIRE(arrays.size() == 3);
     CHECK_THAT(arrays[0], Contains("`d` (written, 13.0 GB/s)")); // half of the traffic: read first, then written
@@ -171,7 +171,7 @@ TEST_CASE("on machines with more memory nodes the threads are spread first; Open
     const Finding finding = made.diagnose("bandwidth-saturated").at(0);
     CHECK(number(finding, "used_memory_node_count") == 1);
     CHECK(number(finding, "memory_node_count") == 2);
-    CHECK_THAT(finding.advice.at(0).what, Contains("all 2 memory nodes"));
+    CHECK_THAT(finding.advice.at(0).what, Contains("all 2 NUMA nodes"));
     CHECK_THAT(finding.advice[0].command, Contains("--pin=scatter"));
     CHECK_THAT(finding.advice.at(1).command, Contains("OMP_NUM_THREADS=3"));
     // Where they use both nodes already, the number is told by node.

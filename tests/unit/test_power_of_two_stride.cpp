@@ -73,7 +73,7 @@ TEST_CASE("the array, the line, the stride and the padding are named, and what i
     CHECK(number(finding, "stride_bytes") == 16384);
     CHECK(number(finding, "padding_bytes") == 64);
     CHECK(number(finding, "cache_sets_used_count") == 4);
-    CHECK_THAT(finding.title, Contains("Array table is walked 16,384 bytes") && Contains("4 of the 1,024 sets"));
+    CHECK_THAT(finding.title, Contains("Array table is accessed in steps of 16,384 bytes") && Contains("4 of the 1,024 sets"));
     REQUIRE(finding.advice.size() == 2);
     CHECK_THAT(finding.advice[0].what, Contains("16,448 bytes"));
     CHECK_THAT(finding.advice[0].how, Contains("2,056 elements of 8 bytes instead of 2,048"));
@@ -124,7 +124,7 @@ TEST_CASE("an array of the heap is named by who allocated it, and where in it th
     CHECK(finding.subject.name == "/src/field.c:33");
     CHECK(std::get<int64_t>(finding.subject.details.at("bytes")) == static_cast<int64_t>(kBytes));
     CHECK(std::get<int64_t>(finding.subject.details.at("offset_bytes")) == 4096);
-    CHECK_THAT(finding.title, Contains("The memory allocated at /src/field.c:33 is walked 16,384 bytes"));
+    CHECK_THAT(finding.title, Contains("The memory allocated at /src/field.c:33 is accessed in steps of 16,384 bytes"));
     CHECK(finding.where.at(0).line == 20);
 
     walk.last_address = kBlock + kBytes; // behind it

@@ -131,7 +131,7 @@ class PowerOfTwoStride : public Diagnosis {
                                      ? "The memory allocated at " + data.name
                                  : data.member.empty() ? "Array " + data.name
                                                        : "Array " + data.name + ", member " + data.member + ",";
-        finding.title = fmt::format("{} is read in steps of {} bytes: the {} lines of a walk share {} of the {} sets of the "
+        finding.title = fmt::format("{} is accessed in steps of {} bytes: the {} lines of a walk share {} of the {} sets of the "
                                     "L{} cache", name, grouped(walk.stride), grouped(walk.length),
                                     grouped(walk.sets_used), grouped(walk.sets), walk.cache_level);
         describe_subject(object, finding);
