@@ -1,4 +1,4 @@
-// What the JSON and HTML reports say about memory nodes: who reached for whose memory, which objects that was about and where
+// What the JSON and HTML reports say about NUMA nodes: who reached for whose memory, which objects that was about and where
 // each part of them lies, and what filled the nodes meanwhile.
 #pragma once
 

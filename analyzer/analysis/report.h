@@ -55,7 +55,7 @@ struct Report {
     double sampled_seconds = 0;          // CPU time that the samples stand for
     std::vector<HeapLine> heap_lines;    // by allocated bytes
     std::vector<AccessLine> accesses;    // unaligned ones, by cost
-    MemorySummary memory;                // of machines with several memory nodes
+    MemorySummary memory;                // of machines with several NUMA nodes
     std::vector<MpiSummary> mpi;         // one for each of run->mpi_jobs
     uint64_t samples = 0;                // time samples the profile rests on
     bool heap_exact = false;             // every allocation was recorded

@@ -58,7 +58,7 @@ std::vector<unsigned long> to_mask(const std::vector<int>& cpus) {
     return mask;
 }
 
-// Positions each process owns: what the user says, what OpenMP is told, or an equal share; 0: not known.
+// Positions each process owns: what the user says, OMP_NUM_THREADS, or an equal share; 0: not known.
 int positions_per_process(const PinOptions& options, const std::optional<LaunchedRank>& rank, size_t positions) {
     if (options.threads_per_process > 0)
         return options.threads_per_process;

@@ -1,4 +1,4 @@
-// What CPUs share on their way to memory: the core, the last cache, the memory node.
+// What CPUs share on their way to memory: the core, the last cache, the NUMA node.
 #pragma once
 
 #include <cstdint>

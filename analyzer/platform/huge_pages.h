@@ -1,4 +1,4 @@
-// What the kernel is told about huge pages, and how much of it each mapping of a process has.
+// The kernel settings of huge pages, and how much of it each mapping of a process has.
 #pragma once
 
 #include "platform/maps.h"

@@ -17,7 +17,7 @@ namespace plumb::platform {
 std::string user_cache_folder();
 
 // What the figures depend on: kernel, boot, model and microcode of the CPU. What also depends on the version of plumb must
-// be kept under another name by each. `root` is put before /proc. Empty where the kernel does not tell the boot: nothing
+// be kept under another name by each. `root` is put before /proc. Empty where the kernel does not report its boot: nothing
 // is kept then.
 std::string machine_identity(const std::string& root);
 

@@ -12,7 +12,7 @@ struct NumaNode {
     int node = 0;
     std::vector<int> cpus;      // empty: it has memory only
     uint64_t total_bytes = 0;   // 0: it has CPUs only
-    std::vector<int> distances; // to all nodes in ascending order, 10: local; empty: the firmware does not tell
+    std::vector<int> distances; // to all nodes in ascending order, 10: local; empty: the firmware does not report them
 
     bool operator==(const NumaNode&) const = default;
 };
@@ -23,7 +23,7 @@ std::vector<NumaNode> read_numa_nodes(const std::string& sys_root);
 // How many of them have memory.
 size_t memory_node_count(const std::vector<NumaNode>& nodes);
 
-// The kernel was told to take the whole machine for one node.
+// The kernel was started with numa=off: it takes the whole machine for one node.
 bool numa_is_off(const std::string& proc_root);
 
 // Pages are moved towards the CPUs that use them by the kernel itself.

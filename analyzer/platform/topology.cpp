@@ -67,7 +67,7 @@ Handle load_this_machine() {
     return handle;
 }
 
-// Of the nodes near a CPU, the one that the CPU belongs to; -1: the machine does not tell.
+// Of the nodes near a CPU, the one that the CPU belongs to; -1: the machine does not report it.
 int node_of(hwloc_topology_t handle, hwloc_obj_t pu) {
     if (!pu->nodeset)
         return -1;

@@ -8,7 +8,7 @@
 namespace plumb::platform {
 
 // All numbers but `cpu` and `node` are hwloc's logical indices, unique on the machine; -1: the machine does not
-// tell. Two CPUs share a core, cache or package if the numbers agree.
+// report it. Two CPUs share a core, cache or package if the numbers agree.
 struct CpuPlace {
     int cpu = 0;      // the operating system's number
     int package = -1;

@@ -59,7 +59,7 @@ class RankReader {
 
   private:
     // Since all ranks left a collective together: for whom it waited in those after that, when it left the last of them, and
-    // how much of its being late is told already.
+    // how much of its being late is charged already.
     struct Inherited {
         Nanoseconds end = INT64_MIN, told = 0;
         std::map<uint32_t, Nanoseconds> waits; // by row

@@ -1,7 +1,7 @@
 // Ranks that are late together: several compute longer than the rest, and about as long as one another. The others wait for
 // whichever of them happens to be last, so that each alone would gain nothing, and all of them together would.
 //
-// Who they are is told by the ranks' sums of compute time, before any event is read; what they cost by laying the collectives
+// Who they are is known from the ranks' sums of compute time, before any event is read; what they cost by laying the collectives
 // side by side (charges.h).
 #pragma once
 

@@ -15,7 +15,7 @@ using State = MpiPendingRank::State;
 
 constexpr uint32_t kNone = UINT32_MAX;
 constexpr size_t kMostComms = 64, kMostGroups = 256, kMostAwaited = 64; // looked at: files are untrusted, and jobs large
-constexpr double kStuck_s = 1; // a wait that is not proven, but so long that it is told
+constexpr double kStuck_s = 1; // a wait that is not proven, but so long that it is reported
 constexpr uint32_t kReturnsAtOnce = trace::kMpiNonblocking | trace::kMpiPersistent | trace::kMpiPoll;
 
 bool tags_match(int one, int other) { return one < 0 || other < 0 || one == other; }

@@ -1,4 +1,4 @@
-// Work on all ranks of a job, dealt out to the threads of this process and, when there is a team, to its processes. What comes
+// Work on all ranks of a job, divided among the threads of this process and, when there is a team, to its processes. What comes
 // out does not depend on how many there are of either.
 #pragma once
 

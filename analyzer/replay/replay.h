@@ -3,7 +3,7 @@
 // The files of all ranks are read as streams, two times (once more when there are several hosts, and once more when ranks
 // waited for messages): first who arrived when at each collective, and both ends of each message; then, knowing that, what
 // each rank's calls cost it. Memory grows with
-// ranks and with collectives, not with their product. The ranks are dealt out to threads, and to the processes of a team; the
+// ranks and with collectives, not with their product. The ranks are divided to threads, and to the processes of a team; the
 // result does not depend on how many.
 #pragma once
 

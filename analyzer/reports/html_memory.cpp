@@ -1,4 +1,4 @@
-// Machines of several memory nodes: who reached for whose memory, which objects that was about, what filled the nodes.
+// Machines of several NUMA nodes: who reached for whose memory, which objects that was about, what filled the nodes.
 #include "reports/html_sections.h"
 #include "reports/page_assets.h"
 #include "reports/page_memory.h"
@@ -95,7 +95,7 @@ void put_html_memory(HtmlWriter& html, const Report& report) {
     const bool has_traffic = memory.traffic.samples > 0 && memory.traffic.seconds > 0;
     if (!memory.recorded || (!has_traffic && memory.nodes.empty()))
         return;
-    html.open("section", {{"id", "memory"}}).element("h2", "Memory nodes");
+    html.open("section", {{"id", "memory"}}).element("h2", "NUMA nodes");
     if (has_traffic) {
         html.element("p", fmt::format("{} of the time of {} sampled memory accesses went to the memory of another node{}.",
                                       format_fraction(memory.traffic.remote_fraction()),

@@ -44,7 +44,7 @@ std::vector<std::vector<const model::SourceFrame*>> telling_callers(const std::v
         alike[lines[i]->site->call + '\n' + frame_text(lines[i]->frame)].push_back(i);
     std::vector<std::vector<const model::SourceFrame*>> told(lines.size());
     for (const auto& [text, group] : alike) {
-        std::map<std::string, size_t> names; // how many lines would be told by this caller
+        std::map<std::string, size_t> names; // how many lines would be named by this caller
         for (const size_t i : group) {
             // Outwards as long as that leaves fewer lines with the same callers so far.
             std::vector<size_t> same = group;

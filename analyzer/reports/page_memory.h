@@ -1,4 +1,4 @@
-// The numbers behind the charts of memory nodes (page/src/data.ts has their types), brought to a size that a page can show.
+// The numbers behind the charts of NUMA nodes (page/src/data.ts has their types), brought to a size that a page can show.
 #pragma once
 
 #include "reports/json_document.h"

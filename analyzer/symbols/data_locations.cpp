@@ -8,7 +8,7 @@ namespace {
 
 using Base = Location::Base;
 
-// Operands of DW_OP_addrx and its kin are indices of a table that libdw looks up.
+// Operands of DW_OP_addrx and similar are indices of a table that libdw looks up.
 std::optional<uint64_t> indexed_address(Dwarf_Attribute* attribute, const Dwarf_Op* operation) {
     Dwarf_Attribute entry;
     Dwarf_Addr address = 0;

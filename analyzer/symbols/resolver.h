@@ -19,7 +19,7 @@ using SourceMap = std::pair<std::string, std::string>; // a path that begins wit
 struct Options {
     std::string sysroot;                 // files of the run are looked for below it, and nowhere else
     std::vector<SourceMap> source_maps;  // the first that matches is applied
-    // Where files lie whose folders the run does not tell (plumb run --redact). Else `sysroot` itself is looked into, and
+    // Where files lie whose folders the run does not record (plumb run --redact). Else `sysroot` itself is looked into, and
     // the build id must be the recorded one.
     std::set<std::string> known_paths;
     std::vector<std::string> debug_directories{"/usr/lib/debug"};
@@ -40,7 +40,7 @@ Options options_for(const model::Run& run);
 // "OLD=NEW"; throws Error when there is no '=' or OLD is empty.
 SourceMap parse_source_map(const std::string& text);
 
-// Never throws on account of files: what is missing or broken is told by notes() of the resolver.
+// Never throws on account of files: what is missing or broken is reported by notes() of the resolver.
 std::unique_ptr<model::SourceResolver> make_resolver(Options options);
 
 } // namespace plumb::symbols

@@ -90,7 +90,7 @@ void HostBuilder::take(const RecorderCost& record, FileContext&) {
     host_.start_up_ns = std::max(host_.start_up_ns, record.start_up_ns);
 }
 
-// Each rank's recorder knows what its rank may use; the run may use all of it. A recorder that was told nothing may use
+// Each rank's recorder knows what its rank may use; the run may use all of it. A recorder that got no mask may use
 // every CPU. The machine itself is the same to all.
 void HostBuilder::take(const Topology& record, FileContext& context) {
     const model::CpuSet allowed = context.cpus(record.allowed_cpus);

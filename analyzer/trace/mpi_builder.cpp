@@ -51,7 +51,7 @@ uint64_t moment_ns(uint64_t ticks, const model::MpiProcess& mpi) {
     return static_cast<uint64_t>(std::clamp(ns, 0.0, kMost_ns));
 }
 
-// Of the two moments that the record holds; 1 where they do not tell.
+// Of the two moments that the record holds; 1 where they do not show it.
 double ticks_per_ns(const model::MpiProcess& mpi) {
     if (mpi.last_ticks <= mpi.origin_ticks || mpi.last_ns <= mpi.origin_ns)
         return 1;

@@ -8,7 +8,7 @@
 #include <thread>
 #include <vector>
 
-// Runs `count_one(number)` `draws` times, dealt out over two threads.
+// Runs `count_one(number)` `draws` times, divided between two threads.
 template <class CountOne> void draw(long draws, CountOne count_one) {
     constexpr int kThreads = 2;
     std::vector<std::thread> threads;

@@ -26,14 +26,14 @@
 extern "C" {
 #endif
 
-/* How many relative CPUs there are; 0: the system does not tell. */
+/* How many relative CPUs there are; 0: the system does not report it. */
 int plumb_cpu_count(void);
 
 /* The operating system's number of relative CPU n; -1: there is none. */
 int plumb_cpu_number(int n);
 
 /* Pins the calling thread to relative CPU n and takes the pages that it touches first from now on from that CPU's
- * memory node, from other nodes when that one is full. If the memory policy fails the thread is pinned all the
+ * NUMA node, from other nodes when that one is full. If the memory policy fails the thread is pinned all the
  * same. To be called by each thread before it touches its data, as in an OpenMP region right after MPI_Init:
  *
  *     #pragma omp parallel

@@ -1,4 +1,4 @@
-// malloc and its kin.
+// malloc and similar calls.
 //
 // What must hold:
 //  - With the collector off a call costs a few branches that always go the same way.

@@ -58,7 +58,7 @@ int exec_searched(const char* file, char* const* arguments, char* const* environ
         });
 }
 
-// The arguments of execl and its kin as an array on the caller's stack, which exec replaces.
+// The arguments of execl and similar calls as an array on the caller's stack, which exec replaces.
 #define PLUMB_COLLECT_ARGUMENTS(list, first, arguments)                                                      \
     va_list list;                                                                                            \
     va_start(list, first);                                                                                   \
@@ -148,7 +148,7 @@ void hook__Exit(int status) {
 }
 
 // The record is written by the handler that start.cpp registered first, after those of the program; only the status
-// is not told to it.
+// is not passed to it.
 void hook_quick_exit(int status) {
     note_quick_exit_status(status);
     real_functions()->quick_exit(status);

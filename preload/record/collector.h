@@ -37,7 +37,7 @@ void end_collectors_of_thread();
 void end_collectors();
 void repair_collectors_of_thread(ThreadState&);
 
-// Whether new threads must be told to any collector although the process is not recorded.
+// Whether new threads must be reported to any collector although the process is not recorded.
 bool collectors_watch_threads();
 
 } // namespace plumb::shim

@@ -36,7 +36,7 @@ int record(bool forked) {
 }
 
 // Registered before the loader's own finaliser, therefore called after it: after all destructors of the program
-// and its libraries. Unlike a hook of exit() it is also told the value that main returned.
+// and its libraries. Unlike a hook of exit() it also gets the value that main returned.
 void end_at_exit(int status, void*) { end_process(trace::EndKind::exit, status); }
 
 void end_at_quick_exit() {

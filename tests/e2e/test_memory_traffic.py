@@ -53,7 +53,7 @@ class MemoryTraffic(PlumbTest):
     def setUp(self):
         super().setUp()
         if CACHES == 0:
-            self.skipTest("the kernel does not tell the caches here")
+            self.skipTest("the kernel does not report the caches here")
         if available_bytes() < 10 * CACHES + (1 << 30):
             self.skipTest("too little memory for arrays beyond the caches")
 

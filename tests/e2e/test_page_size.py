@@ -77,7 +77,7 @@ class PageSize(PlumbTest):
 
     def test_the_cured_are_not_blamed(self):
         if setting() not in ("always", "madvise"):
-            self.skipTest("transparent huge pages are not to be had here")
+            self.skipTest("transparent huge pages are not available here")
         for cured in (WALK_HUGE, {}), (WALK, {"env": BY_MALLOC}):
             findings = self.look(cured[0], MEBIBYTES, MILLISECONDS, **cured[1])
             if findings and findings[0]["evidence"]["huge_page_fraction"] < 0.9:

@@ -1,4 +1,4 @@
-// Memory nodes and what is on them, for a run of one process.
+// NUMA nodes and what is on them, for a run of one process.
 #pragma once
 
 #include "model/run.h"

@@ -14,7 +14,7 @@ namespace plumb::synthetic {
 
 // "stacked": four workers on one CPU of two. "clean": one healthy process. "killed": cut short. "hostile":
 // every name tries to break out of its form. "wide": 2,000 threads on 256 CPUs. Throws Error for another
-// name. "mpi" and "mpi-wide": 16 and 8,192 ranks, one of them late. "memory" and "memory-wide": 2 memory nodes and 3
+// name. "mpi" and "mpi-wide": 16 and 8,192 ranks, one of them late. "memory" and "memory-wide": 2 NUMA nodes and 3
 // objects, 8 and 200.
 model::Run make_run(const std::string& kind);
 

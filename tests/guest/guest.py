@@ -1,4 +1,4 @@
-"""Runs a shell script in an emulated machine of several memory nodes and brings its results back."""
+"""Runs a shell script in an emulated machine of several NUMA nodes and brings its results back."""
 
 import dataclasses
 import os

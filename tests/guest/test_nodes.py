@@ -1,4 +1,4 @@
-"""plumb on a machine of several memory nodes: it sees them, places threads over them, and records what is on them."""
+"""plumb on a machine of several NUMA nodes: it sees them, places threads over them, and records what is on them."""
 
 import json
 import re

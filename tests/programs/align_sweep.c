@@ -1,5 +1,5 @@
 // Sweeps over 2^19 doubles that lie a given number of bytes off their boundary: x[i] = i * x[i], in a function that is
-// told nothing about it; the C twin of align_sweep.f90. Usage: align_sweep [bytes off (4) [sweeps (500)]]. Prints the
+// given no hint of that; the C twin of align_sweep.f90. Usage: align_sweep [bytes off (4) [sweeps (500)]]. Prints the
 // nanoseconds of CPU time of one element.
 #define _GNU_SOURCE
 #include <stddef.h>

@@ -106,7 +106,7 @@ TEST_CASE("branches are not passed backwards, calls not forwards") {
     CHECK(plan(call, 6).kind == AccessPlan::Kind::at);
 }
 
-TEST_CASE("where the registers cannot tell the address none is told") {
+TEST_CASE("where the registers do not give the address, none is reported") {
     NEEDS_DECODER();
     const Bytes segment = Bytes{0x64, 0x48, 0x8b, 0x07} + kAdd + kLoadIndexed; // mov %fs:(%rdi),%rax
     CHECK(plan(segment, 4).kind == AccessPlan::Kind::none);
@@ -148,7 +148,7 @@ TEST_CASE("boundaries are found where no beginning is known") {
     CHECK(short_one.begins_instruction(kStart));
 }
 
-TEST_CASE("loops that only wait for another value are told from those that work") {
+TEST_CASE("loops that only wait for another value are distinguished from those that work") {
     NEEDS_DECODER();
     const Bytes load = {0x8b, 0x07}, test = {0x85, 0xc0}, pause = {0xf3, 0x90};   // mov (%rdi),%eax; test %eax,%eax
     const Bytes compare = {0x83, 0x3f, 0x00}, store = {0x48, 0x89, 0x06};         // cmpl $0,(%rdi); mov %rax,(%rsi)
@@ -166,7 +166,7 @@ TEST_CASE("loops that only wait for another value are told from those that work"
     CHECK_FALSE(plan(Bytes{0x83, 0x07, 0x01} + back(3) + kReturn, 3).polls); // addl $1,(%rdi)
 }
 
-TEST_CASE("a load whose value goes back to the same place is told from others") {
+TEST_CASE("a load whose value goes back to the same place is distinguished from others") {
     NEEDS_DECODER();
     const Bytes load = {0x48, 0x8b, 0x43, 0x08}, add = {0x48, 0x83, 0xc0, 0x01}; // mov 8(%rbx),%rax; add $1,%rax
     const Bytes store = {0x48, 0x89, 0x43, 0x08}, beside = {0x48, 0x89, 0x43, 0x10}; // mov %rax,8(%rbx); 16(%rbx)
@@ -181,7 +181,7 @@ TEST_CASE("a load whose value goes back to the same place is told from others") 
     CHECK_FALSE(plan(relative_load + relative_store + kReturn, 7).updates);
 }
 
-TEST_CASE("a sample behind a load, at a store: both are told") {
+TEST_CASE("a sample behind a load, at a store: both are reported") {
     NEEDS_DECODER();
     const Bytes code = kLoadRaxFromRdi + kStoreIndexed + kReturn; // mov (%rdi),%rax; movsd %xmm0,(%rdi,%rax,8)
     const Bytes other = kLoadRaxFromRdi + Bytes{0x48, 0x89, 0x46, 0x10} + kReturn; // mov %rax,16(%rsi)
@@ -199,7 +199,7 @@ TEST_CASE("a sample behind a load, at a store: both are told") {
     CHECK(both.store->address(kStart + 3, registers) == 0x10010);
     REQUIRE(plan(code, 3).store); // its address is known: the sample stands before it
     CHECK_FALSE(plan(kLoadRaxFromRdi + kIncrementRax + kReturn, 3).store);
-    CHECK_FALSE(plan(kStoreIndexed + kReturn, 0).store); // it is what was told already
+    CHECK_FALSE(plan(kStoreIndexed + kReturn, 0).store); // it is what was reported already
 }
 
 TEST_CASE("any bytes are safe") {

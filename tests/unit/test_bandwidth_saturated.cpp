@@ -159,7 +159,7 @@ TEST_CASE("ranks of one machine fill its memory together") {
     CHECK(real(findings[0], "traffic_bytes_per_second") == Approx(26e9));
 }
 
-TEST_CASE("on machines with more memory nodes the threads are spread first; OpenMP is told how many") {
+TEST_CASE("on machines with more NUMA nodes the threads are spread first; OpenMP gets their number") {
     SyntheticRun made = program(0.5, 26, kFlat);
     for (int node = 0; node < 2; ++node) {
         model::NumaNode each;
@@ -174,10 +174,10 @@ TEST_CASE("on machines with more memory nodes the threads are spread first; Open
     CHECK_THAT(finding.advice.at(0).what, Contains("all 2 NUMA nodes"));
     CHECK_THAT(finding.advice[0].command, Contains("--pin=scatter"));
     CHECK_THAT(finding.advice.at(1).command, Contains("OMP_NUM_THREADS=3"));
-    // Where they use both nodes already, the number is told by node.
+    // Where they use both nodes already, the number is given by node.
     for (model::BandwidthPoint& point : made.run.hosts[0].bandwidth_roofs[0].points)
         point.nodes = point.threads > 1 ? 2 : 1;
-    CHECK_THAT(made.diagnose("bandwidth-saturated").at(0).advice.at(0).what, Contains("3 threads (2 a memory node)"));
+    CHECK_THAT(made.diagnose("bandwidth-saturated").at(0).advice.at(0).what, Contains("3 threads (2 a NUMA node)"));
 }
 
 TEST_CASE("a sample belongs to the innermost of nested loops") {

@@ -200,7 +200,7 @@ TEST_CASE("the frame shown to the user") {
     SECTION("nothing of the user's on the path: the innermost frame") { CHECK(shown({0x3010}) == "malloc"); }
 }
 
-TEST_CASE("the tool chain's libraries are told by name") {
+TEST_CASE("the tool chain's libraries are recognised by name") {
     for (const char* path : {"/lib/x86_64-linux-gnu/libc.so.6", "/usr/lib/libc-2.31.so", "/lib64/ld-linux-x86-64.so.2",
                              "/opt/gcc/lib64/libstdc++.so.6.0.30", "/home/me/openmpi/lib/libmpi.so.40",
                              "/usr/lib/libgfortran.so.5", "/usr/lib/openmpi/mca_btl_vader.so", "libplumb.so", "/opt/lib/libplumb-strings.so",

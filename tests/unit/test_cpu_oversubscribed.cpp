@@ -213,7 +213,7 @@ TEST_CASE("copies in processes of their own are called processes") {
     CHECK(findings[0].title == "2 processes are pinned so that they share CPU 2 while CPUs 0, 1 and 3 have room");
 }
 
-TEST_CASE("threads that plumb dealt out evenly are not called stacked when one CPU is done first") {
+TEST_CASE("threads that plumb spread evenly are not called stacked when one CPU is done first") {
     // Two and two; CPU 1 is done after 5 of 8 s because it is faster.
     const auto findings_of = [](std::vector<int> placed_on) {
         SyntheticRun made(8, 2);

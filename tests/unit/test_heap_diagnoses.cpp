@@ -59,7 +59,7 @@ TEST_CASE("names of the allocator") {
         CHECK_FALSE(is_allocator_function(name));
 }
 
-TEST_CASE("time in the allocator is told by share and by line") {
+TEST_CASE("time in the allocator is reported by share and by line") {
     SyntheticRun made = program();
     made.add_samples(0, made.add_path({kMain, kBuild, kMalloc}), 300);
     made.add_samples(0, made.add_path({kMain, kMalloc}), 100);
@@ -208,7 +208,7 @@ TEST_CASE("contention needs threads that sleep in the allocator") {
     }
 }
 
-TEST_CASE("what grows to the end of the run is told, what was set up once is not") {
+TEST_CASE("what grows to the end of the run is reported, what was set up once is not") {
     SyntheticRun made = program(10);
     const uint32_t path = made.add_path({kMain, kBuild}, false);
     SECTION("grows") {

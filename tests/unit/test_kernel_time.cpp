@@ -308,7 +308,7 @@ TEST_CASE("without kernel samples the accounting speaks, and says what is missin
     CHECK(made.diagnose("kernel-time").empty());
 }
 
-TEST_CASE("a library that does the work is told as info, the reference BLAS as a loss") {
+TEST_CASE("a library that does the work is reported as info, the reference BLAS as a loss") {
     SyntheticRun made = program();
     made.name(kBlas, "dgemm_", "libblas.so.3");
     const std::string path = GENERATE("/usr/lib/libfftw3.so.3", "/usr/lib/x86_64-linux-gnu/blas/libblas.so.3");

@@ -115,7 +115,7 @@ TEST_CASE("files and folders that others could write, links and pipes are not re
     }
 }
 
-TEST_CASE("without a folder, or on a machine that does not tell its boot, nothing is kept") {
+TEST_CASE("without a folder, or on a machine that does not report its boot, nothing is kept") {
     const Folder folder;
     folder.keep("cost", "42", "");
     CHECK(!folder.find("cost", ""));

@@ -256,7 +256,7 @@ TEST_CASE("a thread that stayed with its memory for long left it behind, whether
     CHECK(at_once.fired() == std::vector<std::string>{"memory-left-behind"});
 }
 
-TEST_CASE("remote memory without a known cause is told as such") {
+TEST_CASE("remote memory without a known cause is reported as such") {
     Scene scene;
     scene.access(0, 0, 1, kBlock, kBlockBytes, 4000);
     CHECK(scene.fired() == std::vector<std::string>{"memory-remote"});

@@ -185,7 +185,7 @@ TEST_CASE("memory that was given back before the kernel was asked is not known, 
     CHECK(run.evidence.back().state == model::Evidence::State::missing);
 }
 
-TEST_CASE("a kernel that refuses in the middle of a run is told with its own word") {
+TEST_CASE("a kernel that refuses in the middle of a run is reported with its own word") {
     bool refuses = false;
     Parts parts([&](uint32_t pid, std::span<const uint64_t> addresses, std::span<int> nodes) {
         return refuses ? EPERM : half_and_half(pid, addresses, nodes);
@@ -259,7 +259,7 @@ TEST_CASE("mappings of every kind are known for what they are") {
     }
 }
 
-TEST_CASE("a process with ever new mappings is told of in a bounded record") {
+TEST_CASE("a process with ever new mappings is described in a bounded record") {
     Parts parts;
     std::string maps;
     constexpr uint64_t kMany = 5000;

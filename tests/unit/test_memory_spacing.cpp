@@ -180,7 +180,7 @@ TEST_CASE("two processes on one node that has memory for one and a half") {
     CHECK(untold.only().cost.how == "bound");
 }
 
-TEST_CASE("a process that a shell's child became is one thread, whichever of the two its page faults are told of") {
+TEST_CASE("a process that a shell's child became is one thread, whichever of the two its page faults are recorded for") {
     Scene scene;
     for (const int cpu : {0, 1}) {
         model::Process& process = scene.add_needy({cpu}, 600, 160);
@@ -346,7 +346,7 @@ TEST_CASE("a cpuset that is too small for the spacing") {
     CHECK(finding.advice[0].how.find("may use 2 of this machine's 8") != std::string::npos);
 }
 
-TEST_CASE("processes that something else confines are told so") {
+TEST_CASE("processes that something else confines are reported as such") {
     Scene scene;
     for (const int cpu : {0, 1})
         scene.add_needy({cpu}, 600, 155).threads[0].allowed_cpus = {cpu};

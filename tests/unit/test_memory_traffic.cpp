@@ -69,7 +69,7 @@ std::vector<StreamPosition> streams(const Bytes& code, uint64_t offset, uint64_t
 
 } // namespace
 
-TEST_CASE("all accesses of a loop are told, wherever in it the sample was taken") {
+TEST_CASE("all accesses of a loop are found, wherever in it the sample was taken") {
     if (!shim::has_decoder()) {
         WARN("not tested: no decoder here");
         return;

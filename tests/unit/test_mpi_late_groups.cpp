@@ -140,7 +140,7 @@ TEST_CASE("two ranks that are late by turns are two findings, and each gains wha
     }
 }
 
-TEST_CASE("ranks that hide behind a later one are told with what their cure gains after its cure") {
+TEST_CASE("ranks that hide behind a later one are reported with the gain of their cure after its cure") {
     const auto extra = [](double of_one_s, double of_some_s) -> Extra {
         return [=](int rank, int) { return rank == 3 ? of_one_s : rank >= 8 && rank < 12 ? of_some_s : 0; };
     };

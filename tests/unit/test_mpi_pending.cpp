@@ -221,7 +221,7 @@ TEST_CASE("a rank that another thread ended is still inside of its call") {
     CHECK(job.find().ranks.empty());
 }
 
-TEST_CASE("the rank that ended first is told, not looked for in a branch") {
+TEST_CASE("the rank that ended first is named, not looked for in a branch") {
     MadeUp job(3);
     job.reduces(0);
     job.reaches(1);

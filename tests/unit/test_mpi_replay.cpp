@@ -229,7 +229,7 @@ TEST_CASE("ranks alike are nobody's fault") {
     }
 }
 
-TEST_CASE("an extra that comes now and then is told from more work") {
+TEST_CASE("an extra that comes now and then is distinguished from more work") {
     SyntheticJob made(4);
     for (int step = 0; step < 100; ++step) {
         made.compute_all(0.010);
@@ -499,7 +499,7 @@ TEST_CASE("thinned recordings are scaled up") {
     CHECK(job.granularity.cycles == 0);
 }
 
-TEST_CASE("a file that cannot be read again costs its rank's events, and is told") {
+TEST_CASE("a file that cannot be read again costs its rank's events, and is reported") {
     SyntheticJob made = late_rank();
     made.lose_file(3);
     const model::Run run = made.replay(2);

@@ -123,7 +123,7 @@ TEST_CASE("lines that read the same are told apart by the nearest caller that do
     }
 }
 
-TEST_CASE("starting and ending MPI takes no place among the lines, and is told in seconds", "[mpi]") {
+TEST_CASE("starting and ending MPI takes no place among the lines, and is reported in seconds", "[mpi]") {
     Lines made;
     made.add("MPI_Finalize", {}, 3);
     made.add("MPI_Init", {}, 2.4);

@@ -405,7 +405,7 @@ TEST_CASE("the accesses of a running thread are watched, one after another") {
     stop = true;
     runner.join();
     if (!burst) {
-        WARN("breakpoints are not to be had here");
+        WARN("breakpoints are not available here");
         return;
     }
     const std::vector<uint64_t>& addresses = burst->addresses();
@@ -544,7 +544,7 @@ TEST_CASE("why the pages are small") {
     CHECK_THAT(why(), Contains("shared memory") && Contains("never"));
 }
 
-TEST_CASE("where no huge pages were to be had the cost is a bound and the gain is not told") {
+TEST_CASE("where no huge pages were available the cost is a bound and the gain is not reported") {
     SyntheticRun made = program(0);
     scatter_in(made).why_not_timed = "transparent huge pages are set to never";
     const std::vector<Finding> findings = made.diagnose("page-size");

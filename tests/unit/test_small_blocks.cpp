@@ -22,7 +22,7 @@ model::HeapSite site(uint32_t path, uint64_t allocations, uint64_t bytes_each, u
 
 } // namespace
 
-TEST_CASE("small blocks are dealt out by the bytes that lived of each line") {
+TEST_CASE("small blocks are divided by the bytes that lived of each line") {
     SyntheticRun made(10, 2);
     made.name(kTree, "insert", "app", "tree.cpp", 12);
     made.name(kQueue, "push", "app", "queue.cpp", 34);

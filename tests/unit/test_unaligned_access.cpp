@@ -1,4 +1,4 @@
-// Unaligned accesses on made-up runs: grouping by data object, cost by counts and by samples, what is told as info.
+// Unaligned accesses on made-up runs: grouping by data object, cost by counts and by samples, what is reported as info.
 #include "diagnoses/access/unaligned_lines.h"
 #include "synthetic_run.h"
 
@@ -78,7 +78,7 @@ TEST_CASE("cheap unaligned accesses to a common block are info, named exactly") 
     CHECK(made.diagnose("split-lock").empty());
 }
 
-TEST_CASE("costly crossings are told once, by line-split-access") {
+TEST_CASE("costly crossings are reported once, by line-split-access") {
     SyntheticRun made = program();
     model::UnalignedSite& site = made.add_unaligned(kSweep, kStore8, kPair + 4, 512, 8);
     site.hits *= 1'000'000; // 64 M lines, 1 M pages: 63 M x 2 ns + 1 M x 20 ns = 0.146 s
@@ -342,7 +342,7 @@ TEST_CASE("time in traps and in rewritten code is not the run's own") {
     CHECK(findings[0].cost.fraction == Approx(0.2)); // 0.4 s of the remaining 2
 }
 
-TEST_CASE("an access inside a library is told at the line that calls it, with the function that it stands in") {
+TEST_CASE("an access inside a library is reported at the line that calls it, with the function that it stands in") {
     SyntheticRun made = program();
     constexpr uint64_t kInner = 0x500100, kInnerToo = 0x500200;
     made.add_module("/opt/lib/libevents.so.7", kInner, kInner + 0x1000);

@@ -1,4 +1,4 @@
-// Which of two diagnoses tells the cost of crossings: each second is told once.
+// Which of two diagnoses reports the cost of crossings: each second is reported once.
 #pragma once
 
 #include "diagnoses/access/unaligned_lines.h"

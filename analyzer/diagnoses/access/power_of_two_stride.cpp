@@ -207,7 +207,7 @@ class PowerOfTwoStride : public Diagnosis {
                    : 0;
     }
 
-    // Of "double[512][2048]" and "real(kind=8)(2048,512)": 2048. 0: not told.
+    // Of "double[512][2048]" and "real(kind=8)(2048,512)": 2048. 0: not known.
     static uint64_t row_elements(const std::string& type) {
         const size_t from = type.ends_with(']') ? type.rfind('[') : type.ends_with(')') ? type.rfind('(') : type.npos;
         uint64_t count = 0;

@@ -1,6 +1,6 @@
 // Unaligned accesses by data object, with the change of layout that cures them. On most CPUs an access inside a cache
-// line costs nothing, so severity follows the cost: below 1 % of the run it is told as info. What crossings of lines
-// cost is told by line-split-access where it is more than that.
+// line costs nothing, so severity follows the cost: below 1 % of the run it is reported as info. What crossings of lines
+// cost is reported by line-split-access where it is more than that.
 #include "diagnoses/access/crossing_cost.h"
 #include "diagnoses/access/unaligned_objects.h"
 #include "diagnoses/analyses.h"

@@ -54,7 +54,7 @@ double used_on(const Slot& slot, const Waiting& waiting, const CpuLoad& cpu) {
 struct FairShares {
     double rivals = 0; // on each CPU that was waited for: they and we got what they and we got there
     double before = 1; // our part there
-    double after = 1;  // and on any CPU with the waiting threads dealt out over all
+    double after = 1;  // and on any CPU with the waiting threads spread over all
 };
 
 FairShares fair_shares(const Slot& slot, const Waiting& waiting, const ReplayConditions& conditions) {

@@ -17,7 +17,7 @@ struct ReplayConditions {
 // Seconds of waiting that each activity of `slot` would have been spared (parallel to slot.activities, each at
 // most its delay_s).
 //
-// The waiting threads of the slot are dealt out, those with most work in the whole run first, each to the CPU that
+// The waiting threads of the slot are spread, those with most work in the whole run first, each to the CPU that
 // would finish it first (the balance that a scattering launch sets up); a CPU gives them what they had there and
 // what it had idle. Idle time and waiting of one slot need not have coincided: for threads that someone confined,
 // idle time is taken as spread evenly over the slot; for threads that the scheduler could have moved itself, only

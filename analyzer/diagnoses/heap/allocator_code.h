@@ -1,4 +1,4 @@
-// Tells code of the memory allocator: malloc and its kin, operator new and delete, and what they are made of.
+// Tells code of the memory allocator: malloc and similar calls, operator new and delete, and what they are made of.
 #pragma once
 
 #include "model/call_paths.h"

@@ -33,7 +33,7 @@ struct HeapProfile {
 
 HeapProfile heap_profile_of(model::CallPaths& paths);
 
-// The allocating lines by estimated time: each process's time in the allocator, dealt out by the number of
+// The allocating lines by estimated time: each process's time in the allocator, divided by the number of
 // allocations that the heap sampler saw at each call path. Empty when the heap was not recorded where the time went,
 // or too few allocations were sampled.
 LineShares allocation_lines(model::CallPaths& paths, const HeapProfile& profile);

@@ -42,7 +42,7 @@ bool is_alignment_fault(std::string_view function) {
     return false;
 }
 
-// x86: the CPU only refuses when it was told to, which is how the alignment trap works, and the trap gets over the
+// x86: the CPU only refuses when a flag asks for it, which is how the alignment trap works, and the trap gets over the
 // instruction by a single step.
 bool is_alignment_trap(std::string_view function) {
     for (std::string_view name : {"asm_exc_alignment_check", "exc_alignment_check", "asm_exc_debug", "exc_debug_user",
@@ -96,7 +96,7 @@ bool is_c_library(const std::string& module) {
 
 // `node` is the innermost user frame. Hooks make system calls for the program, too; what is plumb's are page faults in
 // its own code, and the end of its handlers. There the registers may be the interrupted code's again already, which does
-// not tell whose handler it was: where every unaligned access traps (exact), it was the trap's.
+// not show whose handler it was: where every unaligned access traps (exact), it was the trap's.
 bool is_own(const model::CallPaths& paths, size_t process, uint32_t node, const KernelCause& cause) {
     const bool ends_handler = cause.kind == KernelCause::Kind::system_call && cause.name == "sigreturn";
     if (ends_handler || cause.kind == KernelCause::Kind::page_fault || cause.kind == KernelCause::Kind::unknown)

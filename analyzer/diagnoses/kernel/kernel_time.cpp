@@ -61,7 +61,7 @@ KernelProfile kernel_profile_of(model::CallPaths& paths) {
                 wrapper_hits[{cause.name, cause.of_mpi}] += site.samples - hits;
             if (hits == 0)
                 continue;
-            if (cause.kind == KernelCause::Kind::own) { // its cost is told elsewhere
+            if (cause.kind == KernelCause::Kind::own) { // its cost is reported elsewhere
                 profile.samples -= hits;
                 continue;
             }

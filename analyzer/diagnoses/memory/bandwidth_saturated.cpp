@@ -1,5 +1,5 @@
 // Loops over large arrays whose threads move as much as memory can, which fewer threads could move as well: each one more
-// brings nothing. What the threads moved is told by how far their streams came; what memory can move was measured after the
+// brings nothing. What the threads moved is known from how far their streams came; what memory can move was measured after the
 // run, on the same CPUs, with as many streams.
 #include "diagnoses/access/crossing_cost.h"
 #include "diagnoses/common/access_words.h"
@@ -106,7 +106,7 @@ const model::BandwidthPoint* point_at(const model::BandwidthRoof& roof, uint32_t
     return point == roof.points.end() ? nullptr : &*point;
 }
 
-// Memory nodes of the CPUs that so many threads were timed on.
+// NUMA nodes of the CPUs that so many threads were timed on.
 uint32_t nodes_at(const model::BandwidthRoof& roof, uint32_t threads) {
     uint32_t nodes = 1;
     for (const model::BandwidthPoint& point : roof.points)
@@ -255,7 +255,7 @@ class BandwidthSaturated : public Diagnosis {
                 : "";
         finding.advice.push_back(
             {fmt::format("Use {} thread{}{} for {}, and the other CPUs for other work", full.enough,
-                         full.enough == 1 ? "" : "s", used > 1 ? fmt::format(" ({} a memory node)", (full.enough + used - 1) / used)
+                         full.enough == 1 ? "" : "s", used > 1 ? fmt::format(" ({} a NUMA node)", (full.enough + used - 1) / used)
                                                               : "",
                          full.loops.size() == 1 ? "this loop" : "these loops"),
              "they move as much; loops that compute on cached data may still need all threads", "launch",

@@ -8,7 +8,7 @@ namespace plumb {
 
 namespace {
 
-constexpr double kAssumedRatio = 1.5; // where the firmware tells no distances: a usual two-socket machine
+constexpr double kAssumedRatio = 1.5; // where the firmware reports no distances: a usual two-socket machine
 
 // What the distances say that an access takes longer than a local one, of the time it takes.
 double excess_of(const model::Host* host, const model::MemoryTraffic& traffic) {

@@ -50,7 +50,7 @@ struct MemoryUse {
 
 MemoryUse memory_use_of(model::CallPaths& paths);
 
-// The distance of two nodes over that of one to itself; 0: the firmware does not tell.
+// The distance of two nodes over that of one to itself; 0: the firmware does not report them.
 double distance_ratio(const model::Host& host, int from, int to);
 
 // The host that `process` ran on; null: none is known.

@@ -1,4 +1,4 @@
-// Remote memory whose cause the evidence does not tell: neither who shares it, nor who touched it, nor who moved.
+// Remote memory whose cause the evidence does not show: neither who shares it, nor who touched it, nor who moved.
 #include "diagnoses/common/launch_command.h"
 #include "diagnoses/common/sentence.h"
 #include "diagnoses/memory/kernel_numa_counters.h"

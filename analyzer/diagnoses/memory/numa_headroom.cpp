@@ -8,7 +8,7 @@ namespace plumb {
 
 namespace {
 
-constexpr uint64_t kLeastFaultSamples = 20; // of a process: fewer do not tell who needs how much
+constexpr uint64_t kLeastFaultSamples = 20; // of a process: fewer do not show who needs how much
 constexpr double kLeastRun = 0.05;          // of the process's life: a thread that works
 constexpr double kLeastPart = 0.05;         // of the process's memory: a thread that has some
 constexpr double kLeastGuest = 0.01;        // of a node: a process that counts although plumb has no place for it

@@ -15,7 +15,7 @@ namespace plumb {
 struct LateRanks {
     std::vector<const model::MpiRankRow*> rows; // by rank
     double cost_s = 0;       // wall time of the job that their being late costs
-    bool by_messages = false; // known by those that wait for its messages; collectives do not tell
+    bool by_messages = false; // known by those that wait for its messages; collectives do not show them
     std::vector<int> behind = {}; // later ranks that hide them: what they cost shows once those are cured
 
     bool has(const model::MpiRankRow& row) const;
@@ -43,7 +43,7 @@ double starved_share(const model::MpiJob& job, const LateRanks* without = nullpt
 double starved_share(const std::vector<const model::MpiRankRow*>& rows);
 
 // Where ranks lacked CPUs for kStarvedShare of their time, one waits for another because that one is not running: what looks
-// like a cost of the program's own is a bound of it, and what a cure would gain cannot be told. Says so in the finding;
+// like a cost of the program's own is a bound of it, and what a cure would gain cannot be determined. Says so in the finding;
 // changes nothing below that share. To be called when the finding is complete.
 void allow_for_starved_ranks(double share, Finding& finding);
 inline constexpr double kStarvedShare = 0.2;

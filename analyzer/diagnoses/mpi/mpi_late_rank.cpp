@@ -60,7 +60,7 @@ model::MpiLateness lateness_behind(const model::MpiJob& job, const LateRanks& la
     return sum;
 }
 
-// Nothing where most of it is time in MPI calls of which it is not known for whom they wait: no advice would follow.
+// Nothing where most of it is time in MPI calls that wait for unknown ranks: no advice would follow.
 std::optional<Reason> main_reason(const model::MpiLateness& lateness) {
     const Reason reasons[] = {
         {"computing", lateness.computing_s, "it computes more than the others", "they compute more than the others"},

@@ -18,7 +18,7 @@ constexpr double kLeastTogether = 2;        // messages that could become one
 constexpr double kMostTogether = 64;        // where nothing but the size limits it
 constexpr uint64_t kLeastSteps = 3;
 constexpr double kLeastMessages = 200;      // the time of a few is that of starting up
-constexpr double kSmall_bytes = 8192;       // where the bandwidth could not be told
+constexpr double kSmall_bytes = 8192;       // where the bandwidth could not be determined
 constexpr double kLeastSmall_bytes = 1024, kMostSmall_bytes = 65536;
 constexpr double kShortWait = 10;           // latencies: waits up to this are part of exchanging
 constexpr uint32_t kMessageCall = trace::kMpiSend | trace::kMpiReceive | trace::kMpiWait;

@@ -21,7 +21,7 @@ constexpr double kLeastInterleaving = 0.4; // of what threads without any order 
 constexpr double kLeastWritten = 0.05;     // of the samples: behind a value that is seldom changed threads only wait
 constexpr double kLeastPenalty = 1.15;     // a contended access against another: two timings of the same differ by less
 
-// Of "struct Counter[16]" with so many bytes: those of one element. 0: no array, or not told.
+// Of "struct Counter[16]" with so many bytes: those of one element. 0: no array, or not known.
 uint64_t element_bytes(const std::string& type, uint64_t bytes) {
     uint64_t product = 1;
     std::string_view rest = type;
@@ -202,7 +202,7 @@ class Gatherer {
                                   : use.samples;
         object.used_samples += used;
         object.written_samples += made.writes ? used : 0;
-        // Waiting for the allocator's own locks is told by heap-contention.
+        // Waiting for the allocator's own locks is reported by heap-contention.
         if (use.path != 0 && allocator_.contains(draft.object.process, use.path))
             return;
         draft.both_ns += made.shared_ns;

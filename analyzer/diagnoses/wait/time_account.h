@@ -17,7 +17,7 @@ namespace plumb {
 
 enum class TimeClass {
     computing, // user mode, the program's own code and libraries
-    allocator, // malloc and its kin, in user mode or the kernel
+    allocator, // malloc and similar calls, in user mode or the kernel
     kernel,    // system calls, page faults, interrupts
     mpi,       // running inside the MPI library: transfers, and polling
     team,      // running inside an OpenMP library: mostly spinning until the team is there

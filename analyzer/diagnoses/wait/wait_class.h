@@ -17,7 +17,7 @@ enum class WaitKind {
     futex,      // a futex of the program's own: locks and queues of Rust, Go, C++20 and others
     child,      // another process: wait, vfork
     file,       // reading, writing, metadata of files
-    file_sync,  // fsync and its kin
+    file_sync,  // fsync and similar calls
     pipe,
     network,    // sockets
     terminal,

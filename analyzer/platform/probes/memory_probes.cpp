@@ -29,7 +29,7 @@ int memory_node_count() {
 ProbeResult numa() {
     const int nodes = memory_node_count();
     if (nodes == 0)
-        return {State::missing, "/sys/devices/system/node lists no memory node", "a kernel with CONFIG_NUMA"};
+        return {State::missing, "/sys/devices/system/node lists no NUMA node", "a kernel with CONFIG_NUMA"};
     if (nodes == 1)
         return {State::limited, "one NUMA node: no memory is remote here", ""};
     return {State::ok, fmt::format("{} NUMA nodes", nodes), ""};

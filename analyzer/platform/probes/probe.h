@@ -22,7 +22,7 @@ struct Probe {
 };
 
 std::span<const Probe> sampling_probes(); // perf events, timers, hardware counters
-std::span<const Probe> memory_probes();   // page nodes, memory nodes
+std::span<const Probe> memory_probes();   // page nodes, NUMA nodes
 std::span<const Probe> alignment_probes(); // the alignment trap and what serves it, addresses of accesses, split locks
 std::span<const Probe> mpi_probes();      // MPI libraries
 std::span<const Probe> system_probes();   // /proc, the scheduler's accounts, topology, files

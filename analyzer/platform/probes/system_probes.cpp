@@ -1,4 +1,4 @@
-// What the kernel tells about threads, CPUs and the machine.
+// What the kernel reports about threads, CPUs and the machine.
 #include "platform/probes/probe.h"
 
 #include <algorithm>
@@ -72,7 +72,7 @@ ProbeResult topology() {
     const bool loaded = hwloc_topology_load(machine) == 0;
     std::string seen;
     if (loaded)
-        seen = fmt::format("hwloc sees {} package(s), {} memory node(s), {} core(s), {} CPU(s)",
+        seen = fmt::format("hwloc sees {} package(s), {} NUMA node(s), {} core(s), {} CPU(s)",
                            hwloc_get_nbobjs_by_type(machine, HWLOC_OBJ_PACKAGE),
                            hwloc_get_nbobjs_by_type(machine, HWLOC_OBJ_NUMANODE),
                            hwloc_get_nbobjs_by_type(machine, HWLOC_OBJ_CORE),
@@ -110,7 +110,7 @@ constexpr Probe probes[] = {
     {"migrations", "how often threads changed CPU", migrations},
     {"steal", "time the hypervisor took", steal},
     {"interrupts", "interrupts by source and CPU", interrupts},
-    {"topology", "placement: packages, memory nodes, caches, cores", topology},
+    {"topology", "placement: packages, NUMA nodes, caches, cores", topology},
     {"run-files", "run directories", run_files},
     {"debuginfod", "source lines of the distribution's own programs", debug_info_servers},
 };

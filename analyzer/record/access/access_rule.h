@@ -1,5 +1,5 @@
 // Which memory access a time sample landed behind. A thread that waits for a load is interrupted at the instruction
-// behind it, with the registers of that moment: the load's address can be told as long as they still hold what it was
+// behind it, with the registers of that moment: the load's address can be determined as long as they still hold what it was
 // made of.
 #pragma once
 
@@ -18,7 +18,7 @@ class LoopPath;
 // code wherever it is mapped.
 struct AccessPlan {
     enum class Kind : uint8_t { none, before, at, ahead }; // where the access stands from the sampled instruction
-    Kind kind = Kind::none;      // none: no address can be told
+    Kind kind = Kind::none;      // none: no address can be determined
     int32_t distance = 0;        // bytes from the sampled address to the instruction that made the access
     uint8_t length = 0;          // of that instruction
     uint16_t flags = 0;          // trace::AlignFlags
@@ -41,7 +41,7 @@ struct AccessPlan {
 // The rule. Back at most three instructions, not past a branch nor past the start of a loop, to a load whose registers
 // nothing that ran since (the load included) has changed; else what the sampled instruction itself is about to access;
 // else ahead along the way that a loop takes, to the first access whose registers nothing before it changes. Where the
-// likely culprit is a gather or relative to a thread's segment, whose address the registers do not tell: none.
+// likely culprit is a gather or relative to a thread's segment, whose address the registers do not give: none.
 AccessPlan plan_access(const CodeRegion& code, uint64_t sampled);
 
 } // namespace plumb::record

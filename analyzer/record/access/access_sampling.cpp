@@ -142,9 +142,8 @@ AccessSampling::Code& AccessSampling::code_of(const Process& process) {
     return code;
 }
 
-// While time for new code is short, only such is looked at that was met before: what comes but once does not matter. What
-// comes often does, however slow the machine is: it is looked at even when there is no time left. There is little of it,
-// because every sample can be of one place alone.
+// When over budget, only addresses already sampled are analysed: code seen once is skipped. What comes often is looked at
+// also then, however slow the machine is. There is little of it, because every sample can be of one place alone.
 bool AccessSampling::NewCode::must_wait(const PerfRecord& sample) {
     constexpr uint32_t kOften = 2;
     if (!share.is_short(sample.time_ns))

@@ -61,7 +61,7 @@ class AccessSampling {
   public:
     // `images` knows where functions begin. `most_bytes_each`: of the file for one process; instructions that find no
     // room are counted as dropped and still handed out. `new_code_share`: of the run's time that code which was not seen
-    // before may take; what is sampled there while it is used up is not told. Loads the decoder.
+    // before may take; what is sampled there while it is used up is not reported. Loads the decoder.
     AccessSampling(TraceFile& file, ProcessTable& processes, unwind::StackUnwinder& images, uint64_t most_bytes_each,
                    double new_code_share);
 
@@ -69,7 +69,7 @@ class AccessSampling {
     const std::string& why() const { return why_; } // in words, when it does not
 
     // A sample that stands for `weight_ns` of CPU time. Nothing: taken in the kernel or without registers, or its
-    // registers do not tell an address. About 0.1 us for code that was seen before.
+    // registers do not give an address. About 0.1 us for code that was seen before.
     std::optional<SampledAccess> take(const PerfRecord& sample, uint64_t weight_ns);
 
     // Of a sample that is not counted: the loop around it. Nothing: there is none that can be followed, or no time to. Some

@@ -15,7 +15,7 @@ namespace plumb::record {
 
 class AccessStrides {
   public:
-    // `caches`: of the machine, by level; none: nothing can be told.
+    // `caches`: of the machine, by level; none: nothing can be determined.
     explicit AccessStrides(std::vector<platform::CacheLevel> caches) : caches_(std::move(caches)) {}
 
     // An access that was sampled. About 20 ns.

@@ -1,5 +1,5 @@
 // The mappings of one process that sampled accesses fall into, as /proc/PID/maps shows them; each is written to the file
-// once, when the first access to it is met. An area is divided into parts, so that what lies where can be told within it.
+// once, when the first access to it is met. An area is divided into parts, so that what lies where can be determined within it.
 #pragma once
 
 #include "record/run/trace_file.h"

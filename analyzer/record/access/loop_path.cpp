@@ -70,7 +70,7 @@ class LoopPath::Machine {
     }
     void meet(const Step& step);
 
-    // What was met: an address is told only while the registers that make it are known.
+    // What was met: an address is given only while the registers that make it are known.
     struct Neighbour {
         uint64_t address;
         bool stores;

@@ -30,7 +30,7 @@ class LoopStreams {
     // moves in a way that registers can tell. A repeated string instruction is a loop of its own.
     static std::shared_ptr<const LoopStreams> follow(const CodeRegion& code, uint64_t sampled);
 
-    // By instruction. Accesses that stay where they are, or that these registers do not tell, are left out. `sampled`: the
+    // By instruction. Accesses that stay where they are, or that these registers do not give, are left out. `sampled`: the
     // address of the instruction. About 0.2 us for each access.
     std::vector<StreamPosition> at(uint64_t sampled, const shim::Registers& registers) const;
 

@@ -32,7 +32,7 @@ struct Scatter {
     uint64_t places = 0, pages = 0; // samples looked at, and the different small pages that they fell into
     uint64_t footprint = 0;         // bytes: as if all of so much memory were used evenly
 };
-// `followed`: the accesses stand in a loop whose steps the registers do not tell. Of others it must be ruled out
+// `followed`: the accesses stand in a loop whose steps the registers do not give. Of others it must be ruled out
 // that they sweep through all of the memory between two samples.
 Scatter scatter_of(const std::vector<SampledPlace>& places, bool followed);
 

@@ -24,7 +24,7 @@ struct RegisterStep {
     LinearValue compared; // if set: as the registers are before the instruction
 };
 
-// `instruction`: exactly its bytes. Of instructions of other kinds only `flags` is told: `changed` is -1.
+// `instruction`: exactly its bytes. Of instructions of other kinds only `flags` is set: `changed` is -1.
 RegisterStep register_step(std::span<const uint8_t> instruction);
 
 } // namespace plumb::record

@@ -36,7 +36,7 @@ struct LoopRate {
     uint64_t begin = 0, end = 0; // of the loop
     uint64_t samples = 0;
     uint64_t time_ns = 0;        // on a CPU and in the loop
-    double rounds_per_s = 0;     // while it was there, 0: not told
+    double rounds_per_s = 0;     // while it was there, 0: not known
     std::vector<StreamRate> streams; // by instruction
 };
 

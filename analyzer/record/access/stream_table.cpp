@@ -63,7 +63,7 @@ void StreamTable::note(uint32_t pid, uint64_t generation, uint64_t instruction, 
 void StreamTable::add(const ThreadBurst& thread, const LoopRate& rate, double occupancy, Loop& loop, Burst& burst) {
     loop.end = std::max(loop.end, rate.end);
     loop.samples += rate.samples;
-    // Of all positions those that were told together: the most there were.
+    // Of all positions those that were seen together: the most there were.
     for (size_t i = 0; i < thread.samples.size(); ++i) {
         const LoopSample& sample = thread.samples[i];
         if (sample.begin != rate.begin)

@@ -86,7 +86,7 @@ bool pin(int cpu) {
     return is_done;
 }
 
-// The arrays of one memory node.
+// The arrays of one NUMA node.
 class NodeArrays {
   public:
     NodeArrays(size_t count, uint64_t bytes_each)
@@ -138,7 +138,7 @@ class Timing {
         try {
             for (Worker& worker : workers_)
                 threads.emplace_back([this, &worker] { work(worker); });
-        } catch (const std::system_error&) { // those that wait at the gate are told to go home
+        } catch (const std::system_error&) { // those that wait at the gate are sent home
             quits_ = true;
             for (size_t missing = threads.size(); missing < workers_.size(); ++missing)
                 gate_.arrive_and_drop();

@@ -38,7 +38,7 @@ struct BandwidthTime {
     std::string why_not; // in words, then
 };
 
-// Threads are pinned to `cpus`, in this order; the arrays of a memory node, of `bytes_each_node` together, lie on that node
+// Threads are pinned to `cpus`, in this order; the arrays of a NUMA node, of `bytes_each_node` together, lie on that node
 // and are shared out among its threads. At most `most_bytes` are taken in all.
 BandwidthTime time_bandwidth(const StreamMix& mix, const std::vector<TimedCpu>& cpus, uint64_t bytes_each_node,
                              uint64_t most_bytes);

@@ -15,7 +15,7 @@ struct ScatteredAccesses {
 
 struct PageTime {
     uint64_t span = 0;                // bytes that were timed, at most those asked for; 0: nothing was
-    uint64_t small_ps = 0, huge_ps = 0; // of one access; huge_ps 0: no huge pages were to be had
+    uint64_t small_ps = 0, huge_ps = 0; // of one access; huge_ps 0: no huge pages were available
     std::string why_not;              // in words, when either is missing
 };
 

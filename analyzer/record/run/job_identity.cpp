@@ -35,7 +35,7 @@ std::string after(const std::vector<std::string>& arguments, const char* option)
     return found != arguments.end() && found + 1 != arguments.end() ? found[1] : "";
 }
 
-// Hydra names no job. All ranks of a node descend from one proxy, and the proxies of all nodes are told where their one
+// Hydra names no job. All ranks of a node descend from one proxy, and the proxies of all nodes know where their one
 // mpiexec listens; a group of spawned processes has proxies of its own.
 std::optional<std::string> hydra_job(const std::string& proc_root) {
     constexpr int kMostAncestors = 64;

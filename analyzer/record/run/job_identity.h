@@ -5,7 +5,7 @@
 
 namespace plumb::record {
 
-std::string host_name(); // of this machine, as the kernel tells it; empty: not told
+std::string host_name(); // of this machine, as the kernel reports it; empty: not known
 
 struct JobIdentity {
     std::string launcher; // as plumb/launchers.h names it; empty: none, also in a job script

@@ -31,7 +31,7 @@ struct Options {
     bool align_fatal = false;                           // the first unaligned access ends the program
     std::string align_ranges; // what align_fatal is limited to, as PLUMB_ALIGN_RANGES wants it; empty: nothing
     std::vector<std::string> include, exclude; // globs of executables
-    std::string swept; // what a sweep of the memory nodes did before the launch, in words; empty: there was none
+    std::string swept; // what a sweep of the NUMA nodes did before the launch, in words; empty: there was none
     std::map<std::string, std::string> environment; // further variables for the target, such as a placement
     std::function<void(pid_t)> prepare_child;       // called when the target's process is there, before its exec
 

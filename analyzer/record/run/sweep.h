@@ -1,4 +1,4 @@
-// Makes room on memory nodes before a program starts: cached file pages that fill a node push the program's memory to
+// Makes room on NUMA nodes before a program starts: cached file pages that fill a node push the program's memory to
 // other nodes, and only root may drop them. Memory that is allocated and touched on the node drives them out; it is given
 // back at once, and the pages stay free.
 #pragma once

@@ -132,7 +132,7 @@ TargetEnvironment target_environment(const Options& options, const Executable& e
         const std::string preloads = strings.empty() ? shim : shim + ":" + strings;
         const char* others = getenv("LD_PRELOAD");
         variables["LD_PRELOAD"] = others && *others ? preloads + ":" + others : preloads;
-        // A program built with AddressSanitizer refuses to start with any preload unless it is told not to look.
+        // A program built with AddressSanitizer refuses to start with any preload unless an option forbids the check.
         const char* sanitizer = getenv("ASAN_OPTIONS");
         variables["ASAN_OPTIONS"] = (sanitizer && *sanitizer ? std::string(sanitizer) + ":" : std::string()) +
                                     "verify_asan_link_order=0";

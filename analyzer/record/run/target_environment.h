@@ -18,7 +18,7 @@ struct TargetEnvironment {
 TargetEnvironment target_environment(const Options& options, const Executable& executable,
                                      const std::string& run_directory, bool perf_works);
 
-// Puts Options::align_ranges, if there are any, where the shim is told to look. Throws Error.
+// Puts Options::align_ranges, if there are any, where the shim looks for them. Throws Error.
 void write_align_ranges(const Options& options, const std::string& run_directory);
 
 void remove_align_ranges(const std::string& run_directory); // once the program has ended

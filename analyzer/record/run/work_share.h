@@ -1,5 +1,5 @@
 // Keeps work that can be left undone below its share of the run's time, so that a program which always gives more of it
-// does not make the recorder dear.
+// does not raise the cost of recording.
 #pragma once
 
 #include "record/run/trace_file.h"

@@ -24,7 +24,7 @@ class MemoryWatch {
     // says why.
     static std::unique_ptr<MemoryWatch> begin(TraceFile& file, ProcessTable& processes, Profile& profile, int pid);
 
-    // Addresses of accesses cannot be told, which the file then says.
+    // Addresses of accesses cannot be determined, which the file then says.
     void do_without_accesses(const std::string& why);
 
     void take(const SampledAccess& access, trace::NodeId path);

@@ -1,5 +1,5 @@
 // The calls that begin and end MPI in a process. In one of them the library may call another (Fortran's MPI_INIT the
-// C function), and each is to be told once: by the outermost.
+// C function), and each is to be reported once: by the outermost.
 #pragma once
 
 #include "hooks/mpi/hook.h"

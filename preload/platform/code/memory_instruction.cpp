@@ -60,7 +60,7 @@ bool is_branch(const ZydisDecodedInstruction& decoded) {
     }
 }
 
-// The address depends on more than the operand says: bt and its kin with a register, whose bit number reaches
+// The address depends on more than the operand says: bt and similar instructions with a register, whose bit number reaches
 // beyond the operand, and xlat.
 bool is_indirect(const ZydisDecodedInstruction& decoded, const ZydisDecodedOperand* operands) {
     if (decoded.mnemonic == ZYDIS_MNEMONIC_XLAT)
@@ -79,7 +79,7 @@ int64_t stack_displacement(const ZydisDecodedOperand& operand, int64_t width) {
     return operand.actions & ZYDIS_OPERAND_ACTION_MASK_WRITE ? -width : 0;
 }
 
-// False: it cannot be described, so that no address must be told.
+// False: it cannot be described, so no address may be reported.
 bool describe_operand(const ZydisDecodedInstruction& decoded, const ZydisDecodedOperand& operand, MemoryOperand* to) {
     const ZydisDecodedOperandMem& memory = operand.mem;
     to->base = static_cast<int8_t>(dwarf_number(memory.base));

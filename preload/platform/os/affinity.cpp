@@ -49,7 +49,7 @@ int bind_memory(int node, MemoryPolicy policy) {
         return -EINVAL;
     return static_cast<int>(system_call(SYS_set_mempolicy,
                                         policy == MemoryPolicy::strict ? kPolicyBind : kPolicyPreferred, word(mask),
-                                        kMostNodes + 1)); // the kernel takes one bit less than it is told
+                                        kMostNodes + 1)); // the kernel takes one bit less than it is given
 }
 
 } // namespace plumb::shim

@@ -17,7 +17,7 @@ class FutexLock {
         uint32_t seen = kFree;
         if (__builtin_expect(state_.compare_exchange_strong(seen, kHeld, std::memory_order_acquire), 1))
             return;
-        // From here on nobody knows how many wait: the next release wakes one, who assumes that there are others.
+        // From here on it is not known how many wait: the next release wakes one, who assumes that there are others.
         while (state_.exchange(kAwaited, std::memory_order_acquire) != kFree)
             system_call(SYS_futex, word(&state_), FUTEX_WAIT_PRIVATE, kAwaited, 0);
     }

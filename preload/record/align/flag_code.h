@@ -1,5 +1,5 @@
 // Programs that handle the processor's flags themselves: they would read the alignment flag that is not theirs, and what
-// they do with it could not be told from the tool's own doing. They are not watched.
+// they do with it could not be distinguished from the tool's own doing. They are not watched.
 #pragma once
 
 #include <stdint.h>

@@ -10,7 +10,7 @@ namespace plumb::shim {
 void make_context_natural(void* context);
 
 // Whether the calling thread's alignment flag is the program's own: it has set it in the context of a signal handler. The
-// trap ends for the whole process when that happens, since hits cannot be told apart. Signal-safe.
+// trap ends for the whole process when that happens, since hits cannot be distinguished. Signal-safe.
 bool program_has_alignment_flag();
 void give_alignment_flag_to_program(bool set);
 

@@ -259,7 +259,7 @@ RewriteResult rewrite_locked(uint64_t address, const uint8_t* known, const Memor
     return RewriteResult::reach;
 }
 
-// Reads what may not be mapped any more. False: it is not, or it cannot be told.
+// Reads what may not be mapped any more. False: it is not, or it cannot be determined.
 bool read_safely(uint64_t address, uint8_t* bytes, size_t length) {
     iovec here{bytes, length}, there{reinterpret_cast<void*>(address), length};
     return system_call(SYS_process_vm_readv, system_call(SYS_getpid), word(&here), 1, word(&there), 1, 0) ==

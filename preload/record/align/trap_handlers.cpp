@@ -46,7 +46,7 @@ constexpr uint64_t kMaskOfStep = ~(signal_bit(SIGBUS) | signal_bit(SIGTRAP) | si
 
 trace::AlignMode mode = trace::AlignMode::find;
 std::atomic<bool> stopped{false};
-std::atomic<bool> flag_went_to_program{false}; // some thread's: whom nobody knows may have inherited that one
+std::atomic<bool> flag_went_to_program{false}; // some thread's: unknown ones may have inherited that one
 std::atomic<uint32_t> unknown_threads{0};
 __thread bool counted_as_unknown __attribute__((tls_model("initial-exec"))) = false;
 __thread uint32_t tried __attribute__((tls_model("initial-exec"))) = 0;

@@ -14,7 +14,7 @@ class CurrentCall {
   public:
     void begin(const Guard&); // another thread takes it over
 
-    // The call's name and the caller's path are known, or 0. What is told of it is written through the record; it shows
+    // The call's name and the caller's path are known, or 0. What is recorded of it is written through the record; it shows
     // once begin_ticks is set.
     trace::MpiInside* enter(const Function& function, trace::StringId name, uint64_t pc) {
         trace::MpiInside* const record = record_;

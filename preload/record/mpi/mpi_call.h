@@ -107,7 +107,7 @@ class Call {
     }
     void enters() const { __atomic_store_n(&inside_->begin_ticks, begin_ticks_, __ATOMIC_RELEASE); }
 
-    // Behind the library's function, first of all: takes the end of the call. True when the rest is to be told: the
+    // Behind the library's function, first of all: takes the end of the call. True when the rest is to be recorded: the
     // call is recorded and the library's result was MPI_SUCCESS.
     bool returned(int64_t result) {
         if (!thread_)
@@ -198,7 +198,7 @@ void comm_freed(Handle comm); // before the library's function
 void made_on(Handle comm, Handle key, const Frame& caller); // a window or file, collectively
 void type_freed(Handle type); // in library.cpp, which remembers sizes
 
-// The life of MPI in this process: MPI_Init and its kin, MPI_Finalize, MPI_Abort, MPI_Pcontrol(level).
+// The life of MPI in this process: MPI_Init and similar calls, MPI_Finalize, MPI_Abort, MPI_Pcontrol(level).
 void mpi_will_start();
 void mpi_started(int thread_level, bool session);
 void mpi_will_end(); // writes what must be in the file before the library may never return

@@ -97,7 +97,7 @@ class ThreadCalls {
     }
     Comm* last_remembered(Rank&) const;
 
-    // Shows in the trace that the thread is inside of the call that it enters; to be told more of it.
+    // Shows in the trace that the thread is inside of the call that it enters; to get more of it.
     trace::MpiInside* show(const Sites& all, const Function& function, const Frame& caller) {
         const trace::StringId name = all.known_name_of(function);
         if (__builtin_expect(name == 0 || !sites.knows(caller.pc), 0))
@@ -133,7 +133,7 @@ class ThreadCalls {
     ThreadSites sites;
     uint64_t mpi_ticks;   // not yet added to MpiRank::mpi_ticks
     uint64_t own_ticks;   // time spent recording, not yet told
-    uint32_t calls;       // since the last time it was told
+    uint32_t calls;       // since the last time it was written
 
   private:
     static uint32_t comms_generation(const Rank&);

@@ -56,7 +56,7 @@ bool owner_is_alive(uint64_t owner) {
 
 uint32_t count_one(uint32_t& counter) { return std::atomic_ref<uint32_t>(counter).fetch_add(1, std::memory_order_relaxed); }
 
-// --- What PLUMB_PIN and its kin say --------------------------------------------------------------------------
+// --- What PLUMB_PIN and related variables say --------------------------------------------------------------------------
 
 // Numbers and ranges, as plumb writes them. Returns the count, 0 for anything else.
 uint32_t read_cpu_list(const char* text, int32_t* cpus, uint32_t room) {

@@ -1,5 +1,5 @@
 // Gives each thread its CPU, once, before its program code runs; what the program does with its affinity later is
-// its own affair. Configured by PLUMB_PIN and its kin; without PLUMB_PIN nothing here does anything.
+// its own affair. Configured by PLUMB_PIN and related variables; without PLUMB_PIN nothing here does anything.
 //
 // All functions leave errno alone, take no lock and call nothing that is hooked.
 #pragma once

@@ -26,7 +26,7 @@ uint32_t pid = 0;
 std::atomic<uint32_t> string_ids{0};
 std::atomic<uint32_t> ended{0};
 
-// Set aside at the start, so that the end can be told even when the file could not grow.
+// Set aside at the start, so that the end can be recorded even when the file could not grow.
 constexpr uint32_t kLastChunkBytes = 512;
 std::atomic<trace::ChunkHeader*> last_chunk{nullptr};
 

@@ -1,6 +1,6 @@
 // Time samples without perf events: each thread has a timer of its own CPU time whose signal interrupts it.
 //
-// Coarser and dearer than sampling from outside, so only where the kernel forbids that (PLUMB_TIMER_HZ is set by
+// Coarser than sampling from outside, and more expensive, so only where the kernel forbids that (PLUMB_TIMER_HZ is set by
 // the recorder then). The signal is a real-time one that nobody used at the start; when the program wants it, sampling stops and
 // the program has it. The price that stays: a blocking call that a signal hits at its begin and that the kernel
 // does not restart (sleep, poll) returns EINTR; the evidence record says so.

@@ -75,7 +75,7 @@ int main(void) {
         touch(20);
         printf("%x ", status);
     }
-    // What asks in this way whether an address can be read must be told.
+    // What asks in this way whether an address can be read must get an answer.
     errno = 0;
     const long result = syscall(SYS_rt_sigprocmask, ~0, (void*)8, NULL, 8);
     printf("%ld %d ", result, errno == EFAULT);

@@ -147,7 +147,7 @@ TEST_CASE("vector accesses") {
     CHECK((gather.gather && gather.operand_count == 0));
 }
 
-TEST_CASE("what touches no memory, or none that can be told") {
+TEST_CASE("what touches no memory, or none that can be determined") {
     CHECK(decode({0x66, 0x0f, 0x1f, 0x04, 0x00}).operand_count == 0); // nopw (%rax,%rax)
     CHECK(decode({0x0f, 0x18, 0x08}).operand_count == 0);             // prefetcht0 (%rax)
     CHECK(decode({0x48, 0x8d, 0x58, 0x04}).operand_count == 0);       // lea 4(%rax), %rbx

@@ -289,7 +289,7 @@ TEST_CASE("a cancelled receive gives its number back, a freed send is complete",
     CHECK(messages()[2].end_ticks > messages()[2].begin_ticks);
 }
 
-TEST_CASE("ranks of a sub-communicator are told as ranks of the world", "[mpi]") {
+TEST_CASE("ranks of a sub-communicator are recorded as ranks of the world", "[mpi]") {
     FakeMpi& mpi = FakeMpi::start(2, 6);
     make_comm(mpi, 0x84000001, {5, 2, 4});
     send(0x84000001, 0, 1, 8);
