@@ -1,36 +1,11 @@
-// From one frame to its caller.
+// From one frame of the program to its caller.
 #pragma once
 
 #include "platform/os/stack_memory.h"
-#include "platform/unwind/unwind_rule.h"
+#include "platform/unwind/rule_step.h"
 #include "platform/unwind/unwind_table.h"
 
 namespace plumb::shim {
-
-// A frame as its callee left it: `pc` is the return address (or, with `exact`, the interrupted instruction), `sp` the
-// value of rsp once the callee has returned.
-struct Frame {
-    uint64_t pc;
-    uint64_t sp;
-    uint64_t bp;
-    bool exact;
-
-    uint64_t lookup_pc() const { return exact ? pc : pc - 1; }
-};
-
-enum class Step {
-    caller,       // the frame was replaced by its caller's; its return address stood at sp - 8
-    interrupted,  // by the frame that a signal interrupted, possibly on another stack
-    outermost,    // there is no caller
-    broken,       // there is one that cannot be found
-};
-
-struct StepFacts {
-    bool uses_bp;        // the caller depends on this frame's rbp
-    bool keeps_bp;       // the caller's rbp is this frame's
-    uint64_t bp_address; // else where it was loaded from, 0: not at all
-    uint64_t sp_address; // where the caller's sp was loaded from, 0: it was computed
-};
 
 // The common case of the step below, inline: an ordinary frame addressed through rsp, on a stack of which
 // [frame->sp, stack_end) may be read, whose rule is known. False: nothing was done.

@@ -1,19 +1,16 @@
-// What must hold: a block is here only while the program may use it, so at most one thread works on its entry. A slot
-// goes 0 -> kBusy -> key -> 0; the content is written while it is busy. The table is wiped in forked children, whose
-// paths are other ones.
+// The table is wiped in forked children, whose paths are other ones.
 #include "record/heap/large_block_index.h"
 
 #include "platform/os/lazy_pages.h"
+#include "record/heap/slot_table.h"
 
 namespace plumb::shim {
 namespace {
 
 constexpr uint32_t kLeastBits = 16; // kIndexedBlockBytes
 constexpr uint32_t kAddressBits = 47;
-constexpr uint32_t kBuckets = 1u << 13;
-constexpr uint32_t kWays = 8;
+constexpr uint32_t kBucketBits = 13;
 constexpr uint32_t kTriedBuckets = 2;
-constexpr uint64_t kBusy = 1;
 static_assert(kIndexedBlockBytes == uint64_t{1} << kLeastBits);
 
 struct Span {
@@ -23,22 +20,9 @@ struct Span {
 
 struct Table {
     uint32_t blocks_of_class[64]; // how many stand in the table
-    uint64_t keys[kBuckets][kWays];
-    Span spans[kBuckets][kWays];
+    SlotTable<Span, kBucketBits, kTriedBuckets> spans;
 };
 Table* table;
-
-// Who only looks may read in the middle of a change, and finds out afterwards: the words are atomic, the whole is not.
-Span load(const Span& place) {
-    return {__atomic_load_n(&place.start, __ATOMIC_RELAXED), __atomic_load_n(&place.bytes, __ATOMIC_RELAXED),
-            __atomic_load_n(&place.path, __ATOMIC_RELAXED)};
-}
-
-void store(Span& place, const Span& span) {
-    __atomic_store_n(&place.start, span.start, __ATOMIC_RELAXED);
-    __atomic_store_n(&place.bytes, span.bytes, __ATOMIC_RELAXED);
-    __atomic_store_n(&place.path, span.path, __ATOMIC_RELAXED);
-}
 
 uint32_t class_of(uint64_t bytes) { return 63 - static_cast<uint32_t>(__builtin_clzll(bytes)); }
 
@@ -48,19 +32,6 @@ uint64_t key_of(uint64_t multiple, uint32_t size_class) { return multiple | size
 uint64_t first_multiple(uint64_t start, uint32_t size_class) {
     const uint64_t unit = uint64_t{1} << size_class;
     return (start + unit - 1) & ~(unit - 1);
-}
-
-uint32_t home_of(uint64_t key) { return static_cast<uint32_t>(key * 0x9e3779b97f4a7c15u >> 51); }
-
-// Calls action(bucket, way) for the places of this key until it returns true.
-template <class Action> bool at_places_of(uint64_t key, Action action) {
-    for (uint32_t tried = 0; tried < kTriedBuckets; ++tried) {
-        const uint32_t bucket = (home_of(key) + tried) & (kBuckets - 1);
-        for (uint32_t way = 0; way < kWays; ++way)
-            if (action(bucket, way))
-                return true;
-    }
-    return false;
 }
 
 bool is_span(uint64_t start, uint64_t bytes) {
@@ -74,18 +45,8 @@ void index_large_block(uint64_t start, uint64_t bytes, trace::NodeId path) {
     if (!is_span(start, bytes) || !(t = open_pages(&table, true)))
         return;
     const uint32_t size_class = class_of(bytes);
-    const uint64_t key = key_of(first_multiple(start, size_class), size_class);
-    at_places_of(key, [&](uint32_t bucket, uint32_t way) {
-        uint64_t* const slot = &t->keys[bucket][way];
-        uint64_t owner = __atomic_load_n(slot, __ATOMIC_RELAXED);
-        if (owner != 0 || !__atomic_compare_exchange_n(slot, &owner, kBusy, false, __ATOMIC_ACQUIRE, __ATOMIC_RELAXED))
-            return false;
-        __atomic_thread_fence(__ATOMIC_RELEASE); // who sees any of what follows sees that the slot is busy
-        store(t->spans[bucket][way], {start, bytes, path});
-        __atomic_store_n(slot, key, __ATOMIC_RELEASE);
+    if (t->spans.insert(key_of(first_multiple(start, size_class), size_class), {start, bytes, path}))
         __atomic_add_fetch(&t->blocks_of_class[size_class], 1, __ATOMIC_RELAXED);
-        return true;
-    });
 }
 
 void unindex_large_block(uint64_t start, uint64_t bytes) {
@@ -93,15 +54,9 @@ void unindex_large_block(uint64_t start, uint64_t bytes) {
     if (!t || !is_span(start, bytes))
         return;
     const uint32_t size_class = class_of(bytes);
-    const uint64_t key = key_of(first_multiple(start, size_class), size_class);
-    at_places_of(key, [&](uint32_t bucket, uint32_t way) {
-        uint64_t* const slot = &t->keys[bucket][way];
-        if (__atomic_load_n(slot, __ATOMIC_ACQUIRE) != key || load(t->spans[bucket][way]).start != start)
-            return false;
-        __atomic_store_n(slot, 0, __ATOMIC_RELEASE);
+    if (t->spans.take(key_of(first_multiple(start, size_class), size_class),
+                      [&](const Span& span) { return span.start == start; }))
         __atomic_sub_fetch(&t->blocks_of_class[size_class], 1, __ATOMIC_RELAXED);
-        return true;
-    });
 }
 
 bool find_indexed_block(uint64_t address, uint64_t* start, uint64_t* bytes, trace::NodeId* path) {
@@ -116,19 +71,12 @@ bool find_indexed_block(uint64_t address, uint64_t* start, uint64_t* bytes, trac
         const uint64_t unit = uint64_t{1} << size_class;
         const uint64_t below = address & ~(unit - 1);
         for (uint64_t multiple = below > unit ? below - unit : 0; multiple <= below + unit; multiple += unit) {
-            const uint64_t key = key_of(multiple, size_class);
-            Span span{};
-            if (at_places_of(key, [&](uint32_t bucket, uint32_t way) {
-                    const uint64_t* const slot = &t->keys[bucket][way];
-                    if (__atomic_load_n(slot, __ATOMIC_ACQUIRE) != key)
-                        return false;
-                    span = load(t->spans[bucket][way]);
-                    __atomic_thread_fence(__ATOMIC_ACQUIRE);
-                    return __atomic_load_n(slot, __ATOMIC_RELAXED) == key && address - span.start < span.bytes;
-                })) {
-                *start = span.start;
-                *bytes = span.bytes;
-                *path = span.path;
+            Span found{};
+            if (t->spans.find(key_of(multiple, size_class), &found,
+                              [&](const Span& span) { return address - span.start < span.bytes; })) {
+                *start = found.start;
+                *bytes = found.bytes;
+                *path = found.path;
                 return true;
             }
         }

@@ -13,6 +13,12 @@ constexpr uint32_t kBothWays = trace::kMpiSend | trace::kMpiReceive;
 
 void count_unmatched(Rank& rank) { add_to(rank.record.load(std::memory_order_relaxed)->unmatched, 1); }
 
+bool is_silent(const Library& library, const Function& function, const Message&) {
+    return library.kind == trace::MpiLibrary::mpich && (function.kind & kBothWays) == kBothWays;
+}
+
+bool is_silent(const Library&, const Function&, const Collective&) { return false; }
+
 // A place for an operation under its request's handle. What need not be remembered (null requests) or finds no room, which
 // is counted, has a place for this call only.
 class NewOperation {
@@ -37,78 +43,42 @@ class NewOperation {
 
 } // namespace
 
-void Call::started(Handle request, const Message& message) {
-    const Guard guard;
-    if (!guard)
-        return;
-    Rank& rank = *rank_of_process;
-    const Comm* const comm = thread_->comm(guard, rank, message.comm);
-    if (keeps_)
-        find_site(guard, comm);
-    const Locked locked(rank.lock);
-    if (!locked)
-        return;
-    note(rank, comm, message, nullptr);
-    NewOperation operation(rank, request);
-    describe(rank, message, comm, operation.place());
-    operation.place()->silent = rank.library->kind == trace::MpiLibrary::mpich && (function_.kind & kBothWays) == kBothWays;
-    start(guard, *operation.place());
-    if (operation.is_remembered())
-        rank.requests.show(guard, *operation.place(), request);
-}
+void Call::note_begun(const Rank& rank, const Comm* comm, const Message& message) { note(rank, comm, message, nullptr); }
 
-void Call::started(Handle request, const Collective& collective) {
-    const Guard guard;
-    if (!guard)
-        return;
-    Rank& rank = *rank_of_process;
-    const Comm* const comm = thread_->comm(guard, rank, collective.comm);
-    if (keeps_)
-        find_site(guard, comm);
-    const Locked locked(rank.lock);
-    if (!locked)
-        return;
+void Call::note_begun(const Rank& rank, const Comm* comm, const Collective& collective) {
     note(rank, comm, collective.root, collective.sent_bytes);
+}
+
+template <class What> void Call::begins_request(Handle request, const What& what, bool persistent) {
+    const Guard guard;
+    if (!guard)
+        return;
+    Rank& rank = *rank_of_process;
+    const Comm* const comm = thread_->comm(guard, rank, what.comm);
+    if (keeps_)
+        find_site(guard, comm);
+    const Locked locked(rank.lock);
+    if (!locked)
+        return;
+    if (!persistent)
+        note_begun(rank, comm, what);
     NewOperation operation(rank, request);
-    describe(rank, collective, comm, operation.place());
+    describe(rank, what, comm, operation.place());
+    if (persistent) {
+        operation.place()->persistent = true;
+        operation.place()->active = false;
+        return;
+    }
+    operation.place()->silent = is_silent(*rank.library, function_, what);
     start(guard, *operation.place());
     if (operation.is_remembered())
         rank.requests.show(guard, *operation.place(), request);
 }
 
-void Call::made_persistent(Handle request, const Message& message) {
-    const Guard guard;
-    if (!guard)
-        return;
-    Rank& rank = *rank_of_process;
-    const Comm* const comm = thread_->comm(guard, rank, message.comm);
-    if (keeps_)
-        find_site(guard, comm);
-    const Locked locked(rank.lock);
-    if (!locked)
-        return;
-    NewOperation operation(rank, request);
-    describe(rank, message, comm, operation.place());
-    operation.place()->persistent = true;
-    operation.place()->active = false;
-}
-
-void Call::made_persistent(Handle request, const Collective& collective) {
-    const Guard guard;
-    if (!guard)
-        return;
-    Rank& rank = *rank_of_process;
-    const Comm* const comm = thread_->comm(guard, rank, collective.comm);
-    if (keeps_)
-        find_site(guard, comm);
-    const Locked locked(rank.lock);
-    if (!locked)
-        return;
-    NewOperation operation(rank, request);
-    describe(rank, collective, comm, operation.place());
-    operation.place()->persistent = true;
-    operation.place()->active = false;
-}
+void Call::started(Handle request, const Message& message) { begins_request(request, message, false); }
+void Call::started(Handle request, const Collective& collective) { begins_request(request, collective, false); }
+void Call::made_persistent(Handle request, const Message& message) { begins_request(request, message, true); }
+void Call::made_persistent(Handle request, const Collective& collective) { begins_request(request, collective, true); }
 
 void Call::made_other(Handle request) {
     const Guard guard;

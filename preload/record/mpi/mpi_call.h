@@ -172,6 +172,9 @@ class Call {
     void keep(const Guard&, Rank&);                             // in the timeline
     void note(const Rank&, const Comm*, const Message&, const Arrival*); // for it
     void note(const Rank&, const Comm*, int32_t peer, uint64_t bytes);
+    void note_begun(const Rank&, const Comm*, const Message&);
+    void note_begun(const Rank&, const Comm*, const Collective&);
+    template <class What> void begins_request(Handle request, const What&, bool persistent); // Message or Collective
 
     const Function& function_;
     const Frame caller_;

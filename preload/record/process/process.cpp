@@ -21,7 +21,7 @@ struct Recording { // lies in a page that is wiped in forked children
 constexpr size_t kPageBytes = 64 * 1024; // the largest page in use
 
 Recording* page = nullptr;
-TraceFile file;
+MappedTrace file;
 uint32_t pid = 0;
 std::atomic<uint32_t> string_ids{0};
 std::atomic<uint32_t> ended{0};
@@ -89,7 +89,7 @@ void silence_all_threads() {
 } // namespace
 
 bool recording() { return page && page->on.load(std::memory_order_relaxed); }
-TraceFile& trace_file() { return file; }
+MappedTrace& trace_file() { return file; }
 uint32_t recorded_pid() { return pid; }
 trace::StringId next_string_id() { return string_ids.fetch_add(1, std::memory_order_relaxed) + 1; }
 

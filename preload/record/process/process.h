@@ -6,7 +6,7 @@
 #pragma once
 
 #include "record/process/launcher.h"
-#include "record/process/trace_file.h"
+#include "record/process/mapped_trace.h"
 
 #include <plumb/trace_format.h>
 #include <stdint.h>
@@ -40,7 +40,7 @@ void resume_after_exec(trace::ProcessEnd*);
 void become_confined(const char* why);
 bool is_confined();
 
-TraceFile& trace_file();
+MappedTrace& trace_file();
 uint32_t recorded_pid();
 trace::StringId next_string_id();
 

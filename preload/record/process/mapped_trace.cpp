@@ -1,4 +1,4 @@
-#include "record/process/trace_file.h"
+#include "record/process/mapped_trace.h"
 
 #include "platform/os/files.h"
 #include "platform/os/ids_and_clocks.h"
@@ -72,7 +72,7 @@ class Counted {
 
 } // namespace
 
-int TraceFile::create(const char* directory, uint32_t pid, uint64_t start_ticks, uint64_t limit_bytes,
+int MappedTrace::create(const char* directory, uint32_t pid, uint64_t start_ticks, uint64_t limit_bytes,
                       bool abandon_former) {
     if (abandon_former && base_)
         system_call(SYS_mmap, word(base_), static_cast<long>(limit_bytes_), PROT_READ | PROT_WRITE,
@@ -124,7 +124,7 @@ int TraceFile::create(const char* directory, uint32_t pid, uint64_t start_ticks,
 }
 
 // Programs change their root and remove folders: another file at the path is not ours to write.
-int TraceFile::open_again() const {
+int MappedTrace::open_again() const {
     const int descriptor = open_file(path_, O_RDWR | O_NOFOLLOW);
     if (descriptor < 0)
         return descriptor;
@@ -138,7 +138,7 @@ int TraceFile::open_again() const {
     return error;
 }
 
-int TraceFile::grow_to(uint64_t bytes, int descriptor) {
+int MappedTrace::grow_to(uint64_t bytes, int descriptor) {
     if (bytes > reserved_bytes_) {
         if (const int error = reserve_blocks(descriptor, reserved_bytes_, bytes - reserved_bytes_); error < 0)
             return error;
@@ -160,7 +160,7 @@ int TraceFile::grow_to(uint64_t bytes, int descriptor) {
     return 0;
 }
 
-bool TraceFile::ensure_mapped(uint64_t bytes) {
+bool MappedTrace::ensure_mapped(uint64_t bytes) {
     if (bytes <= usable_bytes_.load(std::memory_order_acquire))
         return true;
     if (bytes > limit_bytes_ || cannot_grow_.load(std::memory_order_relaxed))
@@ -197,14 +197,14 @@ bool TraceFile::ensure_mapped(uint64_t bytes) {
 }
 
 // Under the growth lock.
-void TraceFile::try_again_later() {
+void MappedTrace::try_again_later() {
     uint64_t patience = patience_ns_.load(std::memory_order_relaxed) * 2;
     patience = patience < kLeastPatienceNs ? kLeastPatienceNs : patience > kMostPatienceNs ? kMostPatienceNs : patience;
     patience_ns_.store(patience, std::memory_order_relaxed);
     grow_again_ns_.store(now_ns() + patience, std::memory_order_relaxed);
 }
 
-trace::ChunkHeader* TraceFile::allot(uint32_t least, uint32_t wanted, uint32_t tid) {
+trace::ChunkHeader* MappedTrace::allot(uint32_t least, uint32_t wanted, uint32_t tid) {
     if (!base_)
         return nullptr;
     // Either cut() sees that this thread is here, or this thread sees that the file is closed.
@@ -237,23 +237,23 @@ trace::ChunkHeader* TraceFile::allot(uint32_t least, uint32_t wanted, uint32_t t
     }
 }
 
-void TraceFile::count_dropped(uint64_t records) {
+void MappedTrace::count_dropped(uint64_t records) {
     if (base_)
         std::atomic_ref<uint64_t>(header()->dropped_records).fetch_add(records, std::memory_order_relaxed);
 }
 
-void TraceFile::add_own_cost(uint64_t ns) {
+void MappedTrace::add_own_cost(uint64_t ns) {
     if (base_)
         std::atomic_ref<uint64_t>(header()->own_cost_ns).fetch_add(ns, std::memory_order_relaxed);
 }
 
-uint64_t TraceFile::own_cost_ns() const {
+uint64_t MappedTrace::own_cost_ns() const {
     return base_ ? std::atomic_ref<uint64_t>(header()->own_cost_ns).load(std::memory_order_relaxed) : 0;
 }
 
 // What lies behind the last chunk leaves this process's own mapping first, and then the file. Where another thread is
 // about to take a chunk, or anything fails, the file stays as long as it is.
-void TraceFile::cut() {
+void MappedTrace::cut() {
     const SignalsBlocked blocked;
     growing_.take();
     const uint64_t used = sizeof(trace::FileHeader) +
@@ -277,7 +277,7 @@ void TraceFile::cut() {
     growing_.release();
 }
 
-void TraceFile::mark_closed(uint64_t now_ns) {
+void MappedTrace::mark_closed(uint64_t now_ns) {
     if (!base_)
         return;
     closed_.store(true, std::memory_order_seq_cst);
@@ -286,9 +286,9 @@ void TraceFile::mark_closed(uint64_t now_ns) {
     std::atomic_ref<uint32_t>(header()->flags).fetch_or(trace::kClosed, std::memory_order_release);
 }
 
-void TraceFile::stop_growing() { cannot_grow_.store(true, std::memory_order_relaxed); }
+void MappedTrace::stop_growing() { cannot_grow_.store(true, std::memory_order_relaxed); }
 
-void TraceFile::mark_open() {
+void MappedTrace::mark_open() {
     if (!base_)
         return;
     std::atomic_ref<uint32_t>(header()->flags).fetch_and(~uint32_t{trace::kClosed}, std::memory_order_relaxed);

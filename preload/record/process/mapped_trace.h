@@ -23,7 +23,7 @@
 
 namespace plumb::shim {
 
-class TraceFile {
+class MappedTrace {
   public:
     static constexpr uint64_t kFirstBytes = 64 * 1024; // a run may have thousands of short processes
 
