@@ -25,7 +25,7 @@ ANALYZER = {
     "placement": {"support", "platform", "model"},
     "unwind": {"support", "platform"},
     "record": {"support", "platform", "placement", "unwind"}, # of the trace it knows the format, not the reader
-    "team": {"support", "platform"}, # knows nothing of what its processes hand to one another
+    "team": {"support"}, # knows nothing of what its processes hand to one another
     "replay": {"support", "model", "trace", "team"}, # lays the events of MPI ranks side by side; fills the model before diagnoses
     "diagnoses": {"support", "model"},
     "analysis": {"support", "platform", "model", "trace", "symbols", "team", "replay", "diagnoses"}, # the pipeline
@@ -110,16 +110,10 @@ class Rooms(unittest.TestCase):
     """The folders inside a part include one another in one direction only, and never the face of the part, the files
     beside them, except where those are for all rooms."""
 
-    # What takes a signal in the middle of a thread must know whether the alignment trap watches that thread, and the
-    # other way round.
-    KNOTS = [{"align", "signals", "timer"}]
     PARTS = ("analyzer/record", "analyzer/diagnoses", "preload/record", "preload/platform")
 
     def rooms_known_by(self, part):
-        """Room -> rooms that its files include; a knot counts as one room."""
-        def knot(room):
-            return next(("+".join(sorted(names)) for names in self.KNOTS if room in names), room)
-
+        """Room -> rooms that its files include."""
         known = {}
         for path in sources(ROOT / part):
             below = path.relative_to(ROOT / part).parts
@@ -128,7 +122,7 @@ class Rooms(unittest.TestCase):
             for quoted, name in includes(path):
                 parts = name.split("/")
                 if quoted and len(parts) > 2 and parts[0] == pathlib.Path(part).name and (ROOT / part / parts[1]).is_dir():
-                    known.setdefault(knot(below[0]), {}).setdefault(knot(parts[1]), f"{path.relative_to(ROOT)} includes {name}")
+                    known.setdefault(below[0], {}).setdefault(parts[1], f"{path.relative_to(ROOT)} includes {name}")
         return known
 
     def test_know_one_another_in_one_direction(self):

@@ -11,12 +11,14 @@
 #include "record/align/find_window.h"
 #include "record/align/hot_sites.h"
 #include "record/align/rewrite.h"
+#include "record/align/resume_at_original.h"
 #include "record/align/step_slot.h"
 #include "record/align/trap_handlers.h"
 #include "record/align/watched_thread.h"
 #include "record/process/process.h"
 #include "record/process/settings.h"
 #include "record/signals/program_signals.h"
+#include "record/signals/trap_view.h"
 #include "record/timer/timer_sampling.h"
 
 #include <signal.h>
@@ -131,6 +133,14 @@ bool begin_watching(const Guard& guard) {
     return true;
 }
 
+constexpr TrapView kTrapView = {is_armed, make_context_natural, program_has_alignment_flag, give_alignment_flag_to_program};
+
+// Called in the sampling timer's handler: begins windows of find mode in threads that have no tick of their own.
+void alignment_tick(void* context) {
+    if (ready.load(std::memory_order_relaxed) && watched_thread && !watched_thread->tick)
+        begin_window_at_tick(context);
+}
+
 bool take_over(const Guard& guard) {
     renew_code_ranges();
     if (has_go_code()) {
@@ -146,6 +156,8 @@ bool take_over(const Guard& guard) {
         return false;
     }
     set_trap_mode(mode);
+    set_trap_view(&kTrapView);
+    set_tick_listener(alignment_tick);
     if (const int error = install_trap_handlers(); error < 0) {
         write_missing(guard, "the signal handlers cannot be installed", "");
         return false;
@@ -282,11 +294,6 @@ void alignment_modules_changed() {
 
 bool is_armed() { return watched_thread && watched_thread->armed && !trapping_stopped(); }
 
-void alignment_tick(void* context) {
-    if (ready.load(std::memory_order_relaxed) && watched_thread && !watched_thread->tick)
-        begin_window_at_tick(context);
-}
-
 void alignment_thread_past_hooks() {
     if (ready.load(std::memory_order_relaxed) && !trapping_stopped())
         note_thread_past_hooks();
@@ -319,13 +326,9 @@ constinit const Collector alignment_collector = {"align", false, start, nullptr,
 void arm_at_main() {}
 void alignment_modules_changed() {}
 bool is_armed() { return false; }
-void alignment_tick(void*) {}
 void alignment_thread_past_hooks() {}
 void alignment_storage_is_shared() {}
 void stop_alignment_trap() {}
-void make_context_natural(void*) {}
-bool program_has_alignment_flag() { return false; }
-void give_alignment_flag_to_program(bool) {}
 
 #endif
 

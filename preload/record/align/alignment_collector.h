@@ -25,10 +25,6 @@ void alignment_storage_is_shared();
 // The process confines itself: no thread is armed any more.
 void stop_alignment_trap();
 
-// Called in the sampling timer's handler: begins windows of find mode in threads that have no tick of their own. `context`
-// is the handler's. Signal-safe.
-void alignment_tick(void* context);
-
 // Whether the calling thread traps unaligned accesses at present, or will again within the current window.
 bool is_armed();
 

@@ -8,8 +8,7 @@
 //
 // Signals of the owner take the other way: its handler gives the context to deliver_to_program, which leaves the owner's
 // frames behind and continues as if the kernel had entered the program's handler at once.
-#include "record/align/alignment_collector.h"
-#include "record/align/resume_at_original.h"
+#include "record/signals/trap_view.h"
 #include "record/signals/program_signal_state.h"
 
 #include "platform/code/alignment_flag.h"
@@ -176,12 +175,12 @@ Target prepare(const ProgramAction& action, int number, ucontext_t& context, uin
     auto& flags = context.uc_mcontext.gregs[REG_EFL];
     bool armed = (flags & static_cast<greg_t>(kAlignmentFlag)) != 0;
     uint64_t note = kNote;
-    if (armed && program_has_alignment_flag()) {
+    if (armed && trap_view().program_has_alignment_flag()) {
         note |= kFlagShown;
     } else if (armed) {
         note |= kFlagHidden;
         flags &= ~static_cast<greg_t>(kAlignmentFlag);
-    } else if (alignment_flag_taken && is_armed()) { // the tool's own doing is interrupted
+    } else if (alignment_flag_taken && trap_view().is_armed()) { // the tool's own doing is interrupted
         armed = true;
     }
     if (armed && !(note & kFlagShown) && lies_in(context.uc_stack, stack_pointer)) {
@@ -227,7 +226,7 @@ MovedFrame move_to_alternate_stack(siginfo_t* info, ucontext_t* context) {
 // Of every signal but the owned ones.
 extern "C" __attribute__((used)) Target plumb_prepare_handler(int number, siginfo_t* info, void* context,
                                                              uint64_t* return_address) {
-    make_context_natural(context);
+    trap_view().make_context_natural(context);
     const SignalEntry& entry = signal_table[number];
     const ProgramAction installed = entry.installed.read();
     auto& interrupted = *static_cast<ucontext_t*>(context);
@@ -249,8 +248,8 @@ extern "C" __attribute__((used)) void plumb_after_handler(ucontext_t* context) {
     if ((note & ~kNoteBits) == kNote) {
         const bool has_flag = (flags & static_cast<greg_t>(kAlignmentFlag)) != 0;
         if (has_flag != ((note & kFlagShown) != 0))
-            give_alignment_flag_to_program(has_flag);
-        else if (note & kFlagHidden && is_armed())
+            trap_view().give_alignment_flag_to_program(has_flag);
+        else if (note & kFlagHidden && trap_view().is_armed())
             flags |= static_cast<greg_t>(kAlignmentFlag);
         if (note & kDisarmedHere)
             disarmed_on = {};
@@ -271,7 +270,7 @@ void rearm_after_alternate_stack() {
         return;
     disarmed_on = {};
     alignment_trap_kept_off = 0; // whatever was interrupted is left too
-    if (is_armed())
+    if (trap_view().is_armed())
         set_alignment_flag();
 }
 
@@ -283,7 +282,7 @@ bool has_left_alternate_stack(uint64_t stack_pointer) {
 }
 
 void deliver_to_program(int number, siginfo_t* info, void* kernel_context) {
-    make_context_natural(kernel_context);
+    trap_view().make_context_natural(kernel_context);
     auto* context = static_cast<ucontext_t*>(kernel_context);
     SignalEntry& entry = signal_table[number];
     const ProgramAction action = entry.installed.read();

@@ -6,7 +6,6 @@
 #include "platform/os/system_call.h"
 #include "platform/os/text.h"
 #include "platform/unwind/unwind_table.h"
-#include "record/align/alignment_collector.h"
 #include "record/paths/call_path.h"
 #include "record/paths/call_path_tree.h"
 #include "record/process/process.h"
@@ -34,6 +33,7 @@ struct ThreadSampling { // of one thread; survives it and is used again, see Thr
 };
 
 std::atomic<int> signal_in_use{0};
+constinit std::atomic<void (*)(void*)> tick_listener{nullptr};
 uint64_t period_ns = 0;
 
 ThreadSampling*& sampling_of(ThreadState& thread) { return thread.data<ThreadSampling>(ThreadSlot::sampling); }
@@ -81,7 +81,8 @@ void take_sample(int, siginfo_t* info, void* context) {
     const trace::NodeId leaf = call_path_child(guard, parent, at.pc + 1);
     const uint64_t periods = 1 + static_cast<uint64_t>(info->si_overrun > 0 ? info->si_overrun : 0);
     sampling.sites.add(guard, leaf, periods, periods * period_ns, is_behind_system_call(at.pc), begin_ns);
-    alignment_tick(context);
+    if (void (*const listener)(void*) = tick_listener.load(std::memory_order_acquire))
+        listener(context);
     trace_file().add_own_cost(now_ns() - begin_ns);
 }
 
@@ -173,6 +174,8 @@ void repair_thread(ThreadState& thread) {
 
 constinit const Collector timer_sampling = {nullptr,    false,           start,        thread_start,
                                             thread_end, stop_all_timers, repair_thread};
+
+void set_tick_listener(void (*listener)(void*)) { tick_listener.store(listener, std::memory_order_release); }
 
 int sampling_signal() { return signal_in_use.load(std::memory_order_relaxed); }
 

@@ -15,6 +15,9 @@ extern const Collector timer_sampling;
 // The signal in use, 0: none. One load.
 int sampling_signal();
 
+// Called in the sampling timer's handler with its context, in every thread that is sampled; signal-safe. Null: nothing.
+void set_tick_listener(void (*listener)(void* context));
+
 // The program takes the signal for itself: gives it up for good.
 void yield_sampling_signal();
 
