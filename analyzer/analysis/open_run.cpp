@@ -3,6 +3,7 @@
 #include "replay/replay.h"
 #include "support/error.h"
 #include "symbols/resolver.h"
+#include "team/team.h"
 #include "trace/build_run.h"
 #include "trace/run_directory.h"
 
@@ -33,21 +34,36 @@ uint64_t state_of_files(const std::string& directory) {
     return hash;
 }
 
-std::unique_ptr<team::Team> team_of(const std::string& directory, const AnalysisOptions& options) {
-    if (options.job.empty() || options.processes < 2)
-        return nullptr;
-    const team::Place place{options.job, options.process, options.processes, directory, state_of_files(directory)};
-    return place.own == 0 ? team::Team::lead(place) : team::Team::join(place);
-}
-
-model::Run replayed_run(const std::string& directory, const AnalysisOptions& options, team::Team* team) {
+model::Run read_run(const std::string& directory) {
     model::Run run = trace::build_run(directory);
     if (run.processes.empty())
         throw Error(fmt::format(
             "{} holds no recorded process: the program may not have started, or every process was "
             "left out by --include/--exclude; plumb dump {} shows what is there",
             directory, directory));
-    replay::replay_mpi(run, {.threads = options.threads, .open = {}, .team = team});
+    return run;
+}
+
+// Null: this process works alone. `work` 0: it has nothing to work on, which the others must know.
+std::unique_ptr<team::Team> team_of(const AnalysisOptions& options, uint64_t work, std::string& why_alone) {
+    if (options.processes < 2)
+        return nullptr;
+    return team::Team::gather({options.process, options.processes, work}, why_alone);
+}
+
+// The team ends with the replay: what comes after it is one process's work.
+model::Run replayed_run(const std::string& directory, const AnalysisOptions& options, std::string& why_alone) {
+    model::Run run;
+    try {
+        run = read_run(directory);
+    } catch (...) {
+        team_of(options, 0, why_alone);
+        throw;
+    }
+    const auto team = team_of(options, state_of_files(directory), why_alone);
+    if (!team && options.process > 0)
+        return run; // the first process does it all
+    replay::replay_mpi(run, {.threads = options.threads, .open = {}, .team = team.get()});
     return run;
 }
 
@@ -72,8 +88,7 @@ void make_resolvable(OpenedRun& opened, const AnalysisOptions& options) {
 
 std::unique_ptr<OpenedRun> open_run(const std::string& directory, const AnalysisOptions& options) {
     auto opened = std::make_unique<OpenedRun>();
-    opened->team = team_of(directory, options);
-    opened->run = replayed_run(directory, options, opened->team.get());
+    opened->run = replayed_run(directory, options, opened->why_alone);
     make_resolvable(*opened, options);
     return opened;
 }
@@ -87,11 +102,9 @@ std::unique_ptr<OpenedRun> open_run_alone(const std::string& directory, const An
 
 void help_open_run(const std::string& directory, const AnalysisOptions& options) {
     try {
-        if (const auto team = team_of(directory, options))
-            replayed_run(directory, options, team.get());
-    } catch (const std::exception&) {
-    } catch (const team::TeamOver&) {
-    }
+        std::string why_alone;
+        replayed_run(directory, options, why_alone);
+    } catch (const std::exception&) {}
 }
 
 } // namespace plumb

@@ -5,7 +5,6 @@
 #include "model/call_paths.h"
 #include "model/run.h"
 #include "model/source_resolver.h"
-#include "team/team.h"
 
 #include <memory>
 #include <set>
@@ -25,14 +24,13 @@ struct AnalysisOptions {
     std::set<std::string> known_paths; // of files whose folders the run does not name
     std::string sysroot; // where the files of the recorded machine are
     unsigned threads = 0;  // that analyse; 0: as many as the machine runs at once
-    // The launcher's job that this process is one of several of, all with the same options (mpirun -n N plumb report RUN):
-    // they share the work, and the first gets the report. Empty: it is alone.
-    std::string job;
+    // This process is one of several of a launcher's job, all with the same options (mpirun -n N plumb report RUN): they
+    // share the work, and the first gets the report.
     size_t process = 0, processes = 1;
 };
 
 struct OpenedRun {
-    std::unique_ptr<team::Team> team; // lives on until the report is out: its end may take a moment
+    std::string why_alone; // without the job's other processes; empty: with them, or there are none
     model::Run run;
     std::unique_ptr<model::SourceResolver> resolver; // refers to `run`
     bool redact = false; // asked for, or recorded so

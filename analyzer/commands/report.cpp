@@ -37,7 +37,6 @@ void take_place_in_job(ReportOptions& options) {
     const record::JobIdentity job = record::JobIdentity::from_environment();
     if (job.rank < 0 || job.rank_count < 2 || job.rank >= job.rank_count)
         return;
-    options.job = job.id;
     options.process = static_cast<size_t>(job.rank);
     options.processes = static_cast<size_t>(job.rank_count);
     const auto local = placement::launched_rank([](const char* name) -> const char* { return std::getenv(name); });

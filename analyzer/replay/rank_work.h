@@ -64,7 +64,7 @@ class RankWork {
         {
             team::Packer part;
             part(shape_of(job_), sizeof(Result), *result);
-            team_->give(part.bytes());
+            team_->give(part.bytes(), all_need_it);
         }
         if (!all_need_it && !team_->leads()) {
             result.reset();
@@ -82,14 +82,12 @@ class RankWork {
         return result;
     }
 
-    // False: it is lost, or did something else.
+    // False: it did something else, as another version of plumb may.
     template <class Make, class Result> bool take(size_t member, const Make& make, Result& result) const {
-        const std::optional<std::string> part = team_->take(member);
-        if (!part)
-            return false;
+        const std::string part = team_->take(member);
         Result theirs = make();
         try {
-            team::Unpacker unpacker(*part);
+            team::Unpacker unpacker(part);
             uint64_t shape = 0, kind = 0;
             unpacker(shape, kind);
             if (shape != shape_of(job_) || kind != sizeof(Result))

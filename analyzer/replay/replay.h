@@ -21,8 +21,7 @@ struct ReplayOptions {
 
 // Fills run.mpi_jobs, one for each job with a rank that got through MPI_Init. A rank whose file cannot be read a second
 // time is noted in run.notes and takes part with its counts alone. Throws nothing of its own, without a
-// team. With one the leader alone gets the whole: the others have done their part when it returns, or team::TeamOver is
-// thrown.
+// team. With one the leader alone gets the whole: the others have done their part when it returns.
 void replay_mpi(model::Run& run, const ReplayOptions& options = {});
 
 } // namespace plumb::replay

@@ -1,6 +1,7 @@
 #include "reports/print_report.h"
 #include "analysis/analyse_run.h"
 #include "reports/access_listing.h"
+#include "reports/complain.h"
 #include "reports/html_report.h"
 #include "reports/json_report.h"
 #include "reports/text_report.h"
@@ -84,6 +85,9 @@ void print_report(const std::string& run_directory, const ReportOptions& options
         };
     } else {
         analysed = analyse_run(run_directory, options);
+        if (!analysed.opened->why_alone.empty())
+            complain(fmt::format("the {} processes of this job cannot share the work, the first one does it alone: {}",
+                                 options.processes, analysed.opened->why_alone));
         write = [&](std::FILE* file, const std::string& name) {
             write_all(rendered(analysed.report, options, file), file, name);
         };
