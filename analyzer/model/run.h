@@ -109,7 +109,8 @@ struct Region {
 };
 
 struct Process {
-    uint32_t pid = 0, parent_pid = 0;
+    uint32_t pid = 0, parent_pid = 0; // as it knows them itself, where that is known
+    uint64_t pid_namespace = 0;       // which the pid is of, 0: not known; containers use the same pids
     std::string host;
     std::string executable, name;
     std::vector<std::string> arguments;

@@ -99,6 +99,11 @@ TaskStatus parse_task_status(std::string_view text) {
             line.remove_prefix(4);
             next_word(line);
             status.user_id = to_u64(next_word(line));
+        } else if (line.starts_with("NSpid:")) { // outermost first
+            line.remove_prefix(line.find(':') + 1);
+            next_word(line);
+            for (std::string_view id = next_word(line); !id.empty(); id = next_word(line))
+                status.inner_id = static_cast<uint32_t>(to_u64(id));
         }
     }
     return status;
@@ -131,6 +136,14 @@ std::optional<TaskScheduling> read_task_scheduling(const std::string& root, uint
 std::optional<TaskStatus> read_task_status(const std::string& root, uint32_t pid, uint32_t tid) {
     const auto text = read_file(task_path(root, pid, tid, "status"));
     return text ? std::optional(parse_task_status(*text)) : std::nullopt;
+}
+
+uint64_t read_pid_namespace(const std::string& root, const std::string& process) {
+    char text[64]; // "pid:[4026531836]"
+    const ssize_t length = readlink((root + "/" + process + "/ns/pid").c_str(), text, sizeof text);
+    const std::string_view name(text, length > 0 ? static_cast<size_t>(length) : 0);
+    const size_t number = name.find('[');
+    return number == std::string_view::npos ? 0 : to_u64(name.substr(number + 1));
 }
 
 std::optional<uint64_t> read_migrations(const std::string& root, uint32_t pid, uint32_t tid) {

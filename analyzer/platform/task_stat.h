@@ -28,6 +28,7 @@ struct TaskStatus { // PID/task/TID/status
     uint64_t voluntary_switches = 0, involuntary_switches = 0;
     std::string allowed_cpus; // list format
     uint32_t user_id = 0;     // effective
+    uint32_t inner_id = 0;    // by which the task knows itself, if it is in a PID namespace below that of `root`; else 0
     uint64_t peak_resident_bytes = 0; // and of what is resident now: its own, and segments that others may share
     uint64_t anonymous_bytes = 0, shared_bytes = 0;
     bool found_switches = false;
@@ -54,6 +55,9 @@ std::string read_memory_policy(const std::string& root, uint32_t pid);
 
 std::vector<uint32_t> list_threads(const std::string& root, uint32_t pid);
 std::vector<uint32_t> list_processes(const std::string& root);
+
+// Inode of the PID namespace that `process` ("self" or a pid) is in; 0: not to be known.
+uint64_t read_pid_namespace(const std::string& root, const std::string& process);
 
 // Arguments separated by NUL (without the last one); empty: gone, or a kernel thread.
 std::string read_command_line(const std::string& root, uint32_t pid);

@@ -6,6 +6,7 @@
 #include <cstring>
 #include <fmt/format.h>
 #include <map>
+#include <set>
 #include <sys/wait.h>
 
 namespace plumb {
@@ -235,13 +236,18 @@ std::string verdict(const Report& report) {
 
 std::vector<std::string> process_labels(const model::Run& run) {
     std::map<std::string, size_t> same_name;
-    for (const model::Process& process : run.processes)
+    std::map<std::pair<std::string, uint32_t>, std::set<uint64_t>> namespaces;
+    for (const model::Process& process : run.processes) {
         same_name[program_of(process)]++;
+        namespaces[{program_of(process), process.pid}].insert(process.pid_namespace);
+    }
     std::vector<std::string> labels;
     for (const model::Process& process : run.processes) {
         const std::string name = program_of(process);
         if (process.rank >= 0)
             labels.push_back(fmt::format("rank {}", process.rank));
+        else if (namespaces[{name, process.pid}].size() > 1)
+            labels.push_back(fmt::format("{} (pid {} of PID namespace {})", name, process.pid, process.pid_namespace));
         else
             labels.push_back(same_name[name] > 1 ? fmt::format("{} (pid {})", name, process.pid) : name);
     }

@@ -35,6 +35,13 @@ uint64_t total_stored_bytes(const std::vector<TraceFile>& files) {
 // A module goes away at the moment the next image begins: it belongs to the one before.
 uint64_t before(uint64_t time_ns) { return time_ns == 0 ? 0 : time_ns - 1; }
 
+template <class Record> Record with_inner_threads(Record record, uint32_t pid, const FileContext& context) {
+    record.header.tid = context.inner_tid(pid, record.header.tid);
+    if constexpr (requires { record.holder; })
+        record.holder = context.inner_tid(pid, record.holder);
+    return record;
+}
+
 class RunBuilder {
   public:
     RunBuilder(std::vector<TraceFile>& files, const RunFacts* facts)
@@ -46,9 +53,11 @@ class RunBuilder {
     struct FilePlace {
         size_t host;
         uint64_t clock_shift_ns;
+        uint64_t pid_namespace;
     };
     void take_facts();
     void place_files();
+    void place_namespaces();
     void find_processes();
     void take_records(size_t file);
     void take_evidence(const Evidence& record, const FileContext& context);
@@ -58,7 +67,9 @@ class RunBuilder {
     bool is_recorder(size_t file) const {
         return files_[file].header().writer == static_cast<uint32_t>(Writer::recorder);
     }
-    FileContext context_of(size_t file) { return {places_[file].host, places_[file].clock_shift_ns, allowance_}; }
+    FileContext context_of(size_t file) {
+        return {places_[file].host, places_[file].pid_namespace, places_[file].clock_shift_ns, allowance_};
+    }
 
     std::vector<TraceFile>& files_;
     const RunFacts* facts_;
@@ -86,27 +97,52 @@ void RunBuilder::take_facts() {
 }
 
 // Hosts in order, the one that run.json names first; every other host's clock is set to the first one's by what both
-// clocks said when a file was opened.
+// clocks said when a file was opened. Machines of one name are different hosts, where the files say which machine.
 void RunBuilder::place_files() {
-    std::map<std::string, size_t> numbers;
     std::vector<uint64_t> unix_minus_monotonic;
+    std::map<std::string, std::vector<std::pair<uint64_t, size_t>>> machines; // by name
+    for (const TraceFile& file : files_) // those that know theirs first: the others' is the first of their name
+        if (file.header().machine != 0)
+            machines[file.header().host].emplace_back(file.header().machine, SIZE_MAX);
     const auto host_number = [&](const TraceFile& file) {
-        const auto [found, is_new] = numbers.emplace(file.header().host, run_.hosts.size());
-        if (is_new) {
-            run_.hosts.emplace_back().name = file.header().host;
+        auto& known = machines[file.header().host];
+        if (known.empty())
+            known.emplace_back(0, SIZE_MAX);
+        const auto same = std::ranges::find(known, file.header().machine, [](const auto& one) { return one.first; });
+        size_t& number = (same == known.end() ? known.begin() : same)->second;
+        if (number == SIZE_MAX) {
+            number = run_.hosts.size();
+            const auto others = std::ranges::count_if(known, [](const auto& one) { return one.second != SIZE_MAX; });
+            model::Host& host = run_.hosts.emplace_back();
+            host.name = file.header().host;
+            if (others > 1)
+                host.name += fmt::format(" ({})", others);
             unix_minus_monotonic.push_back(file.header().opened_unix_ns - file.header().opened_ns);
         }
-        return found->second;
+        return number;
     };
     for (const TraceFile& file : files_)
         if (facts_ && facts_->host == file.header().host)
             host_number(file);
     for (const TraceFile& file : files_) {
         const size_t host = host_number(file);
-        places_.push_back({host, unix_minus_monotonic[host] - unix_minus_monotonic[0]});
+        places_.push_back({host, unix_minus_monotonic[host] - unix_minus_monotonic[0], file.header().pid_namespace});
     }
+    place_namespaces();
     if (run_.start_unix_ns == 0 && !files_.empty())
         run_.start_unix_ns = files_[0].header().opened_unix_ns;
+}
+
+// Of a program without /proc nobody knows the namespace: most are in that of their recorder.
+void RunBuilder::place_namespaces() {
+    std::vector<uint64_t> usual(run_.hosts.size());
+    for (const bool recorders : {true, false})
+        for (size_t i = 0; i < files_.size(); ++i)
+            if (is_recorder(i) == recorders && usual[places_[i].host] == 0)
+                usual[places_[i].host] = places_[i].pid_namespace;
+    for (FilePlace& place : places_)
+        if (place.pid_namespace == 0)
+            place.pid_namespace = usual[place.host];
 }
 
 void RunBuilder::find_processes() {
@@ -152,6 +188,14 @@ void RunBuilder::take_records(size_t file) {
                                    context.strings.add(record.id, text);
                                },
                                [&](const PathNode& record) { context.nodes.add(record); },
+                               [&](const ProcessSeen& record) {
+                                   if (record.inner_pid != 0)
+                                       context.add_inner_thread(record.pid, record.pid, record.inner_pid);
+                               },
+                               [&](const ThreadSchedule& record) {
+                                   if (record.inner_tid != 0)
+                                       context.add_inner_thread(record.pid, record.header.tid, record.inner_tid);
+                               },
                                [&](const HeapSite& record) { context.see_peak_epoch(record.peak_epoch); },
                            });
     HostBuilder& host = hosts_[context.host()];
@@ -159,9 +203,15 @@ void RunBuilder::take_records(size_t file) {
     // Records name a process and a time, which tells the image; in a shim's file all are about its own.
     const auto give = [&](const auto& record, uint32_t pid, uint64_t time_ns) {
         const uint32_t process =
-            is_recorder(file) ? images_.find(context.host(), pid, context.time(time_ns)) : images_.process_of(file);
-        if (process == ProcessImages::kNone)
+            is_recorder(file) ? images_.find({context.host(), context.pid_namespace(), pid}, context.time(time_ns))
+                              : images_.process_of(file);
+        if (process == ProcessImages::kNone) {
             ++skipped_.of_unknown_processes;
+            return;
+        }
+        context.set_pid(pid);
+        if (context.has_inner_threads())
+            processes_[process].take(with_inner_threads(record, pid, context), context);
         else
             processes_[process].take(record, context);
     };
@@ -257,7 +307,7 @@ void RunBuilder::finish_processes() {
     for (size_t i = 0; i < processes_.size(); ++i) {
         const model::Process& process = run_.processes[i];
         if (processes_[i].has_evidence() && process.modules.empty() && !images_.began_by_exec(i)) {
-            const uint32_t parent = images_.find(images_.host_of(i), process.parent_pid, process.start_ns);
+            const uint32_t parent = images_.parent_of(i, process.start_ns);
             if (parent != ProcessImages::kNone && parent != i)
                 processes_[i].inherit_modules(run_.processes[parent], allowance_);
         }

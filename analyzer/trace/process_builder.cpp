@@ -28,7 +28,7 @@ uint64_t ProcessBuilder::alive(uint64_t time_ns) {
 uint32_t ProcessBuilder::path(NodeId id, FileContext& context) {
     if (process_.paths.empty())
         process_.paths.emplace_back();
-    return context.nodes.place(id, number_, process_.pid, process_.paths, tree_, context.allowance());
+    return context.nodes.place(id, number_, context.pid(), process_.paths, tree_, context.allowance());
 }
 
 uint32_t ProcessBuilder::new_thread(uint32_t tid, uint64_t start_ns) {

@@ -40,7 +40,11 @@ void ProcessImages::seen(const ProcessSeen& record, const FileContext& context) 
     process.is_foreign = (record.flags & kSeenForeign) != 0;
     process.is_privileged = (record.flags & kSeenPrivileged) != 0;
     process.is_dormant = (record.flags & kSeenDormant) != 0;
-    seen_[{context.host(), record.pid}].push_back(std::move(image));
+    image.key = {context.host(), context.pid_namespace(), record.pid};
+    image.parent = {context.host(), context.pid_namespace(), record.parent_pid};
+    if (record.pid_namespace != 0 && record.inner_pid != 0)
+        image.inner = {context.host(), record.pid_namespace, record.inner_pid};
+    seen_[image.key].push_back(std::move(image));
 }
 
 void ProcessImages::started(const ProcessStart& record, const FileContext& context, size_t file, bool file_closed) {
@@ -60,7 +64,9 @@ void ProcessImages::started(const ProcessStart& record, const FileContext& conte
     process.local_rank = record.local_rank;
     process.has_shim = true;
     process.shim_closed = file_closed;
-    started_[{context.host(), record.pid}].push_back(std::move(image));
+    image.key = {context.host(), context.pid_namespace(), record.pid};
+    image.parent = {context.host(), context.pid_namespace(), record.parent_pid};
+    started_[image.key].push_back(std::move(image));
 }
 
 // Both lists are of one pid. The recorder takes its times from the kernel, so an image begins for it a little before
@@ -89,6 +95,9 @@ std::vector<ProcessImages::Image> ProcessImages::merge(std::vector<Image> seen, 
             merged.push_back(std::move(seen[next]));
         if (match < seen.size()) {
             image.begin_ns = std::min(image.begin_ns, seen[match].begin_ns);
+            image.key = seen[match].key;
+            if (image.parent.pid == 0) // it is outside of the process's namespace
+                image.parent = seen[match].parent;
             merge_into(seen[match].process, std::move(image.process));
             image.process = std::move(seen[match].process);
             next = match + 1;
@@ -102,11 +111,38 @@ std::vector<ProcessImages::Image> ProcessImages::merge(std::vector<Image> seen, 
     return merged;
 }
 
+// Of one pid, by time: an image that was gone before anybody could look at it is of the process that it was forked as.
+void ProcessImages::settle_inner(std::vector<Image>& seen) {
+    std::stable_sort(seen.begin(), seen.end(), [](const Image& a, const Image& b) { return a.begin_ns < b.begin_ns; });
+    for (size_t begin = 0, end = 0; begin < seen.size(); begin = end) {
+        Key inner;
+        for (end = begin; end < seen.size() && (end == begin || seen[end].by_exec); ++end)
+            inner = seen[end].inner.pid != 0 ? seen[end].inner : inner;
+        for (size_t i = begin; i < end; ++i)
+            seen[i].inner = inner;
+    }
+}
+
+void ProcessImages::enter(const Key& key, uint64_t begin_ns, uint32_t process, std::vector<model::Process>& processes) {
+    auto& images = settled_[key];
+    if (!images.empty()) { // this one took the place of the one before
+        model::Process& before = processes[images.back().second];
+        before.end_ns = std::max(before.start_ns, begin_ns);
+    }
+    images.emplace_back(begin_ns, process);
+}
+
 void ProcessImages::settle(std::vector<model::Process>& processes, const std::vector<model::Host>& hosts) {
-    for (auto& [key, images] : started_)
-        seen_[key]; // pids of which only the shim told
-    std::vector<std::pair<Key, Image>> all;
+    std::map<Key, std::vector<Image>> by_inner;
     for (auto& [key, images] : seen_) {
+        settle_inner(images);
+        for (Image& image : images)
+            by_inner[image.inner.pid != 0 ? image.inner : key].push_back(std::move(image));
+    }
+    for (auto& [key, images] : started_)
+        by_inner[key]; // pids of which only the shim told
+    std::vector<std::pair<Key, Image>> all;
+    for (auto& [key, images] : by_inner) {
         const auto started = started_.find(key);
         for (Image& image : merge(std::move(images), started == started_.end() ? std::vector<Image>()
                                                                              : std::move(started->second)))
@@ -118,26 +154,24 @@ void ProcessImages::settle(std::vector<model::Process>& processes, const std::ve
                      [](const auto& a, const auto& b) { return a.second.begin_ns < b.second.begin_ns; });
     for (auto& [key, image] : all) {
         const auto process = static_cast<uint32_t>(processes.size());
-        auto& images = settled_[key];
-        if (!images.empty()) { // this one took the place of the one before
-            model::Process& before = processes[images.back().second];
-            before.end_ns = std::max(before.start_ns, image.begin_ns);
-        }
-        images.emplace_back(image.begin_ns, process);
+        enter(key, image.begin_ns, process, processes);
+        if (image.key != key)
+            enter(image.key, image.begin_ns, process, processes);
         if (image.from_shim)
             process_of_file_.emplace(image.file, process);
         interlude_.push_back(image.interlude);
         by_exec_.push_back(image.by_exec);
-        host_.push_back(key.first);
-        image.process.host = hosts[key.first].name;
+        parent_.push_back(image.parent);
+        image.process.pid_namespace = key.pid_namespace;
+        image.process.host = hosts[key.host].name;
         if (image.process.name.empty())
             image.process.name = file_name_of(image.process.executable);
         processes.push_back(std::move(image.process));
     }
 }
 
-uint32_t ProcessImages::find(size_t host, uint32_t pid, uint64_t time_ns) const {
-    const auto found = settled_.find({host, pid});
+uint32_t ProcessImages::find(const Key& key, uint64_t time_ns) const {
+    const auto found = settled_.find(key);
     if (found == settled_.end())
         return kNone;
     const auto& images = found->second;

@@ -54,7 +54,9 @@ struct FileHeader {
     uint64_t own_cost_ns;       //  72  time the writer knows it took from the target, updated
     uint64_t closed_ns;         //  80  0 while kClosed is not set
     char host[64];              //  88  NUL-terminated
-    uint8_t reserved[104];      // 152
+    uint64_t pid_namespace;     // 152 inode of the PID namespace that numbers the pids of this file, 0: not known; since 1.4
+    uint64_t machine;           // 160 machine_of() in machine.h, 0: not known; since 1.4
+    uint8_t reserved[88];       // 168
 };
 static_assert(sizeof(FileHeader) == 256 && offsetof(FileHeader, host) == 88);
 
@@ -667,8 +669,11 @@ struct ProcessSeen {
     StringId command_line; // 28  arguments separated by NUL, 0: not recorded
     StringId name;         // 32  comm
     uint32_t flags;        // 36  ProcessSeenFlags
+    uint64_t pid_namespace; // 40  its own one, if that is below the writer's and was read in time, else 0; since 1.4
+    uint32_t inner_pid;    // 48  its pid there; in the shim's file it has that one
+    uint32_t padding;      // 52
 };
-static_assert(sizeof(ProcessSeen) == 40);
+static_assert(sizeof(ProcessSeen) == 56);
 enum ProcessSeenFlags : uint32_t {
     kSeenExec = 1u << 0,       // this record is about an exec
     kSeenStatic = 1u << 1,     // statically linked: the shim cannot be inside
@@ -717,8 +722,10 @@ struct ThreadSchedule {
     uint64_t major_faults;        // 96
     StringId allowed_cpus;        // 104  list format, as last seen
     uint32_t flags;               // 108 ThreadScheduleFlags
+    uint32_t inner_tid;           // 112 its tid in a PID namespace below the writer's, 0: it is in the writer's; since 1.4
+    uint32_t padding;             // 116
 };
-static_assert(sizeof(ThreadSchedule) == 112);
+static_assert(sizeof(ThreadSchedule) == 120);
 enum ThreadScheduleFlags : uint32_t {
     kScheduleExactMigrations = 1u << 0, // migrations are the kernel's own count
     kScheduleEnded = 1u << 1,           // the thread ended

@@ -236,8 +236,25 @@ void ProcessTable::classify(Process& process) {
         blind_spots_.push_back(process.executable + reason);
 }
 
+// A container below this recorder: there the shim has other pids than the kernel gives to us. Of a process that is gone
+// already nothing is known.
+void ProcessTable::find_namespace(Process& process) const {
+    if (process.inner_pid != 0 || pid_namespace_ == 0)
+        return;
+    const uint64_t its = platform::read_pid_namespace("/proc", std::to_string(process.pid));
+    if (its == 0 || its == pid_namespace_)
+        return;
+    if (const auto status = platform::read_task_status("/proc", process.pid, process.pid); status && status->inner_id) {
+        process.pid_namespace = its;
+        process.inner_pid = status->inner_id;
+    }
+}
+
 void ProcessTable::write_seen(Process& process) {
+    find_namespace(process);
     trace::ProcessSeen record{};
+    record.pid_namespace = process.pid_namespace;
+    record.inner_pid = process.inner_pid;
     record.pid = process.pid;
     record.parent_pid = process.parent_pid;
     record.time_ns = process.start_ns;

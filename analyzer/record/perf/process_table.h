@@ -32,6 +32,8 @@ struct Process {
     bool seen_written = false;  // ProcessSeen of this image is in the file
     bool modules_written = false; // from its first sample on
     bool leader_exited = false;   // its first thread ended; others may go on
+    uint64_t pid_namespace = 0;   // if it is not the recorder's; with it
+    uint32_t inner_pid = 0;       // by which the process knows itself
     std::map<uint64_t, MappedModule> modules; // by start
     uint64_t generation = 0;    // unique to this image: addresses of different images have nothing in common
 
@@ -75,10 +77,12 @@ class ProcessTable {
     void unmap(Process& process, std::map<uint64_t, MappedModule>::iterator module, uint64_t time_ns);
     void write_module(Process& process, uint64_t start, MappedModule& module);
     void classify(Process& process);
+    void find_namespace(Process& process) const;
     void read_maps(Process& process);
     Process& read(uint32_t pid, const platform::TaskStat& stat);
 
     TraceFile& file_;
+    const uint64_t pid_namespace_ = platform::read_pid_namespace("/proc", "self");
     uint64_t most_bytes_each_;
     uint32_t modules_ = 0; // ids given
     uint64_t generations_ = 0;

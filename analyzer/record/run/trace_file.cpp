@@ -1,8 +1,11 @@
 #include "record/run/trace_file.h"
 
+#include "platform/read_file.h"
 #include "platform/redaction.h"
 #include "platform/task_stat.h"
 #include "support/error.h"
+
+#include <plumb/machine.h>
 
 #include <algorithm>
 #include <cerrno>
@@ -70,6 +73,9 @@ TraceFile::TraceFile(const std::string& path, uint64_t most_bytes, uint64_t rese
         begin.pid_start_ticks = stat->start_ticks;
     begin.opened_ns = monotonic_ns();
     begin.opened_unix_ns = realtime_ns();
+    begin.pid_namespace = platform::read_pid_namespace("/proc", "self");
+    if (const auto boot_id = platform::read_file("/proc/sys/kernel/random/boot_id"))
+        begin.machine = trace::machine_of(boot_id->data(), boot_id->size());
     if (redact_)
         platform::host_alias().copy(begin.host, sizeof begin.host - 1);
     else

@@ -110,6 +110,7 @@ bool ThreadMonitor::read_one(Thread& thread, uint64_t now_ns, bool whole) {
             last.migrations = thread.base.migrations + thread.seen_migrations;
         }
         thread.cpu = stat->cpu;
+        cpus_.insert(stat->cpu);
         thread.all_read_ns = now_ns;
         thread.sampled_user_ns = thread.sampled_system_ns = 0;
     }
@@ -122,6 +123,7 @@ bool ThreadMonitor::read_one(Thread& thread, uint64_t now_ns, bool whole) {
             last.voluntary = status->voluntary_switches;
             last.involuntary = status->involuntary_switches;
         }
+        update(thread.record->inner_tid, status->inner_id);
         if (!status->allowed_cpus.empty())
             update(thread.record->allowed_cpus, file_.string(status->allowed_cpus));
     }

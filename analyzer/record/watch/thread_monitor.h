@@ -10,6 +10,7 @@
 #include "record/run/trace_file.h"
 
 #include <map>
+#include <set>
 #include <string>
 #include <unordered_map>
 #include <vector>
@@ -33,6 +34,7 @@ class ThreadMonitor {
 
     // Time that threads of the run spent on each CPU since the last call.
     std::map<int, uint64_t> take_run_by_cpu();
+    const std::set<int>& cpus() const { return cpus_; } // on which a look at a thread found that it had run last
 
     uint64_t total_run_ns() const; // of all threads, ended ones included, as last read
 
@@ -74,6 +76,7 @@ class ThreadMonitor {
     uint64_t begin_ns_, interval_begin_ns_;
     std::unordered_map<uint32_t, Thread> threads_; // living, by tid
     std::map<int, uint64_t> run_by_cpu_;
+    std::set<int> cpus_;
     uint64_t ended_run_ns_ = 0;
 };
 

@@ -10,6 +10,7 @@
 #include "record/process/trace_writer.h"
 
 #include <errno.h>
+#include <plumb/machine.h>
 #include <plumb/redaction.h>
 #include <sys/mman.h>
 #include <sys/utsname.h>
@@ -45,12 +46,25 @@ int create_unused(const char* directory, uint32_t pid, uint64_t start_ticks, cha
     return -EEXIST;
 }
 
+uint64_t own_pid_namespace() {
+    char text[64]; // "pid:[4026531836]"
+    if (read_link("/proc/self/ns/pid", text, sizeof text) <= 0)
+        return 0;
+    uint64_t inode = 0;
+    for (const char* c = text; *c; ++c)
+        inode = *c >= '0' && *c <= '9' ? inode * 10 + static_cast<uint64_t>(*c - '0') : inode;
+    return inode;
+}
+
 void name_host(trace::FileHeader& file) {
+    char boot_id[64];
+    const long read = read_whole_file("/proc/sys/kernel/random/boot_id", boot_id, sizeof boot_id);
+    const size_t length = read > 0 ? static_cast<size_t>(read) : 0;
+    file.machine = trace::machine_of(boot_id, length);
+    file.pid_namespace = own_pid_namespace();
     if (settings.text(Setting::kRedact)) {
-        char boot_id[64];
-        const long length = read_whole_file("/proc/sys/kernel/random/boot_id", boot_id, sizeof boot_id);
         char alias[redaction::kAliasBytes];
-        redaction::alias_of_host(boot_id, length > 0 ? static_cast<size_t>(length) : 0, alias);
+        redaction::alias_of_host(boot_id, length, alias);
         memcpy(file.host, alias, strlen(alias));
         return;
     }
