@@ -1,5 +1,7 @@
-"""Signal handlers that jump out of the middle of recording: the thread is recorded on, and its counts stay right."""
+"""Signal handlers that jump out of the middle of recording, and coroutines that switch stacks in it: the thread is recorded
+on, and its counts stay right."""
 
+import platform
 import unittest
 
 from shim_test import ShimTest
@@ -53,6 +55,46 @@ class Jumps(ShimTest):
     def test_while_timers_sample(self):
         trace = self.check("without-mask", PLUMB_HEAP="full", PLUMB_TIMER_HZ="250")
         self.assertEqual(trace.dropped, 0)
+
+
+class Coroutines(ShimTest):
+    REFUSED = 1000  # calls that a thread misses before it leaves a guard behind that a coroutine holds
+
+    def counts(self, how, rounds):
+        """What the program knows, and (allocations, by site) as recorded."""
+        done = self.run_shimmed("coroutine_switches", how, rounds, ALLOCATIONS, PLUMB_COLLECTORS="heap", PLUMB_HEAP="full")
+        self.assertEqual((done.returncode, done.stderr), (0, ""))
+        trace = self.trace()
+        self.assertTrue(trace.of("ProcessEnd"))
+        self.assertEqual(trace.dropped, 0)
+        return map(int, done.stdout.split()), [sum(record["allocations"] for record in trace.of(kind))
+                                               for kind in ("HeapTotals", "HeapSite")]
+
+    def check_exact(self, how):
+        (returned, begun, _), recorded = self.counts(how, 20_000)
+        self.assertEqual(returned, begun)
+        for count in recorded:
+            self.assertLessEqual(abs(count - returned), 2)
+
+    def test_swapcontext(self):
+        self.check_exact("swapcontext")
+
+    @unittest.skipUnless(platform.machine() == "x86_64", "the switch is written for x86-64")
+    def test_a_switch_that_no_hook_sees(self):
+        self.check_exact("by-hand")
+
+    def test_a_coroutine_that_never_comes_back(self):
+        """Left from a handler in the middle of recording: the thread gets another state, up to 16 times."""
+        (_, begun, afterwards), recorded = self.counts("left-for-good", 12)
+        for count in recorded:
+            self.assertGreaterEqual(count, afterwards - 12 * self.REFUSED)
+            self.assertLessEqual(count, begun + AT_START)
+
+    def test_coroutines_switched_by_a_timer(self):
+        (_, begun, afterwards), recorded = self.counts("preempted", 500)
+        for count in recorded:
+            self.assertGreaterEqual(count, afterwards - self.REFUSED)
+            self.assertLessEqual(count, begun + AT_START)
 
 
 if __name__ == "__main__":

@@ -185,6 +185,7 @@ ThreadHeap* make_thread_heap(const Guard& guard) {
             return nullptr;
     }
     heap->begin(guard, now_ns());
+    heap->set_stack(guard.thread().stack);
     return heap;
 }
 

@@ -4,6 +4,7 @@
 #include "platform/os/stack_memory.h"
 #include "platform/os/system_call.h"
 #include "record/collector.h"
+#include "record/process/threads.h"
 
 #include <signal.h>
 
@@ -26,15 +27,54 @@ void end_guard(ThreadState& thread) {
     thread.guard_frame.store(0, std::memory_order_relaxed);
 }
 
+constexpr uint32_t kMostRefusals = 1000, kMostStates = 16; // of one thread
+
+// A state that the thread left behind, and whose guard has been given back since; taken out of the list. Else an unused one.
+ThreadState* another_state(ThreadState& former) {
+    uint32_t states = 1;
+    for (ThreadState* after = &former; after->left_behind; after = after->left_behind, ++states)
+        if (ThreadState* const state = after->left_behind; !state->is_inside()) {
+            after->left_behind = state->left_behind;
+            return state;
+        }
+    return states < kMostStates ? allocate_unused_thread_state() : nullptr;
+}
+
+// What is half written in the former state stays as it is, and is nobody's but the guard's.
+ThreadState* leave_behind(ThreadState& former, uint64_t frame) {
+    ThreadState* const state = another_state(former);
+    if (!state)
+        return nullptr;
+    state->tid = former.tid;
+    state->stack = former.stack;
+    state->held_back = former.held_back;
+    state->end_rounds = former.end_rounds;
+    state->start_written = former.start_written;
+    state->refusals = 0;
+    state->left_behind = &former;
+    state->handle.store(former.handle.load(std::memory_order_relaxed), std::memory_order_relaxed);
+    former.start_written = false;
+    former.handle.store(0, std::memory_order_relaxed);
+    state->guard_frame.store(frame, std::memory_order_relaxed); // setting the key may allocate
+    state->live.store(1, std::memory_order_relaxed);
+    this_thread = state;
+    end_with_thread(state);
+    state->guard_frame.store(0, std::memory_order_relaxed);
+    return state;
+}
+
 } // namespace
 
-bool end_left_guard(ThreadState& thread, uint64_t frame) {
+ThreadState* state_after_left_guard(ThreadState& thread, uint64_t frame) {
     const uint64_t held = thread.guard_frame.load(std::memory_order_relaxed);
     const StackBounds stack = known_stack_bounds();
-    if (held >= frame || !stack.contains(held) || !stack.contains(frame))
-        return false;
-    end_guard(thread);
-    return true;
+    if (stack.contains(held) && stack.contains(frame)) {
+        if (held >= frame)
+            return nullptr;
+        end_guard(thread);
+        return &thread;
+    }
+    return ++thread.refusals < kMostRefusals ? nullptr : leave_behind(thread, frame);
 }
 
 void before_jump_to(uint64_t stack_pointer) {

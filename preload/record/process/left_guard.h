@@ -4,15 +4,18 @@
 //
 // A guard is known by the frame of the function that holds it. On one stack that frame is gone when the thread runs, or is
 // about to run, further out. Other stacks (of coroutines) say nothing: what was switched away from may be switched to again.
+// A thread that is asked for a thousand records while such a guard is held leaves it behind with all that belongs to it, and
+// goes on with another state: whoever holds the guard may finish what it began, or never run again. So up to 15 guards of one
+// thread at a time.
 #pragma once
 
 #include "record/process/thread_state.h"
 
 namespace plumb::shim {
 
-// Whether the thread's guard is gone now that the thread, which is the calling one, runs in the function of this frame.
-// If so, the thread's data are made fit for further recording, and it holds no guard. Signal-safe.
-bool end_left_guard(ThreadState&, uint64_t frame);
+// The calling thread, which holds a guard, runs in the function of this frame: if that guard is gone, or is left behind now,
+// the state to record with, which holds none and is fit for it. Null: the guard is in use. Signal-safe.
+ThreadState* state_after_left_guard(ThreadState&, uint64_t frame);
 
 // Before a jump of the calling thread to this stack pointer (0: not known), out of whatever it interrupted. Signal-safe.
 void before_jump_to(uint64_t stack_pointer);

@@ -48,22 +48,20 @@ ThreadState* take_free() {
     return nullptr;
 }
 
-} // namespace
+ThreadState* take_unused() {
+    uint32_t index = handed_out.load(std::memory_order_relaxed);
+    do {
+        if (index >= kSlabStates * kSlabsMax || !slab_of(index))
+            return nullptr;
+    } while (!handed_out.compare_exchange_weak(index, index + 1, std::memory_order_acq_rel));
+    ThreadState* const state = slab_of(index) + index % kSlabStates;
+    state->index = index;
+    return state;
+}
 
-__thread ThreadState* this_thread = nullptr;
-constinit ThreadState ended_thread = {};
-
-ThreadState* allocate_thread_state() {
-    ThreadState* state = take_free();
-    if (!state) {
-        uint32_t index = handed_out.load(std::memory_order_relaxed);
-        do {
-            if (index >= kSlabStates * kSlabsMax || !slab_of(index))
-                return nullptr;
-        } while (!handed_out.compare_exchange_weak(index, index + 1, std::memory_order_acq_rel));
-        state = slab_of(index) + index % kSlabStates;
-        state->index = index;
-    }
+ThreadState* begin_state(ThreadState* state) {
+    if (!state)
+        return nullptr;
     state->tid = 0;
     state->pending_bytes = 0;
     state->guard_frame.store(0, std::memory_order_relaxed);
@@ -76,8 +74,22 @@ ThreadState* allocate_thread_state() {
     state->held_back = 0;
     state->end_rounds = 0;
     state->start_written = false;
+    state->refusals = 0;
+    state->left_behind = nullptr;
     return state;
 }
+
+} // namespace
+
+__thread ThreadState* this_thread = nullptr;
+constinit ThreadState ended_thread = {};
+
+ThreadState* allocate_thread_state() {
+    ThreadState* const state = take_free();
+    return begin_state(state ? state : take_unused());
+}
+
+ThreadState* allocate_unused_thread_state() { return begin_state(take_unused()); }
 
 void release_thread_state(ThreadState* state) {
     state->live.store(0, std::memory_order_relaxed);

@@ -47,6 +47,8 @@ struct alignas(64) ThreadState {
     uint64_t held_back;  // signals that its creator blocks and the kernel does not know of (record/signals/program_signals.h)
     uint32_t end_rounds; // key destructor rounds seen
     bool start_written;  // the thread has a ThreadStart and is to have a ThreadEnd
+    uint32_t refusals;     // calls that could not be recorded because a guard is held on another stack
+    ThreadState* left_behind; // the state that the thread had before, with such a guard; null: none
 
     std::atomic<uint32_t> next_free; // index + 1 in the list of free states, 0: the last
     uint32_t index;
@@ -68,6 +70,7 @@ extern ThreadState ended_thread;
 // A zeroed state (but for what the previous thread left in chunk, chunks and collector_data); null: too many threads. Lock-free,
 // signal-safe.
 ThreadState* allocate_thread_state();
+ThreadState* allocate_unused_thread_state(); // the same, zeroed throughout
 void release_thread_state(ThreadState*);
 
 // All states ever handed out, also free ones; for walks over threads. Threads may come and go meanwhile.

@@ -59,6 +59,11 @@ void begin_thread(ThreadState* state) {
     state->start_written = append(guard, trace::RecordType::ThreadStart, start) != nullptr;
 }
 
+void end_with_thread(ThreadState* state) {
+    if (have_end_key)
+        pthread_setspecific(end_key, state);
+}
+
 void write_thread_end(const Guard& guard) {
     if (!guard.thread().start_written)
         return;

@@ -17,6 +17,9 @@ void prepare_thread_ends();
 // ThreadStart. The process must be recorded.
 void begin_thread(ThreadState* state);
 
+// The state is the calling thread's from now on, and is to end with it.
+void end_with_thread(ThreadState* state);
+
 // Writes ThreadEnd with the CPU time so far.
 void write_thread_end(const Guard&);
 

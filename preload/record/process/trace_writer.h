@@ -28,7 +28,7 @@ class Guard {
         if (__builtin_expect(!state_ || !state_->live.load(std::memory_order_relaxed), 0))
             state_ = adopt_this_thread();
         else if (__builtin_expect(state_->is_inside(), 0))
-            state_ = end_left_guard(*state_, frame) ? state_ : nullptr;
+            state_ = state_after_left_guard(*state_, frame);
         if (state_) {
             state_->guard_frame.store(frame, std::memory_order_relaxed);
             std::atomic_signal_fence(std::memory_order_seq_cst);

@@ -52,7 +52,7 @@ ThreadState* Guard::adopt_this_thread() {
     return this_thread;
 }
 
-bool end_left_guard(ThreadState&, uint64_t) { return false; }
+ThreadState* state_after_left_guard(ThreadState&, uint64_t) { return nullptr; }
 
 void* append_bytes(const Guard&, trace::RecordType type, void* record, uint32_t) {
     test::FakeTrace& trace = test::fake_trace();

@@ -2,6 +2,7 @@
 // are handed from one thread to another, as programs do; whoever frees a block knows that it was allocated. Built with
 // -fsanitize=thread, which reports every access to the same memory that nothing orders; here the results are checked, too.
 #include "platform/os/memory.h"
+#include "races.h"
 #include "record/heap/heap_shadow.h"
 #include "record/heap/large_block_index.h"
 #include "record/heap/large_blocks.h"
@@ -15,54 +16,16 @@
 
 #include <array>
 #include <atomic>
-#include <cstdio>
-#include <cstdlib>
-#include <cstring>
 #include <memory>
-#include <thread>
-#include <time.h>
-#include <unistd.h>
-#include <vector>
-
-// What the tables need of the rest of the shim, without any lock that would order the threads.
-namespace plumb::shim {
-
-ThreadState* Guard::adopt_this_thread() {
-    ThreadState* const state = allocate_thread_state();
-    state->tid = static_cast<uint32_t>(gettid());
-    state->live.store(1);
-    return this_thread = state;
-}
-
-bool end_left_guard(ThreadState&, uint64_t) { return false; }
-
-void* append_bytes(const Guard&, trace::RecordType, void* record, uint32_t bytes) {
-    void* const place = std::calloc(1, bytes); // never freed: records stay
-    return std::memcpy(place, record, bytes);
-}
-
-uint64_t now_ns() {
-    timespec time{};
-    clock_gettime(CLOCK_MONOTONIC, &time);
-    return static_cast<uint64_t>(time.tv_sec) * 1'000'000'000 + static_cast<uint64_t>(time.tv_nsec);
-}
-
-} // namespace plumb::shim
 
 namespace {
 
 using namespace plumb;
 using namespace plumb::shim;
+using races::in_threads, races::require;
 
-constexpr uint32_t kThreads = 4, kRounds = 4000, kBlocks = 64;
+constexpr uint32_t kRounds = 4000, kBlocks = 64;
 constexpr uint64_t kBlockBytes = 1 << 20, kArena = uint64_t{1} << 40;
-
-void require(bool holds, const char* what) {
-    if (holds)
-        return;
-    std::fprintf(stderr, "not true: %s\n", what);
-    std::exit(1);
-}
 
 uint64_t address_of(uint32_t block) { return kArena + block * kBlockBytes * 4; }
 
@@ -175,15 +138,6 @@ void use_table_lock() {
             ++guarded_by_lock;
             entered.fetch_add(1, std::memory_order_relaxed);
         }
-}
-
-template <class Action> void in_threads(const char* what, Action action) {
-    std::vector<std::thread> threads;
-    for (uint32_t i = 0; i < kThreads; ++i)
-        threads.emplace_back(action, i);
-    for (std::thread& thread : threads)
-        thread.join();
-    std::printf("%s\n", what);
 }
 
 } // namespace
