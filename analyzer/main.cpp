@@ -4,6 +4,7 @@
 #include "reports/complain.h"
 #include "reports/utf8.h"
 #include "support/error.h"
+#include "support/start_up_memory.h"
 
 #include <CLI/CLI.hpp>
 #include <iostream>
@@ -35,7 +36,10 @@ int main(int argc, char** argv) {
     }
     try {
         app.parse(plumb::set_aside_target(argc, argv), argv);
-        return actions.at(app.get_subcommands().front())();
+        const CLI::App* const chosen = app.get_subcommands().front();
+        if (chosen->get_name() != "run") // which ends it when it knows its program
+            plumb::end_start_up_memory();
+        return actions.at(chosen)();
     } catch (const CLI::ParseError& error) {
         return say(app, error) == 0 ? 0 : 125;
     } catch (const plumb::Error& error) {

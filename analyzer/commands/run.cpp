@@ -11,6 +11,7 @@
 #include "reports/complain.h"
 #include "reports/print_report.h"
 #include "support/error.h"
+#include "support/start_up_memory.h"
 
 #include <CLI/CLI.hpp>
 #include <algorithm>
@@ -18,6 +19,7 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 #include <memory>
+#include <new>
 #include <plumb/environment.h>
 
 namespace plumb {
@@ -162,11 +164,14 @@ CommandAction declare_run(CLI::App& subcommand) {
         if (*sweep)
             attempt("no memory was freed on the NUMA nodes",
                     [&] { options->swept = record::sweep_words(record::sweep_nodes({})); });
+        end_start_up_memory();
         const record::Outcome outcome = record::record(*options);
         if (!options->quiet) {
             std::signal(SIGPIPE, SIG_IGN); // nobody may be left to read it
             try {
                 show(outcome, *options, *report);
+            } catch (const std::bad_alloc&) {
+                write_words("there is no memory for a message: the recording may not be whole, and no report is printed");
             } catch (const std::exception&) {} // stderr is full: the exit status stays the program's
         }
         return outcome.exit_status;

@@ -13,6 +13,7 @@
 #include "record/perf/process_table.h"
 #include "record/perf/profile.h"
 #include "record/perf/sampler.h"
+#include "record/run/abandoned_files.h"
 #include "record/run/child.h"
 #include "record/run/crash_guard.h"
 #include "record/run/executable.h"
@@ -31,7 +32,9 @@
 #include <algorithm>
 #include <cerrno>
 #include <csignal>
+#include <iterator>
 #include <memory>
+#include <new>
 #include <optional>
 #include <poll.h>
 #include <sys/resource.h>
@@ -58,6 +61,7 @@ class Recorder {
   public:
     Recorder(const Options& options, const JobIdentity& job)
         : options_(options), recorders_(static_cast<size_t>(std::max(job.local_count, 1))),
+          has_other_ranks_(job.rank_count > 1),
           inheritance_(Inheritance::now()), directory_(options, job), governor_(options.budget_percent / 100) {}
 
     // Throws before the program starts, never afterwards.
@@ -71,6 +75,8 @@ class Recorder {
     void wait_unrecorded() noexcept;
     void note_problem(const char* what) noexcept;
     void watch_node();
+    void begin_node(uint64_t begin_ns, const std::string& allowed);
+    void take_node_over(uint64_t now_ns);
     void watch();
     bool reap();
     void drain(bool final);
@@ -83,9 +89,11 @@ class Recorder {
     void calibrate();
     void finish();
     void say_what_is_left();
+    void say_what_was_not_sampled();
 
     const Options& options_;
     const size_t recorders_; // on this node, of this job: they share the memory that the user may lock
+    const bool has_other_ranks_;
     const Inheritance inheritance_;
     RunDirectory directory_;
     OverheadGovernor governor_;
@@ -105,6 +113,7 @@ class Recorder {
     std::optional<SignalForwarder> signals_;
     trace::RecorderCost* cost_ = nullptr;
     uint64_t begin_ns_ = 0, start_up_ns_ = 0, drained_ns_ = 0, lost_ = 0, sample_cost_ns_ = 0, last_look_ns_ = 0;
+    uint64_t asked_for_node_ns_ = 0;
     pid_t stop_watcher_ = 0;
     bool withheld_ = false;
     bool wants_samples_ = false, samples_ = false;
@@ -135,7 +144,7 @@ void Recorder::prepare() {
     count_events();
     samples_ = sampler_ && sampler_->works();
     if (samples_ && options_.collects("memory"))
-        memory_ = MemoryWatch::begin(*file_, *processes_, *profile_, child_->pid());
+        memory_ = MemoryWatch::begin(*file_, *processes_, *profile_, child_->pid(), sampler_->cpus());
 
     std::string command_line;
     for (const std::string& word : options_.command)
@@ -184,6 +193,7 @@ void Recorder::begin_watching() {
 // What the node does is watched by one recorder a node. Not before the program runs: the first look takes longer
 // than all else at the start.
 void Recorder::watch_node() {
+    asked_for_node_ns_ = monotonic_ns();
     const auto own = platform::read_task_status("/proc", getpid(), getpid());
     const std::string allowed = own ? own->allowed_cpus : "";
     trace::Topology topology{};
@@ -204,12 +214,29 @@ void Recorder::watch_node() {
                         directory_.why_no_locks() + "; the recorders of this run coordinated by creating files instead",
                         "record into a file system with locks (Lustre: mounted with flock)");
     if (watches) {
-        node_.emplace(*file_, "/proc", "/sys", begin_ns_, platform::parse_cpu_list(allowed).value_or(std::vector<int>{}),
-                      [this](uint32_t pid) { return processes_->was_seen(pid); },
-                      [this] { return directory_.recorders(); });
+        begin_node(begin_ns_, allowed);
         if (memory_)
             node_->begin_with(memory_->before(), memory_->before_ns());
     }
+}
+
+void Recorder::begin_node(uint64_t begin_ns, const std::string& allowed) {
+    node_.emplace(*file_, "/proc", "/sys", begin_ns, platform::parse_cpu_list(allowed).value_or(std::vector<int>{}),
+                  [this](uint32_t pid) { return processes_->was_seen(pid); },
+                  [this] { return directory_.recorders(); });
+}
+
+// The recorder that watched the node may end, or be killed, before this one's program does.
+void Recorder::take_node_over(uint64_t now_ns) {
+    constexpr uint64_t kAskEvery = 1'000'000'000;
+    if (node_ || now_ns - asked_for_node_ns_ < kAskEvery)
+        return;
+    asked_for_node_ns_ = now_ns;
+    if (!has_other_ranks_ || !directory_.claim_node())
+        return;
+    memory_counters_ = platform::read_memory_counters(""); // what was before is that one's to write
+    const auto own = platform::read_task_status("/proc", getpid(), getpid());
+    begin_node(now_ns, own ? own->allowed_cpus : "");
 }
 
 void Recorder::drain(bool final) {
@@ -286,13 +313,18 @@ bool Recorder::is_withheld() {
 // Everything that is read at intervals. Returns when the next tick is due.
 uint64_t Recorder::tick(bool last) {
     const uint64_t now = monotonic_ns(), cpu_before = own_cpu_ns();
-    const bool has_perf = sampler_ && sampler_->works() && !is_withheld();
+    const bool is_sampled = sampler_ && sampler_->works() && !is_withheld();
+    const bool has_perf = is_sampled && !sampler_->is_per_thread();
     if (!has_perf) { // else the kernel's records bring every process and thread
         processes_->discover(now);
         for (const uint32_t pid : processes_->living())
             threads_->add(pid, pid, now);
     }
+    if (is_sampled && !last)
+        sampler_->look(processes_->living());
     threads_->read(now, !has_perf);
+    if (!last)
+        take_node_over(now);
     if (node_)
         node_->read(now, threads_->take_run_by_cpu(), last);
     if (accesses_ && !last)
@@ -376,13 +408,19 @@ void Recorder::note_problem(const char* what) noexcept {
 }
 
 void Recorder::watch() {
-    std::vector<pollfd> polled{{signals_->fd(), POLLIN, 0}};
-    if (sampler_)
-        for (const PerfRing& ring : sampler_->rings())
-            polled.push_back({ring.fd(), POLLIN, 0});
-    if (memory_)
-        for (const PerfRing& ring : memory_->rings())
-            polled.push_back({ring.fd(), POLLIN, 0});
+    std::vector<pollfd> polled;
+    uint64_t polled_version = 0;
+    const auto poll_all = [&] {
+        polled = {{signals_->fd(), POLLIN, 0}};
+        if (sampler_)
+            for (const PerfRing& ring : sampler_->rings())
+                polled.push_back({ring.fd(), POLLIN, 0});
+        if (memory_)
+            for (const PerfRing& ring : memory_->rings())
+                polled.push_back({ring.fd(), POLLIN, 0});
+        polled_version = sampler_ ? sampler_->rings_version() : 0;
+    };
+    poll_all();
     watch_node();
     uint64_t next_tick = begin_ns_ + kShortestTick / 4;
     while (true) {
@@ -393,6 +431,8 @@ void Recorder::watch() {
         uint64_t left = next > now ? next - now : 0;
         if (governor_.is_throttling() && sampler_->enable(governor_.wants_slice()))
             left = std::min(left, OverheadGovernor::kSlice_ns);
+        if (sampler_ && sampler_->rings_version() != polled_version)
+            poll_all();
         const timespec timeout{static_cast<time_t>(left / 1'000'000'000), static_cast<long>(left % 1'000'000'000)};
         const int ready = ppoll(polled.data(), polled.size(), &timeout, nullptr);
         if (ready > 0 && (polled[0].revents & POLLIN) && signals_->forward_to(child_->pid(), stop_watcher_) && reap())
@@ -469,6 +509,24 @@ void Recorder::say_what_is_left() {
                         "run the program in the foreground (many daemons have an option for that)");
 }
 
+// Where not everything could be sampled that ran.
+void Recorder::say_what_was_not_sampled() {
+    if (!samples_)
+        return;
+    if (const uint64_t refused = sampler_->refused_threads())
+        file_->evidence("perf-sampling", trace::EvidenceState::limited,
+                        std::to_string(refused) + " threads were not sampled: no memory or descriptor was left for their rings",
+                        "ulimit -l and ulimit -n, or sysctl kernel.perf_event_mlock_kb: larger");
+    std::vector<int> elsewhere;
+    if (!sampler_->is_per_thread())
+        std::ranges::set_difference(threads_->cpus(), sampler_->cpus(), std::back_inserter(elsewhere));
+    if (!elsewhere.empty())
+        file_->evidence("perf-sampling", trace::EvidenceState::limited,
+                        "threads ran on CPUs that the program was not allowed to use when it began, and were not sampled there: " +
+                            platform::format_cpu_list(elsewhere),
+                        "let the program begin with all CPUs that it is to use");
+}
+
 void Recorder::finish() {
     const uint64_t end_ns = monotonic_ns();
     drain(true);
@@ -487,11 +545,13 @@ void Recorder::finish() {
     if (accesses_)
         accesses_->write(*file_, directory_.recorders().size(), calibration_);
     say_what_is_left();
+    say_what_was_not_sampled();
     processes_->gone(child_->pid(), end_ns, wait_status_, to_ns(usage_.ru_utime), to_ns(usage_.ru_stime),
                      static_cast<uint64_t>(usage_.ru_maxrss) * 1024);
     if (cost_) // what followed the last tick
         update(cost_->cpu_ns, own_cpu_ns());
     calibration_.save();
+    free_abandoned_space(directory_.path());
     file_->close();
 }
 
@@ -546,6 +606,14 @@ Outcome Recorder::run() {
     return outcome;
 }
 
+std::string short_words(const std::exception& error) noexcept {
+    try {
+        return error.what();
+    } catch (...) {
+        return "no memory"; // short enough to need none
+    }
+}
+
 } // namespace
 
 Outcome record(const Options& options) {
@@ -559,11 +627,15 @@ Outcome record(const Options& options) {
     } catch (const Error& error) {
         if (error.exit_status() != Error::kToolFailed) // the program itself cannot be started
             throw;
-        why = error.what();
+        why = short_words(error);
     } catch (const std::exception& error) {
-        why = error.what();
+        why = short_words(error);
     }
-    run_unrecorded(options, inheritance, why);
+    try {
+        run_unrecorded(options, inheritance, why);
+    } catch (const std::bad_alloc&) {
+        run_without_memory(options, inheritance);
+    }
 }
 
 } // namespace plumb::record

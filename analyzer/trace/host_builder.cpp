@@ -63,9 +63,20 @@ void HostBuilder::take(const NodeMemory& record, FileContext& context) {
                             .reclaimable_bytes = record.reclaimable_bytes});
 }
 
+// One recorder may have taken the watch over from another, and gone on counting.
 void HostBuilder::take(const OtherProcess& record, FileContext& context) {
+    const std::string name = context.text(record.name);
+    const auto [known, is_new] = others_.try_emplace({record.header.tid, name}, host_.others.size());
+    if (!is_new && host_.others[known->second].last_ns <= context.time(record.first_ns)) {
+        model::OtherProcess& other = host_.others[known->second];
+        other.cpu_ns += record.cpu_ns;
+        other.last_cpu = record.last_cpu;
+        other.last_ns = alive(context.time(record.last_ns));
+        return;
+    }
+    known->second = host_.others.size();
     host_.others.push_back({.pid = record.header.tid,
-                            .name = context.text(record.name),
+                            .name = name,
                             .last_cpu = record.last_cpu,
                             .cpu_ns = record.cpu_ns,
                             .first_ns = context.time(record.first_ns),
@@ -75,8 +86,15 @@ void HostBuilder::take(const OtherProcess& record, FileContext& context) {
 }
 
 void HostBuilder::take(const InterruptSource& record, FileContext& context) {
+    const std::string name = context.text(record.name);
+    const auto [known, is_new] =
+        interrupts_.try_emplace({static_cast<int>(record.cpu), name}, host_.interrupts.size());
+    if (!is_new) {
+        host_.interrupts[known->second].count += record.count;
+        return;
+    }
     host_.interrupts.push_back(
-        {.name = context.text(record.name), .cpu = static_cast<int>(record.cpu), .count = record.count});
+        {.name = name, .cpu = static_cast<int>(record.cpu), .count = record.count});
 }
 
 // A node can have several recorders (one for each rank that was started under its own plumb): costs add up.

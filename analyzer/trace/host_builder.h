@@ -6,6 +6,10 @@
 
 #include <plumb/trace_format.h>
 
+#include <map>
+#include <string>
+#include <utility>
+
 namespace plumb::trace {
 
 class HostBuilder {
@@ -35,6 +39,8 @@ class HostBuilder {
     bool has_topology_ = false;
     bool allows_all_ = false;
     uint64_t last_ns_ = 0;
+    std::map<std::pair<uint32_t, std::string>, size_t> others_; // the latest of a pid and name
+    std::map<std::pair<int, std::string>, size_t> interrupts_;
 };
 
 } // namespace plumb::trace

@@ -1,5 +1,7 @@
-"""The space of trace files: a process cuts its own file when it ends, and nobody else ever does."""
+"""The space of trace files: a process cuts its own file when it ends. What a killed one leaves is cut when no process has it
+open or mapped, and never before."""
 
+import os
 import subprocess
 import sys
 import time
@@ -7,6 +9,7 @@ import unittest
 
 from plumb_test import PLUMB, PlumbTest
 from shim_test import ShimTest
+from trace_reader import Trace
 
 # Waits until the recorder has ended, then needs more room than its file has: 1 KiB for each of its threads.
 GROWS_LATE = """
@@ -52,6 +55,46 @@ class LivingWriters(PlumbTest):
     @unittest.skipUnless(has_pid_namespaces(), "needs PID namespaces")
     def test_another_pid_namespace(self):
         self.assertEqual(self.outlives_recorder("unshare", "-Urpf"), "0")
+
+
+class Killed(PlumbTest):
+    def files(self, script):
+        """The unclosed files of a program that is killed in the end."""
+        done = subprocess.run([PLUMB, "run", "-q", "-o", self.run_directory, "--", sys.executable, "-c",
+                               script + "\nos.kill(os.getpid(), 9)"], stdout=subprocess.DEVNULL,
+                              stderr=subprocess.DEVNULL, timeout=60)
+        self.assertEqual(done.returncode, 128 + 9)
+        traces = [Trace(path) for path in self.run_directory.glob("process-*.plumb")]
+        return [trace for trace in traces if not trace.closed]
+
+    def test_space_comes_back(self):
+        [trace] = self.files("import os, threading\nfor _ in range(100): threading.Thread(target=print, daemon=True).start()")
+        self.assertEqual(trace.size, 256 + trace.used)
+        self.assertTrue(trace.of("ThreadStart"))
+
+    def test_not_while_a_child_shares_the_memory(self):
+        """Its writer has ended, the mapping has not: the child was made by vfork, and waits to exec."""
+        script = f"""
+import ctypes, os, signal
+libc = ctypes.CDLL(None)
+CLONE_VM = 0x100
+stack = ctypes.create_string_buffer(1 << 16)
+libc.clone(ctypes.cast(libc.pause, ctypes.c_void_p), ctypes.c_void_p(ctypes.addressof(stack) + (1 << 16) - 64), CLONE_VM, None)
+"""
+        [trace] = self.files(script)
+        size = trace.path.stat().st_size
+        for process in [path for path in os.listdir("/proc") if path.isdigit()]: # only those of this very run
+            try:
+                with open(f"/proc/{process}/maps") as maps:
+                    ours = str(trace.path) in maps.read()
+            except OSError:
+                continue
+            if ours:
+                os.kill(int(process), 9)
+                break
+        else:
+            self.skipTest("the child did not come to live")
+        self.assertGreater(size, 256 + trace.used)
 
 
 class Closing(ShimTest):

@@ -45,27 +45,40 @@ class Ranks(PlumbTest):
                 others = {other["name"] for trace in traces for other in trace.of("OtherProcess")}
                 self.assertNotIn("ranked", others, "a rank was taken for another program")
 
-    @unittest.skipUnless(may_run_as_nobody(PLUMB), "needs root to become someone else, who can reach the tool")
-    def test_ranks_of_a_full_node_all_have_samples(self):
-        """Their rings share the memory that one user may lock, here no more than perf_event_mlock_kb."""
-        count = 48
-        variables = {**LAUNCHERS["openmpi"], "OMPI_COMM_WORLD_LOCAL_RANK": "{rank}", "OMPI_COMM_WORLD_LOCAL_SIZE": "{count}"}
+    def together(self, count, variables, directory):
+        """`count` recorders of an unprivileged user without locked memory of its own, all alive at the same time; what they
+        say of perf-sampling, and how many samples each took. `directory`: of a recorder, by its number."""
         self.scratch.chmod(0o777)
         line = f"trap 'exit 0' TERM; while [ ! -e {self.scratch}/go ]; do sleep 0.1; done; exec {PROGRAMS}/burn 0.1"
         unprivileged = ["setpriv", "--reuid=65534", "--regid=65534", "--clear-groups", "prlimit", "--memlock=0:0"]
-        ranks = [subprocess.Popen([*unprivileged, PLUMB, "run", "-q", "-o", str(self.run_directory), "--", "sh", "-c", line],
+        ranks = [subprocess.Popen([*unprivileged, PLUMB, "run", "-q", "-o", str(directory(rank)), "--", "sh", "-c", line],
                                   env={**os.environ, **{name: value.format(rank=rank, count=count)
                                                         for name, value in variables.items()}})
                  for rank in range(count)]
-        deadline = time.monotonic() + 60  # all at once: whoever ends gives its memory back
-        while time.monotonic() < deadline and len(list(self.run_directory.glob("process-*.plumb"))) < count:
+        deadline = time.monotonic() + 120  # all at once: whoever ends gives its memory back
+        while time.monotonic() < deadline and len(list(self.scratch.glob("**/process-*.plumb"))) < count:
             time.sleep(0.1)
         (self.scratch / "go").touch()
-        self.assertEqual([rank.wait(timeout=60) for rank in ranks], [0] * count)
-        evidence = [Trace(path).evidence()["perf-sampling"] for path in self.run_directory.glob("node-*.plumb")]
-        self.assertEqual(len(evidence), count)
-        missing = [why for state, why, _ in evidence if state not in (1, 2)]
-        self.assertEqual(missing, [])
+        self.assertEqual([rank.wait(timeout=120) for rank in ranks], [0] * count)
+        traces = [Trace(path) for path in self.scratch.glob("**/node-*.plumb")]
+        self.assertEqual(len(traces), count)
+        return ([trace.evidence()["perf-sampling"] for trace in traces],
+                [sum(site["samples"] for site in trace.of("SampleSite")) for trace in traces])
+
+    @unittest.skipUnless(may_run_as_nobody(PLUMB), "needs root to become someone else, who can reach the tool")
+    def test_ranks_of_a_full_node_all_have_samples(self):
+        """Their rings share the memory that one user may lock, here no more than perf_event_mlock_kb."""
+        variables = {**LAUNCHERS["openmpi"], "OMPI_COMM_WORLD_LOCAL_RANK": "{rank}", "OMPI_COMM_WORLD_LOCAL_SIZE": "{count}"}
+        evidence, samples = self.together(48, variables, lambda rank: self.run_directory)
+        self.assertEqual([why for state, why, _ in evidence if state not in (1, 2)], [])
+        self.assertGreater(min(samples), 0)
+
+    @unittest.skipUnless(may_run_as_nobody(PLUMB), "needs root to become someone else, who can reach the tool")
+    def test_recorders_that_know_nothing_of_one_another(self):
+        """Started by a shell's loop: the first leave room for the others."""
+        evidence, samples = self.together(32, {}, lambda rank: self.scratch / f"run{rank}")
+        self.assertEqual([why for state, why, _ in evidence if state not in (1, 2)], [])
+        self.assertGreater(min(samples), 0)
 
     def test_default_name_is_the_jobs(self):
         self.launch(LAUNCHERS["openmpi"], 2, ["--no-report"], ["/bin/true"], cwd=self.scratch)

@@ -3,8 +3,10 @@
 import json
 import os
 import resource
+import signal
 import stat
 import subprocess
+import time
 import unittest
 
 from plumb_test import PLUMB, PROGRAMS, PlumbTest
@@ -86,6 +88,31 @@ class Unrecorded(PlumbTest):
         done = self.record("sh", "-c", "sleep 0.6; exit 7", check=7,
                            env={**os.environ, "LD_PRELOAD": str(PROGRAMS / "fault_in_recorder.so")})
         self.assertIn("the recording is incomplete", done.stderr)
+
+    def test_no_memory_at_all(self):
+        """Words that need none: one sentence, and the program's own status."""
+        for moment, words in (("start", "the program runs unrecorded: there is no memory"),
+                              ("record", "the program runs unrecorded: "),
+                              ("rest", "there is no memory for a message")):
+            with self.subTest(moment):
+                done = subprocess.run([PLUMB, "run", "-o", str(self.scratch / moment), "--", "sh", "-c",
+                                       "sleep 0.6; echo out; exit 7"], capture_output=True, text=True, timeout=60,
+                                      env={**os.environ, "NO_MEMORY": moment,
+                                           "LD_PRELOAD": str(PROGRAMS / "fault_in_recorder.so")})
+                self.assertEqual((done.returncode, done.stdout), (7, "out\n"), done.stderr)
+                self.assertRegex(done.stderr, rf"\Aplumb: {words}[^\n]*\n\Z")
+
+    def test_address_space_that_barely_holds_plumb(self):
+        """From the first limit on under which the loader has room for plumb's libraries, in steps of 64 KiB."""
+        def limited(kibibytes):
+            return lambda: resource.setrlimit(resource.RLIMIT_AS, (kibibytes << 10, kibibytes << 10))
+        least = next(size for size in range(8 << 10, 1 << 20, 64) if b"loading shared libraries" not in subprocess.run(
+            [PLUMB, "--version"], capture_output=True, preexec_fn=limited(size)).stderr)
+        for size in range(least, least + 1024, 64):
+            done = subprocess.run([PLUMB, "run", "-o", str(self.scratch / str(size)), "--no-report", "--", "sh", "-c",
+                                   "exit 7"], capture_output=True, text=True, timeout=60, preexec_fn=limited(size))
+            self.assertEqual(done.returncode, 7, (size, done.stderr))
+            self.assertLessEqual(done.stderr.count("\n"), 1, (size, done.stderr))
 
     def test_stderr_that_cannot_be_written(self):
         for place in (">/dev/full", ">&-", "> >(true)"):
@@ -208,6 +235,46 @@ class NoLocks(PlumbTest):
             watching = [trace for trace in traces if trace.of("CpuInterval")]
             self.assertEqual(len(watching), 1, "one watches the node")
             self.assertIn("flock fails", watching[0].evidence()["run-directory"][1])
+
+    def rank(self, number, *command, **variables):
+        return subprocess.Popen([PLUMB, "run", "-o", str(self.run_directory), "--no-report", "--", *map(str, command)],
+                                env={**os.environ, "OMPI_COMM_WORLD_SIZE": "2", "PMIX_NAMESPACE": "x",
+                                     "OMPI_COMM_WORLD_RANK": str(number), **variables})
+
+    def is_watched(self):
+        try:
+            return any(Trace(path).of("Topology") for path in self.run_directory.glob("node-*.plumb"))
+        except ValueError: # it is being made
+            return False
+
+    def test_lock_of_a_killed_recorder_holds_nobody_up(self):
+        without_locks = {"LD_PRELOAD": str(PROGRAMS / "no_flock.so")}
+        killed = self.rank(0, "true", **without_locks, NO_FLOCK_DIE_HOLDING="1")
+        self.assertEqual(killed.wait(timeout=60), -signal.SIGKILL)
+        self.assertTrue((self.run_directory / ".lock-held").exists())
+        begin = time.monotonic()
+        self.assertEqual(self.rank(1, "sh", "-c", "exit 7", **without_locks).wait(timeout=120), 7)
+        self.assertLess(time.monotonic() - begin, 10)
+
+    def test_watch_of_the_node_is_taken_over(self):
+        """From a recorder that ended, and from one that was killed."""
+        for name, variables in (("locks", {}), ("no-locks", {"LD_PRELOAD": str(PROGRAMS / "no_flock.so")})):
+            for killed in (False, True):
+                with self.subTest(name, killed=killed):
+                    self.run_directory = self.scratch / f"{name}-{killed}"
+                    first = self.rank(0, PROGRAMS / "burn", 0.5, **variables)
+                    deadline = time.monotonic() + 60
+                    while time.monotonic() < deadline and not self.is_watched():
+                        time.sleep(0.02)
+                    second = self.rank(1, PROGRAMS / "burn", 4, **variables)
+                    if killed:
+                        time.sleep(0.2)
+                        first.kill()
+                    self.assertEqual(first.wait(timeout=60), -signal.SIGKILL if killed else 0)
+                    self.assertEqual(second.wait(timeout=60), 0)
+                    trace, = (trace for path in self.run_directory.glob("node-*.plumb")
+                              if (trace := Trace(path)).pid == second.pid)
+                    self.assertTrue(trace.of("CpuInterval"), "nobody watches the node any more")
 
 
 if __name__ == "__main__":

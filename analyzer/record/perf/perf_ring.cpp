@@ -18,6 +18,15 @@ PerfRing::PerfRing(PerfRing&& other) noexcept
     : fd_(std::exchange(other.fd_, -1)), cpu_(other.cpu_), pages_(other.pages_),
       base_(std::exchange(other.base_, nullptr)), wrapped_(std::move(other.wrapped_)) {}
 
+PerfRing& PerfRing::operator=(PerfRing&& other) noexcept {
+    std::swap(fd_, other.fd_);
+    std::swap(cpu_, other.cpu_);
+    std::swap(pages_, other.pages_);
+    std::swap(base_, other.base_);
+    std::swap(wrapped_, other.wrapped_);
+    return *this;
+}
+
 PerfRing::~PerfRing() {
     if (base_)
         munmap(base_, (1 + pages_) * page_bytes);

@@ -14,7 +14,7 @@ class PerfRing {
     PerfRing() = default;
     ~PerfRing();
     PerfRing(PerfRing&& other) noexcept;
-    PerfRing& operator=(PerfRing&&) = delete;
+    PerfRing& operator=(PerfRing&& other) noexcept;
 
     // Opens `attributes` for `pid` on `cpu` with a ring of at most `pages` (a power of two), fewer if the system
     // allows no more locked memory. Returns 0 or an errno; ENOMEM: not even one page.

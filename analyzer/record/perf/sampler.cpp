@@ -2,7 +2,6 @@
 
 #include "platform/cpu_list.h"
 #include "platform/read_file.h"
-#include "record/perf/ring_plan.h"
 #include "record/run/trace_file.h"
 #include "unwind/stack_unwinder.h"
 
@@ -25,30 +24,44 @@ constexpr size_t kRingPages = 32, kRingPagesWithStacks = 128;
 // On a virtual machine copying costs about 2 ns a byte, so that 8 KiB would double the cost of a sample.
 constexpr uint32_t kStackBytes = 4096;
 
+// Whether the user, who knows of no other recorders, has so much left that a ring of that size is granted.
+bool has_room(uint64_t bytes) {
+    perf_event_attr event{};
+    event.size = sizeof event;
+    event.type = PERF_TYPE_SOFTWARE;
+    event.config = PERF_COUNT_SW_DUMMY;
+    event.disabled = event.exclude_kernel = event.exclude_hv = 1;
+    const size_t pages = std::bit_floor(std::max<size_t>(bytes / kPageBytes, 2));
+    PerfRing probe;
+    return probe.open(event, 0, -1, pages) == 0 && probe.pages() == pages;
+}
+
 constexpr size_t kFetchAhead = 2, kFetchedBytes = 768; // records; of each: registers and innermost frames
 
 } // namespace
 
-std::vector<int> cpus_to_watch() {
-    constexpr size_t kManyCpus = 64;
-    const auto text = platform::read_file("/sys/devices/system/cpu/online");
-    std::vector<int> online = text ? platform::parse_cpu_list(*text).value_or(std::vector<int>{}) : std::vector<int>{};
-    if (!online.empty() && online.size() <= kManyCpus)
-        return online;
-    std::vector<int> allowed;
-    const int most = 1 + (online.empty() ? 1023 : online.back());
+RingPlan ring_plan_here(size_t wanted_pages, size_t recorders) {
+    RingNeeds needs{.online = {}, .allowed = {}, .recorders = recorders, .wanted_pages = wanted_pages};
+    if (const auto text = platform::read_file("/sys/devices/system/cpu/online"))
+        needs.online = platform::parse_cpu_list(*text).value_or(std::vector<int>{});
+    const int most = 1 + (needs.online.empty() ? 1023 : needs.online.back());
     cpu_set_t* set = CPU_ALLOC(most);
     const size_t bytes = CPU_ALLOC_SIZE(most);
     CPU_ZERO_S(bytes, set);
     if (sched_getaffinity(0, bytes, set) == 0)
         for (int cpu = 0; cpu < most; ++cpu)
             if (CPU_ISSET_S(cpu, bytes, set))
-                allowed.push_back(cpu);
+                needs.allowed.push_back(cpu);
     CPU_FREE(set);
-    return allowed;
+    const auto online = static_cast<size_t>(std::max(1L, sysconf(_SC_NPROCESSORS_ONLN)));
+    return plan_rings(needs, LockedMemory::now("", online), kPageBytes);
 }
 
-Sampler::Sampler(int pid, const Options& options, size_t recorders) {
+Sampler::Sampler(int pid, const Options& options, size_t recorders)
+    : Sampler(pid, options,
+              ring_plan_here(options.call_graph == CallGraph::dwarf ? kRingPagesWithStacks : kRingPages, recorders)) {}
+
+Sampler::Sampler(int pid, const Options& options, RingPlan plan) : plan_(std::move(plan)) {
     period_ns_ = static_cast<uint64_t>(kSecond / options.rate_hz);
     perf_event_attr& event = attributes_;
     event.size = sizeof event;
@@ -65,7 +78,6 @@ Sampler::Sampler(int pid, const Options& options, size_t recorders) {
     event.exclude_hv = 1;
     event.watermark = 1;
     event.read_format = PERF_FORMAT_LOST;
-    size_t pages = kRingPages;
     if (options.call_graph != CallGraph::none)
         event.sample_type |= PERF_SAMPLE_CALLCHAIN;
 #if defined(__x86_64__)
@@ -74,30 +86,30 @@ Sampler::Sampler(int pid, const Options& options, size_t recorders) {
     if (options.call_graph == CallGraph::dwarf && unwind::StackUnwinder::works()) {
         event.sample_type |= PERF_SAMPLE_STACK_USER;
         event.exclude_callchain_user = 1; // the recorder walks the copied stack instead
-        pages = kRingPagesWithStacks;
     }
 #endif
     register_count_ = std::popcount(event.sample_regs_user);
-    const auto online = static_cast<size_t>(std::max(1L, sysconf(_SC_NPROCESSORS_ONLN)));
-    set_ring_pages(ring_pages(pages, cpus_to_watch().size(), recorders, LockedMemory::now("", online), kPageBytes));
+    if (plan_.left_bytes > 0 && !has_room(plan_.left_bytes))
+        take_least(plan_);
+    set_ring_pages(plan_.pages);
 
     // A guess of what a sample costs target and recorder decides only whether pausing is prepared.
     constexpr double kLikelySampleCost_s = 10e-6;
     can_pause_ = options.rate_hz * kLikelySampleCost_s > options.budget_percent / 100 / 2;
 
-    int error = open_all(pid);
+    int error = open_best(pid);
     if (error == EINVAL) { // before Linux 6.0: losses are not counted
         event.read_format = 0;
-        error = open_all(pid);
+        error = open_best(pid);
     }
     if (error == EINVAL || error == E2BIG) { // before Linux 5.12: no build ids
         event.build_id = 0;
-        error = open_all(pid);
+        error = open_best(pid);
     }
     if (error == EACCES || error == EPERM) {
         sees_kernel_ = false;
         event.exclude_kernel = event.exclude_callchain_kernel = 1;
-        const int second_error = open_all(pid);
+        const int second_error = open_best(pid);
         if (second_error == 0) {
             const auto level = platform::read_number("/proc/sys/kernel/perf_event_paranoid");
             why_ = "time inside the kernel is not sampled: perf_event_paranoid is " +
@@ -108,6 +120,12 @@ Sampler::Sampler(int pid, const Options& options, size_t recorders) {
     }
     if (error != 0)
         explain(error);
+    if (threads_) {
+        why_ += std::string(why_.empty() ? "" : "; ") +
+                "threads are sampled from when the recorder knows them: with so many CPUs and ranks, the memory that this user "
+                "may lock for perf events does not hold a ring for each CPU";
+        enable_ += std::string(enable_.empty() ? "" : "; ") + "ulimit -l, or sysctl kernel.perf_event_mlock_kb: larger";
+    }
 }
 
 // A ring must hold a few samples with their stacks, and wake the recorder when it is half full.
@@ -116,6 +134,34 @@ void Sampler::set_ring_pages(size_t pages) {
     attributes_.wakeup_watermark = static_cast<uint32_t>(pages * kPageBytes / 2);
     if (attributes_.sample_type & PERF_SAMPLE_STACK_USER)
         attributes_.sample_stack_user = static_cast<uint32_t>(std::min<size_t>(kStackBytes, pages * kPageBytes / 4));
+}
+
+// A ring for each CPU, or else for each thread.
+int Sampler::open_best(int pid) {
+    threads_.reset();
+    int error = plan_.per_thread ? ENOMEM : open_all(pid);
+    if (plan_.per_thread || error == ENOMEM || error == EMFILE || error == ENFILE) {
+        const int other_error = open_threads(pid);
+        error = other_error == 0 || plan_.per_thread ? other_error : error;
+    }
+    return error;
+}
+
+int Sampler::open_threads(int pid) {
+    rings_.clear();
+    clocks_.clear();
+    set_ring_pages(plan_.pages);
+    threads_.emplace(attributes_, plan_.pages);
+    if (const int error = threads_->begin(pid)) {
+        threads_.reset();
+        return error;
+    }
+    return 0;
+}
+
+void Sampler::look(const std::vector<uint32_t>& pids) {
+    if (threads_)
+        threads_->look(pids);
 }
 
 // All rings are as large as the smallest that the kernel grants: the work moves between CPUs. Others may have locked
@@ -143,7 +189,7 @@ int Sampler::open_rings(int pid) {
         clock.mmap = clock.mmap2 = clock.build_id = clock.comm = clock.comm_exec = clock.task = 0;
     }
     int error = ENODEV;
-    for (const int cpu : cpus_to_watch()) {
+    for (const int cpu : plan_.cpus) {
         PerfRing ring;
         error = ring.open(first, pid, cpu, pages_);
         if (error == ENODEV || error == EINVAL)
@@ -196,6 +242,8 @@ uint64_t Sampler::lost() const {
         lost += ring.lost();
     for (const PerfRing& clock : clocks_)
         lost += clock.lost();
+    if (threads_)
+        lost += threads_->lost();
     return lost;
 }
 
@@ -212,7 +260,9 @@ uint64_t Sampler::drain(const std::function<void(const PerfRecord&)>& take, bool
     uint64_t lost = 0;
     pending_.clear();
     std::vector<uint64_t> ends;
-    for (PerfRing& ring : rings_) {
+    std::vector<uint32_t> begun, ended; // threads
+    std::vector<PerfRing>& rings = threads_ ? threads_->rings() : rings_;
+    for (PerfRing& ring : rings) {
         uint64_t latest_ns = 0; // what is freed must lie before what is not
         ends.push_back(ring.read([&](const perf_event_header& header, uint64_t end) {
             uint64_t time_ns = 0;
@@ -238,12 +288,20 @@ uint64_t Sampler::drain(const std::function<void(const PerfRecord&)>& take, bool
                 ++throttled_;
             else
                 take(*record);
+            if (threads_ && record->kind == PerfKind::fork)
+                begun.push_back(record->tid);
+            if (threads_ && record->kind == PerfKind::exit)
+                ended.push_back(record->tid);
         }
         next.ring->free_until(next.end);
     }
     if (done == pending_.size())
-        for (size_t i = 0; i < rings_.size(); ++i)
-            rings_[i].free_until(ends[i]);
+        for (size_t i = 0; i < rings.size(); ++i)
+            rings[i].free_until(ends[i]);
+    for (const uint32_t tid : begun)
+        threads_->follow(tid);
+    for (const uint32_t tid : ended)
+        threads_->forget(tid);
     return lost;
 }
 

@@ -1,20 +1,23 @@
 // Samples a process tree from outside with perf events: one cpu-clock event a CPU, inherited by every thread and
-// process that the first one starts. Nothing happens inside the target: no signal, no changed system call.
+// process that the first one starts, or where that is too much (see ring_plan.h) one for each thread. Nothing happens
+// inside the target: no signal, no changed system call.
 #pragma once
 
 #include "record/perf/perf_record.h"
 #include "record/perf/perf_ring.h"
+#include "record/perf/ring_plan.h"
+#include "record/perf/thread_rings.h"
 #include "record/run/options.h"
 
 #include <functional>
+#include <optional>
 #include <string>
 #include <vector>
 
 namespace plumb::record {
 
-// CPUs on which the target can ever run: all that are online, unless there are so many that an event on each would
-// make thread creation slow; then those that it is allowed when it begins.
-std::vector<int> cpus_to_watch();
+// How to sample here what `recorders` recorders of one job start on this node, with rings of `wanted_pages` at best.
+RingPlan ring_plan_here(size_t wanted_pages, size_t recorders);
 
 class Sampler {
   public:
@@ -23,8 +26,18 @@ class Sampler {
     // On failure works() is false and the reason is in words.
     Sampler(int pid, const Options& options, size_t recorders);
 
+    // The same with another plan than that of this machine (tests).
+    Sampler(int pid, const Options& options, RingPlan plan);
+
     bool can_pause() const { return !clocks_.empty(); }
-    bool works() const { return !rings_.empty(); }
+    bool works() const { return threads_ || !rings_.empty(); }
+    const std::vector<int>& cpus() const { return plan_.cpus; } // that are sampled
+
+    // By its threads: then the kernel's records may leave out some, and the recorder must look into /proc now and then,
+    // and say which processes it knows.
+    bool is_per_thread() const { return threads_.has_value(); }
+    void look(const std::vector<uint32_t>& pids);
+    uint64_t refused_threads() const { return threads_ ? threads_->refused() : 0; }
     bool sees_kernel() const { return sees_kernel_; }
     uint64_t period_ns() const { return period_ns_; }
     const std::string& why() const { return why_; }       // limited or missing: why; empty: ok
@@ -34,7 +47,9 @@ class Sampler {
     // Records that found no room in the rings since they were opened, as far as the kernel counts them (Linux 6.0).
     uint64_t lost() const;
 
-    const std::vector<PerfRing>& rings() const { return rings_; } // for poll: readable from half full on
+    // For poll: readable from half full on. They may be others when the version is another one.
+    const std::vector<PerfRing>& rings() const { return threads_ ? threads_->rings() : rings_; }
+    uint64_t rings_version() const { return threads_ ? threads_->version() : 0; }
 
     // Hands out what the rings hold, ordered by time over all CPUs. Records younger than the moment of the call are
     // left for the next one, because an older one of another CPU might still come; `final` hands out all.
@@ -54,12 +69,16 @@ class Sampler {
         const perf_event_header* record;
         uint64_t end;
     };
+    int open_best(int pid);
     int open_all(int pid);
+    int open_threads(int pid);
     int open_rings(int pid);
     void set_ring_pages(size_t pages);
     void explain(int error);
 
     perf_event_attr attributes_{};
+    RingPlan plan_;
+    std::optional<ThreadRings> threads_; // else:
     std::vector<PerfRing> rings_;  // of the clock, or, if that can be paused, of an event that only carries records
     std::vector<PerfRing> clocks_; // write into rings_; empty: rings_ are the clocks
     bool can_pause_ = false;

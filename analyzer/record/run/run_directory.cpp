@@ -3,6 +3,7 @@
 #include "platform/read_file.h"
 #include "platform/redaction.h"
 #include "record/build_config.h"
+#include "record/run/held_file.h"
 #include "record/run/trace_file.h"
 #include "support/error.h"
 
@@ -56,7 +57,7 @@ std::string node_identity() {
 bool no_locks_here(int error) { return error == ENOSYS || error == ENOLCK || error == EOPNOTSUPP || error == EINVAL; }
 
 // Serialises what the recorders of one run do to its directory, as long as it lives. Where the file system knows no
-// locks, the exclusive creation of a file stands in; one that its maker left behind is waited for once.
+// locks, a file stands in (held_file.h); one that was left behind by a maker of whom nothing is known is waited for once.
 class DirectoryLock {
   public:
     DirectoryLock(int directory, std::string& why_no_locks) : directory_(directory) {
@@ -72,19 +73,13 @@ class DirectoryLock {
                         " s: another plumb that records into it may be stopped");
         }
         why_no_locks = std::string("flock fails in the run directory: ") + strerror(error);
-        is_file_ = wait([&] {
-            const int file = openat(directory, kHeldFile, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600);
-            if (file < 0)
-                return errno == EEXIST ? EWOULDBLOCK : errno;
-            close(file);
-            return 0;
-        }, &error);
+        is_file_ = wait([&] { return take_held_file(directory, kHeldFile); }, &error);
         if (!is_file_ && error == EWOULDBLOCK)
-            unlinkat(directory, kHeldFile, 0); // its maker was killed
+            release_held_file(directory, kHeldFile); // its maker was killed on another machine
     }
     ~DirectoryLock() {
         if (is_file_)
-            unlinkat(directory_, kHeldFile, 0);
+            release_held_file(directory_, kHeldFile);
         close(fd_);
     }
     DirectoryLock(const DirectoryLock&) = delete;
@@ -180,6 +175,8 @@ std::string RunDirectory::new_trace_path() const {
 }
 
 RunDirectory::~RunDirectory() {
+    if (!claimed_file_.empty())
+        release_held_file(directory_, claimed_file_.c_str());
     if (directory_ >= 0)
         close(directory_);
     if (node_lock_ >= 0)
@@ -362,10 +359,11 @@ bool RunDirectory::claim_node() {
     node_lock_ = -1;
     if (is_taken)
         return false;
-    const int claim = openat(directory_, (name + "-claimed").c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
-    if (claim >= 0)
-        close(claim);
-    return claim >= 0;
+    const std::string claimed = name + "-claimed";
+    if (take_held_file(directory_, claimed.c_str()) != 0)
+        return false;
+    claimed_file_ = claimed;
+    return true;
 }
 
 std::set<uint32_t> RunDirectory::recorders() const {

@@ -52,8 +52,8 @@ class RunDirectory {
     };
     Ended end(uint64_t end_ns, int exit_status);
 
-    // Only one recorder of a node watches the node: true for the first that asks. The claim ends with the process, or
-    // where there are no locks with the run.
+    // Only one recorder of a node watches the node: true for the first that asks, and for the first that asks after that
+    // one has ended. (Where there are no locks and that one was killed in another container, nobody can know.)
     bool claim_node();
 
     // Processes that record into it on this host, this one included.
@@ -80,6 +80,7 @@ class RunDirectory {
     int directory_ = -1; // what was found to be this user's own: all names are looked up in it
     std::string why_no_locks_;
     int node_lock_ = -1;
+    std::string claimed_file_; // where there are no locks
 };
 
 } // namespace plumb::record

@@ -3,8 +3,10 @@
 #include "record/run/executable.h"
 #include "record/run/target_environment.h"
 #include "support/error.h"
+#include "support/start_up_memory.h"
 
 #include <algorithm>
+#include <alloca.h>
 #include <cerrno>
 #include <cstdlib>
 #include <plumb/environment.h>
@@ -40,6 +42,19 @@ void run_unrecorded(const Options& options, const Inheritance& inheritance, cons
     execvp(arguments[0], arguments.data());
     const ExecFailure failure = explain_exec_failure(options.command[0], errno);
     throw Error(failure.text, failure.exit_status);
+}
+
+void run_without_memory(const Options& options, const Inheritance& inheritance) noexcept {
+    write_words("the program runs unrecorded: there is no memory for plumb");
+    auto** const arguments = static_cast<char**>(alloca((options.command.size() + 1) * sizeof(char*)));
+    size_t count = 0;
+    for (const std::string& word : options.command)
+        arguments[count++] = const_cast<char*>(word.c_str());
+    arguments[count] = nullptr;
+    inheritance.restore();
+    become_program(arguments);
+    write_words("the program cannot be executed");
+    _exit(errno == ENOENT ? 127 : 126);
 }
 
 } // namespace plumb::record

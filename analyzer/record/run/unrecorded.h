@@ -13,4 +13,7 @@ namespace plumb::record {
 // it cannot be executed.
 [[noreturn]] void run_unrecorded(const Options& options, const Inheritance& inheritance, const std::string& why);
 
+// The same where there is no memory even for that: nothing is allocated, the program is placed nowhere.
+[[noreturn]] void run_without_memory(const Options& options, const Inheritance& inheritance) noexcept;
+
 } // namespace plumb::record

@@ -1,6 +1,5 @@
 #include "record/watch/memory_watch.h"
 
-#include "record/perf/sampler.h"
 #include "record/watch/page_nodes.h"
 
 namespace plumb::record {
@@ -12,19 +11,20 @@ constexpr const char* kProc = "/proc";
 
 } // namespace
 
-std::unique_ptr<MemoryWatch> MemoryWatch::begin(TraceFile& file, ProcessTable& processes, Profile& profile, int pid) {
+std::unique_ptr<MemoryWatch> MemoryWatch::begin(TraceFile& file, ProcessTable& processes, Profile& profile, int pid,
+                                                const std::vector<int>& cpus) {
     const std::vector<platform::NumaNode> nodes = platform::read_numa_nodes("/sys");
     if (!MemorySampling::is_wanted(file, nodes, look_up_page_nodes, kProc))
         return nullptr;
-    return std::unique_ptr<MemoryWatch>(new MemoryWatch(file, processes, profile, pid, nodes));
+    return std::unique_ptr<MemoryWatch>(new MemoryWatch(file, processes, profile, pid, cpus, nodes));
 }
 
 MemoryWatch::MemoryWatch(TraceFile& file, ProcessTable& processes, Profile& profile, int pid,
-                         const std::vector<platform::NumaNode>& nodes)
+                         const std::vector<int>& cpus, const std::vector<platform::NumaNode>& nodes)
     : file_(file), processes_(processes), profile_(profile), before_(platform::read_node_memory(kProc, "/sys")),
       before_ns_(monotonic_ns()), footprints_(file, kProc, monotonic_ns()) {
     accesses_.emplace(file, processes, nodes, look_up_page_nodes, kProc, monotonic_ns(), kMostBytesEach);
-    faults_.emplace(pid, cpus_to_watch());
+    faults_.emplace(pid, cpus);
     if (!faults_->works())
         file.evidence("first-touch", trace::EvidenceState::missing, faults_->why(),
                       "a larger limit of locked memory (ulimit -l)");

@@ -20,9 +20,10 @@ namespace plumb::record {
 
 class MemoryWatch {
   public:
-    // For `pid`, which has not yet exec'd its program. Nothing: there is nothing to find out on this host, and the file
-    // says why.
-    static std::unique_ptr<MemoryWatch> begin(TraceFile& file, ProcessTable& processes, Profile& profile, int pid);
+    // For `pid`, which has not yet exec'd its program, on these CPUs. Nothing: there is nothing to find out on this host,
+    // and the file says why.
+    static std::unique_ptr<MemoryWatch> begin(TraceFile& file, ProcessTable& processes, Profile& profile, int pid,
+                                              const std::vector<int>& cpus);
 
     // Addresses of accesses cannot be determined, which the file then says.
     void do_without_accesses(const std::string& why);
@@ -49,7 +50,7 @@ class MemoryWatch {
 
   private:
     MemoryWatch(TraceFile& file, ProcessTable& processes, Profile& profile, int pid,
-                const std::vector<platform::NumaNode>& nodes);
+                const std::vector<int>& cpus, const std::vector<platform::NumaNode>& nodes);
 
     TraceFile& file_;
     ProcessTable& processes_;
