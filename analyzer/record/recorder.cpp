@@ -299,9 +299,9 @@ bool Recorder::is_withheld() {
         return true;
     const Process* first = processes_->find(child_->pid());
     // The record of the exec may lie in the ring still, as the youngest do, or have found no room there.
-    constexpr uint64_t kSettled = 10 * kMillisecond;
+    constexpr uint64_t kSettled = 100 * kMillisecond; // on a busy machine
     const bool has_come = drained_ns_ > begin_ns_ + start_up_ns_ + kSettled && lost_ == 0 && sampler_->lost() == 0;
-    withheld_ = has_come && first && !first->seen_written;
+    withheld_ = has_come && profile_->samples() == 0 && first && !first->seen_written;
     if (withheld_)
         file_->evidence("perf-sampling", trace::EvidenceState::missing,
                         "the kernel does not allow sampling of '" + options_.command[0] +

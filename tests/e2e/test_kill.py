@@ -5,10 +5,12 @@ import os
 import pathlib
 import signal
 import subprocess
+import sys
 import time
 import unittest
 
 from plumb_test import PLUMB, PROGRAMS, PlumbTest
+from trace_reader import Trace
 
 
 def child_of(pid):
@@ -74,6 +76,39 @@ class Kill(PlumbTest):
             self.assertIn(f"process {program} (burn) was killed or still runs", self.notes(report))
         finally:
             os.kill(program, signal.SIGKILL)
+
+    def test_program_of_a_killed_plumb_ends_as_it_would_have(self):
+        """Its output is whole, its own status what it would be; what it recorded after the kill is readable, too."""
+        script = """
+import threading, time
+def work(number, results): results[number] = sum(i * number % 7 for i in range(100_000))
+for _ in range(10):
+    results = {}
+    threads = [threading.Thread(target=work, args=(number, results)) for number in range(4)]
+    [thread.start() for thread in threads]
+    [thread.join() for thread in threads]
+    print(sorted(results.items()), flush=True)
+    time.sleep(0.1)
+raise SystemExit(7)
+"""
+        line = f'"$0" -c "$1" > "$2/output"; echo $? > "$2/status"; exit 7'
+        bare = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True)
+        recorder = subprocess.Popen([PLUMB, "run", "-o", str(self.run_directory), "--", "sh", "-c", line, sys.executable,
+                                     script, str(self.scratch)], stderr=subprocess.DEVNULL)
+        deadline = time.monotonic() + 60
+        status, output = self.scratch / "status", self.scratch / "output"
+        while time.monotonic() < deadline and not (output.exists() and output.read_text().count("\n") >= 2):
+            time.sleep(0.02)
+        recorder.kill()
+        self.assertEqual(recorder.wait(), -signal.SIGKILL)
+        while time.monotonic() < deadline and not (status.exists() and status.read_text()):
+            time.sleep(0.05)
+        self.assertEqual((output.read_text(), status.read_text()), (bare.stdout, f"{bare.returncode}\n"))
+        traces = [Trace(path) for path in self.run_directory.glob("process-*.plumb")]
+        self.assertIn((41, True), [(len(trace.of("ThreadStart")), trace.closed) for trace in traces])
+        report = self.report()
+        self.assertFalse(report["run"]["complete"])
+        self.assertIn("plumb did not finish recording this run", self.notes(report))
 
     def test_both(self):
         recorder, program = self.start()

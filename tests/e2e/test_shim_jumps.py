@@ -84,7 +84,7 @@ class Coroutines(ShimTest):
         self.check_exact("by-hand")
 
     def test_a_coroutine_that_never_comes_back(self):
-        """Left from a handler in the middle of recording: the thread gets another state, up to 16 times."""
+        """Left from a handler in the middle of recording: the thread goes on with another state."""
         (_, begun, afterwards), recorded = self.counts("left-for-good", 12)
         for count in recorded:
             self.assertGreaterEqual(count, afterwards - 12 * self.REFUSED)

@@ -89,9 +89,6 @@ Sampler::Sampler(int pid, const Options& options, RingPlan plan) : plan_(std::mo
     }
 #endif
     register_count_ = std::popcount(event.sample_regs_user);
-    if (plan_.left_bytes > 0 && !has_room(plan_.left_bytes))
-        take_least(plan_);
-    set_ring_pages(plan_.pages);
 
     // A guess of what a sample costs target and recorder decides only whether pausing is prepared.
     constexpr double kLikelySampleCost_s = 10e-6;
@@ -118,6 +115,18 @@ Sampler::Sampler(int pid, const Options& options, RingPlan plan) : plan_(std::mo
         }
         error = second_error;
     }
+    // Asked when this recorder has its rings, so that those who ask at the same moment do not all find the same room.
+    if (error == ENOMEM || (error == 0 && plan_.left_bytes > 0 && !has_room(plan_.left_bytes))) {
+        take_least(plan_);
+        error = open_best(pid);
+    }
+    // Others may have asked for room that they do not keep.
+    constexpr int kAttempts = 5;
+    for (int attempt = 0; error == ENOMEM && plan_.left_bytes > 0 && attempt < kAttempts; ++attempt) {
+        usleep(2000u << attempt);
+        take_least(plan_);
+        error = open_best(pid);
+    }
     if (error != 0)
         explain(error);
     if (threads_) {
@@ -139,6 +148,7 @@ void Sampler::set_ring_pages(size_t pages) {
 // A ring for each CPU, or else for each thread.
 int Sampler::open_best(int pid) {
     threads_.reset();
+    set_ring_pages(plan_.pages);
     int error = plan_.per_thread ? ENOMEM : open_all(pid);
     if (plan_.per_thread || error == ENOMEM || error == EMFILE || error == ENFILE) {
         const int other_error = open_threads(pid);

@@ -221,6 +221,9 @@ void MappedTrace::try_again_later() {
 trace::ChunkHeader* MappedTrace::allot(uint32_t least, uint32_t wanted, uint32_t tid) {
     if (!base_)
         return nullptr;
+    // A handler that never comes back must not leave a chunk behind that says neither what it is nor where the next one
+    // begins. (The first store into a fresh page is a fault, behind which signals are delivered.)
+    const SignalsBlocked blocked;
     // Either cut() sees that this thread is here, or this thread sees that the file is closed.
     const Counted here(allotting_);
     if (closed_.load(std::memory_order_seq_cst))
