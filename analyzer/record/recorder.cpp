@@ -9,6 +9,7 @@
 #include "record/access/access_watch.h"
 #include "record/calibrate/access_penalties.h"
 #include "record/calibrate/calibration.h"
+#include "record/calibrate/known_topology.h"
 #include "record/perf/event_counts.h"
 #include "record/perf/process_table.h"
 #include "record/perf/profile.h"
@@ -200,7 +201,9 @@ void Recorder::watch_node() {
     topology.allowed_cpus = file_->string(allowed);
     topology.cpu_count = static_cast<uint32_t>(sysconf(_SC_NPROCESSORS_ONLN));
     const bool watches = directory_.claim_node();
-    std::string xml = watches ? platform::live_topology_xml() : "";
+    std::string xml;
+    if (watches)
+        xml = known_topology_xml(calibration_.cache(), topology_conditions("", allowed), platform::live_topology_xml);
     if (options_.redact)
         xml = platform::without_infos(std::move(xml));
     constexpr size_t kPart = 64000; // below the longest string of the format
