@@ -329,7 +329,7 @@ uint64_t Recorder::tick(bool last) {
     if (!last)
         take_node_over(now);
     if (node_)
-        node_->read(now, threads_->take_run_by_cpu(), last);
+        node_->read(now, threads_->take_run_by_cpu(), cpu_before, last);
     if (accesses_ && !last)
         accesses_->look(now);
     const uint64_t tick_cost_ns = own_cpu_ns() - cpu_before;

@@ -1,5 +1,6 @@
 // The recorder's parts on made-up records and fake trees: its trace file, process table, call paths, thread monitor.
 #include "fake_tree.h"
+#include "record/watch/node_monitor.h"
 #include "record/perf/process_table.h"
 #include "record/perf/profile.h"
 #include "record/run/interval.h"
@@ -133,6 +134,33 @@ TEST_CASE("mappings that replace others") {
     parts.file.close();
     CHECK(records_of<trace::ModuleLoad>(parts.path, trace::RecordType::ModuleLoad).size() == 4);
     CHECK(records_of<trace::ModuleUnload>(parts.path, trace::RecordType::ModuleUnload).size() == 1);
+}
+
+TEST_CASE("other processes are looked at when they have run") {
+    FakeTree proc;
+    const auto others = [&](const char* name, int ticks) {
+        proc.write("proc/77/stat", "77 (" + std::string(name) + ") S 1 77 77 0 -1 0 0 0 0 0 " + std::to_string(ticks) +
+                                       " 0 0 0 20 0 1 0 5 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0 17 0 0 0 0 0 0 0 0 0 0 0 0 0 0");
+    };
+    const auto node = [&](int ticks) { proc.write("proc/stat", "cpu0 " + std::to_string(ticks) + " 0 0 1000 0 0 0 0 0 0\n"); };
+    constexpr uint64_t kSecond = 1'000'000'000;
+    Parts parts;
+    node(100);
+    others("quiet", 40);
+    NodeMonitor monitor(parts.file, proc.root() + "/proc", proc.root() + "/sys", 0, {0}, [](uint32_t) { return false; },
+                        [] { return std::set<uint32_t>{}; });
+    monitor.read(0, {}, 0, false); // what was used before
+    node(200);
+    others("quiet", 45); // within what the run used: nobody is looked at, or it would be in the file
+    monitor.read(2 * kSecond, {{0, kSecond}}, 0, false);
+    node(400);
+    others("busy", 140);
+    monitor.read(5 * kSecond, {}, 0, false);
+    parts.file.close();
+    const auto found = records_of<trace::OtherProcess>(parts.path, trace::RecordType::OtherProcess);
+    REQUIRE(found.size() == 1);
+    CHECK(found[0].first_ns == 5 * kSecond);
+    CHECK(found[0].cpu_ns == kSecond); // with what it used while it was not looked at
 }
 
 TEST_CASE("a child has its parent's mappings until it execs") {

@@ -14,6 +14,13 @@ constexpr uint64_t kWorthMentioning_ns = kSecond / 100; // of another process: o
 constexpr size_t kMostOthers = 512, kMostInterrupts = 4096; // records of each kind; what comes later is left out
 constexpr uint64_t kSlowCostFactor = 200; // a slow look may take 1/200 of the time
 
+uint64_t busy_ns(const std::map<int, platform::CpuTimes>& cpus) {
+    uint64_t busy = 0;
+    for (const auto& [cpu, times] : cpus)
+        busy += times.user_ns + times.system_ns;
+    return busy;
+}
+
 } // namespace
 
 NodeMonitor::NodeMonitor(TraceFile& file, std::string proc_root, std::string sys_root, uint64_t begin_ns,
@@ -25,9 +32,12 @@ NodeMonitor::NodeMonitor(TraceFile& file, std::string proc_root, std::string sys
     cpus_ = platform::read_cpu_times(proc_root_);
 }
 
-void NodeMonitor::read(uint64_t now_ns, const std::map<int, uint64_t>& own_run, bool last) {
-    for (const auto& [cpu, run_ns] : own_run)
+void NodeMonitor::read(uint64_t now_ns, const std::map<int, uint64_t>& own_run, uint64_t recorder_ns, bool last) {
+    for (const auto& [cpu, run_ns] : own_run) {
         own_run_[cpu] += run_ns;
+        total_own_ns_ += run_ns;
+    }
+    recorder_ns_ = recorder_ns;
     if (last || now_ns - interval_begin_ns_ >= interval_ns(now_ns - begin_ns_, cpus_.size()))
         read_cpus(now_ns, last);
     if (!last && now_ns < next_slow_ns_)
@@ -35,7 +45,8 @@ void NodeMonitor::read(uint64_t now_ns, const std::map<int, uint64_t>& own_run, 
     const uint64_t begin_cpu = own_cpu_ns();
     read_memory(now_ns, last);
     read_interrupts();
-    read_others(now_ns);
+    if (others_may_have_run(last))
+        read_others(now_ns);
     has_baseline_ = true;
     const uint64_t cost_ns = own_cpu_ns() - begin_cpu;
     next_slow_ns_ = now_ns + std::max({kSecond, cost_ns * kSlowCostFactor, (now_ns - begin_ns_) / 16});
@@ -101,6 +112,19 @@ void NodeMonitor::write_memory(const platform::NodeMemoryStat& now, uint64_t now
     record.foreign_allocations = now.foreign_allocations;
     record.reclaimable_bytes = now.reclaimable_bytes;
     file_.append(trace::RecordType::NodeMemory, 0, record);
+}
+
+// Where all others together used next to nothing, none of them did: the costly look at each of them is put off. What little
+// there was still counts when there is a reason to look. The first look says what was used before the run; with nothing after
+// it, it says nothing.
+bool NodeMonitor::others_may_have_run(bool last) {
+    const uint64_t busy = busy_ns(platform::read_cpu_times(proc_root_)), ours = total_own_ns_ + recorder_ns_;
+    const uint64_t since = busy - std::min(busy, busy_ns_), own = ours - std::min(ours, ours_ns_);
+    if (has_baseline_ ? since <= own + kWorthMentioning_ns : last)
+        return false;
+    busy_ns_ = busy;
+    ours_ns_ = ours;
+    return true;
 }
 
 void NodeMonitor::read_interrupts() {

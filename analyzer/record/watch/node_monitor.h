@@ -27,7 +27,8 @@ class NodeMonitor {
     void begin_with(const std::vector<platform::NodeMemoryStat>& memory, uint64_t time_ns);
 
     // One look; `own_run`: time that threads of the run spent on each CPU since the last look.
-    void read(uint64_t now_ns, const std::map<int, uint64_t>& own_run, bool last);
+    // `recorder_ns`: CPU time of this process so far.
+    void read(uint64_t now_ns, const std::map<int, uint64_t>& own_run, uint64_t recorder_ns, bool last);
 
   private:
     struct Other {
@@ -38,6 +39,7 @@ class NodeMonitor {
     void read_memory(uint64_t now_ns, bool last);
     void write_memory(const platform::NodeMemoryStat& now, uint64_t now_ns);
     void read_interrupts();
+    bool others_may_have_run(bool last);
     void read_others(uint64_t now_ns);
     void read_other(uint32_t pid, const platform::TaskStat& stat, uint64_t now_ns);
 
@@ -56,6 +58,8 @@ class NodeMonitor {
     std::map<std::pair<std::string, int>, trace::InterruptSource*> interrupts_;
     std::unordered_map<uint32_t, Other> others_;
     size_t other_records_ = 0;
+    // All CPU time of the node, and that of the run and its recorder, when other processes were last looked at.
+    uint64_t busy_ns_ = 0, ours_ns_ = 0, total_own_ns_ = 0, recorder_ns_ = 0;
 };
 
 } // namespace plumb::record
