@@ -144,11 +144,14 @@ void ProcessTable::begin_image(Process& process, uint64_t time_ns) {
     process.flags = trace::kSeenExec;
     process.seen_written = process.modules_written = false;
     process.generation = ++generations_;
+    process.leader_exited = false;
+    process.threads = 1; // an exec ends all others
 }
 
 void ProcessTable::take(const PerfRecord& record) {
     if (record.kind == PerfKind::fork && record.pid != record.parent_pid) {
         Process& child = add(record.pid, record.parent_pid, record.time_ns);
+        child.begun_in_view = true;
         if (const Process* parent = find(record.parent_pid)) {
             child.name = parent->name;
             child.executable = parent->executable;
@@ -158,6 +161,9 @@ void ProcessTable::take(const PerfRecord& record) {
                 module.id = 0; // ids belong to one process
         }
         write_seen(child);
+    } else if (record.kind == PerfKind::fork) {
+        if (Process* process = find(record.pid))
+            ++process->threads;
     } else if (record.kind == PerfKind::exec) {
         Process* process = find_or_read(record.pid);
         if (!process)
@@ -191,12 +197,15 @@ void ProcessTable::take(const PerfRecord& record) {
         if (!process->seen_written && !process->executable.empty())
             write_seen(*process);
     } else if (record.kind == PerfKind::exit) {
-        // The process goes with its last thread. The first one may end before others do: /proc tells.
+        // The process goes with its last thread. The first one may end before others do: where a report of the others may
+        // be missing, /proc has them.
         Process* process = find(record.pid);
         if (!process || record.pid == first_pid_)
             return; // the first process is waited for
         process->leader_exited |= record.pid == record.tid;
-        if (process->leader_exited && platform::list_threads("/proc", record.pid).size() <= 1)
+        process->threads -= process->threads > 0;
+        const bool is_last = process->begun_in_view && process->threads == 0;
+        if (is_last || (process->leader_exited && platform::list_threads("/proc", record.pid).size() <= 1))
             gone(record.pid, record.time_ns, -1, 0, 0, 0);
     }
 }

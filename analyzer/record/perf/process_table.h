@@ -34,6 +34,8 @@ struct Process {
     bool leader_exited = false;   // its first thread ended; others may go on
     uint64_t pid_namespace = 0;   // if it is not the recorder's; with it
     uint32_t inner_pid = 0;       // by which the process knows itself
+    bool begun_in_view = false;   // the kernel reported its fork, and so every thread of it
+    uint32_t threads = 1;         // living, of one that began in view
     std::map<uint64_t, MappedModule> modules; // by start
     uint64_t generation = 0;    // unique to this image: addresses of different images have nothing in common
 
