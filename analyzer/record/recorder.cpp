@@ -338,7 +338,8 @@ uint64_t Recorder::tick(bool last) {
         update(cost_->sample_cost_ns, sample_cost_ns_);
         update(cost_->throttled_ns, sampler_ && sampler_->can_pause() ? governor_.throttled_ns() : 0);
         update(cost_->cpu_ns, own_cpu_ns());
-        update(cost_->samples, profile_->samples());
+        // Samples of bursts cost the program as much as the others.
+        update(cost_->samples, profile_->samples() + (accesses_ ? accesses_->burst_samples() : 0));
         update(cost_->lost_samples, sampler_ ? std::max(lost_, sampler_->lost()) : lost_);
         update(cost_->start_up_ns, start_up_ns_);
         if (sampler_)
@@ -551,10 +552,10 @@ void Recorder::finish() {
     say_what_was_not_sampled();
     processes_->gone(child_->pid(), end_ns, wait_status_, to_ns(usage_.ru_utime), to_ns(usage_.ru_stime),
                      static_cast<uint64_t>(usage_.ru_maxrss) * 1024);
-    if (cost_) // what followed the last tick
-        update(cost_->cpu_ns, own_cpu_ns());
     calibration_.save();
     free_abandoned_space(directory_.path());
+    if (cost_) // what followed the last tick
+        update(cost_->cpu_ns, own_cpu_ns());
     file_->close();
 }
 
