@@ -13,7 +13,7 @@ namespace plumb::record {
 namespace {
 
 constexpr uint64_t kMostBytesEach = 1u << 20; // of the recorder's file, for the accesses of one process
-constexpr double kNewCodeShare = 0.2;          // of the budget
+constexpr double kNewCodeShare = 0.1;          // of the budget
 
 std::vector<platform::CacheLevel> caches_here() {
     return platform::read_cache_levels("", std::max(sched_getcpu(), 0));

@@ -26,7 +26,10 @@ constexpr size_t kMostThreads = 256;
 // on virtual machines a sample costs 20 us and more.
 constexpr std::array<uint64_t, 4> kPeriods_ns = {191'000, 203'000, 211'000, 197'000};
 constexpr uint64_t kLongestGap = 3; // periods
-constexpr uint64_t kShortestPause_ns = 100'000'000, kAgeShare = 32, kCostFactor = 100; // between bursts
+constexpr uint64_t kShortestPause_ns = 100'000'000, kAgeShare = 32; // between bursts
+// What all bursts together may cost: 12 ms at once, enough for a short run, and 1/400 of the time. The cost of a sample in the
+// program is assumed, as measured on a virtual machine.
+constexpr uint64_t kHeadStart_ns = 12'000'000, kCostFactor = 400, kLikelySampleCost_ns = 10'000;
 constexpr uint64_t kWalkerAge_ns = 500'000'000;
 constexpr uint64_t kLeastWalked = 20;    // 1/20 of the sampled accesses: below it nothing is measured
 constexpr uint64_t kCachesBeyond = 2;    // times their size: what the arrays of the trial take
@@ -141,8 +144,12 @@ void TrafficSampling::end(uint64_t now_ns) {
     }
     rings_.clear();
     table_.take(threads, {burst_begin_ns_, end_ns, period_ns_, kLongestGap * period_ns_});
-    next_ns_ = now_ns + std::max({kShortestPause_ns, (now_ns - begin_ns_) / kAgeShare,
-                                  (own_cpu_ns() - begin_cpu_ns) * kCostFactor});
+    uint64_t taken = 0;
+    for (const ThreadBurst& thread : threads)
+        taken += thread.samples.size();
+    spent_ns_ += own_cpu_ns() - begin_cpu_ns + taken * kLikelySampleCost_ns;
+    const uint64_t over_ns = spent_ns_ > kHeadStart_ns ? (spent_ns_ - kHeadStart_ns) * kCostFactor : 0;
+    next_ns_ = std::max(now_ns + std::max(kShortestPause_ns, (now_ns - begin_ns_) / kAgeShare), begin_ns_ + over_ns);
 }
 
 void TrafficSampling::write(TraceFile& file, uint64_t sharers, Calibration& calibration) {
