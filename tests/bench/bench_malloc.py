@@ -1,6 +1,7 @@
-"""Cost of one malloc/free pair at call depth 10: plumb's heap modes beside a call-through wrapper and other tools.
+"""Cost of one malloc/free pair, at call depth 10 and from 65,536 call paths in turn: plumb's heap modes beside a call-through
+wrapper and other tools.
 
-usage: bench_malloc.py PROGRAM CALL_THROUGH_LIBRARY SHIM. Each round runs every variant once, in turn; printed are
+usage: bench_malloc.py PROGRAM PATHS_PROGRAM CALL_THROUGH_LIBRARY SHIM. Each round runs every variant once, in turn; printed are
 medians over the rounds of CPU nanoseconds a pair. Nothing is asserted.
 """
 
@@ -41,8 +42,25 @@ def variants(call_through, shim, scratch):
         yield "tcmalloc, heap profiler", {"LD_PRELOAD": tcmalloc, "HEAPPROFILE": scratch + "/tcmalloc"}, 20000
 
 
+def print_paths(program, table, scratch):
+    """65,536 paths: through sixteen functions, and through one that calls itself; the latter two columns are the first time."""
+    figures = {name: [] for name, _, _ in table}
+    for _ in range(ROUNDS):
+        for name, environment, _ in table:
+            done = subprocess.run([program, "4" if "heaptrack" in name else "20"], env={**os.environ, **environment},
+                                  capture_output=True, text=True, timeout=300)
+            if done.returncode == 0:
+                figures[name].append([float(word) for word in done.stdout.split()])
+            for file in os.scandir(scratch):
+                os.unlink(file)
+    print(f"\n{'65,536 paths':26}{'functions':>12}{'recursion':>12}{'first time':>12}{'':>12}")
+    for name, rows in figures.items():
+        if rows:
+            print(f"{name:26}" + "".join(f"{statistics.median(column):12.1f}" for column in zip(*rows)))
+
+
 def main():
-    program, call_through, shim = sys.argv[1:4]
+    program, paths_program, call_through, shim = sys.argv[1:5]
     scratch = tempfile.mkdtemp(prefix="plumb-bench-")
     try:
         table = list(variants(call_through, shim, scratch))
@@ -65,6 +83,7 @@ def main():
             one = median[name, 1]
             print(f"{name:26}{one:12.1f}{median.get((name, 2), float('nan')):12.1f}{one - median['bare', 1]:+12.1f}"
                   f"{one - median['call-through wrapper', 1]:+14.1f}")
+        print_paths(paths_program, table, scratch)
     finally:
         shutil.rmtree(scratch, ignore_errors=True)
 
