@@ -275,6 +275,40 @@ TEST_CASE("threads are read from a fake /proc") {
     CHECK(intervals[2].state == 'R');
 }
 
+TEST_CASE("the last stretch of a thread begins at its last reading, whoever was read since") {
+    Parts parts;
+    FakeTree proc;
+    const auto set = [&](uint32_t pid, uint64_t run, uint64_t delay) {
+        const std::string folder = std::to_string(pid) + "/task/" + std::to_string(pid) + "/";
+        proc.write(folder + "schedstat", std::to_string(run) + " " + std::to_string(delay) + " 1\n");
+        proc.write(folder + "stat", std::to_string(pid) + " (worker) R 1 1 1 0 0 0 7 0 2 0 3 0 0 0 20 0 1 0 5 0 0 0 0 0 0 0 0 0 0 0 "
+                                    "0 0 0 17 0 0 0 0 0 0 0 0 0 0 0 0 0\n");
+    };
+    constexpr uint64_t kBegin = 1'000'000'000, kTick = 200'000'000;
+    ThreadMonitor monitor(parts.file, proc.root(), kBegin);
+    monitor.add(50, 50, kBegin);
+    monitor.add(51, 51, kBegin);
+    set(50, 1000, 10);
+    set(51, kTick / 4, kTick / 2); // for the rest of its time it slept
+    monitor.read(kBegin + kTick, false);
+    proc.remove("51/task");
+    monitor.read_last(50, kBegin + 3 * kTick); // the first process has ended, and the record of the other's end comes later
+    PerfRecord sample = event(PerfKind::sample, 51, 51, kBegin + kTick + 5);
+    monitor.take(sample, kTick / 4);
+    monitor.take(event(PerfKind::exit, 51, 51, kBegin + 2 * kTick), 0);
+    parts.file.close();
+
+    std::vector<trace::ThreadInterval> ended;
+    for (const auto& interval : records_of<trace::ThreadInterval>(parts.path, trace::RecordType::ThreadInterval))
+        if (interval.header.tid == 51)
+            ended.push_back(interval);
+    REQUIRE(ended.size() == 2);
+    CHECK(ended[1].begin_ns == kBegin + kTick);
+    CHECK(ended[1].end_ns == kBegin + 2 * kTick);
+    CHECK(ended[1].run_ns == kTick / 4);
+    CHECK(ended[1].run_delay_ns == kTick / 2); // two thirds of the time in which it did not run, as before
+}
+
 TEST_CASE("an image that was exec'd starts from nothing") {
     Parts parts;
     FakeTree proc;

@@ -58,21 +58,39 @@ void ThreadMonitor::take(const PerfRecord& record, uint64_t weight_ns) {
     }
 }
 
+uint64_t ThreadMonitor::begin_of_interval(const Thread& thread) const { return std::max(thread.first_ns, thread.mark_ns); }
+
+// How long a thread waited for a CPU after its last reading nobody knows any more: as much of the time in which it did not run as
+// before.
+void ThreadMonitor::add_last_stretch(Thread& thread, uint64_t end_ns) {
+    Counts& last = thread.last;
+    const uint64_t known_ns = thread.run_read_ns - std::min(thread.run_read_ns, thread.first_ns);
+    const uint64_t off_ns = known_ns - std::min(known_ns, last.run_ns - thread.base.run_ns);
+    const uint64_t stretch_ns = end_ns - std::min(end_ns, std::max(thread.run_read_ns, thread.first_ns));
+    const uint64_t rest_ns = stretch_ns - std::min(stretch_ns, thread.sampled_run_ns);
+    if (off_ns > 0) {
+        const uint64_t delay_ns = last.run_delay_ns - thread.base.run_delay_ns;
+        last.run_delay_ns += static_cast<uint64_t>(
+            static_cast<double>(rest_ns) * std::min(1.0, static_cast<double>(delay_ns) / static_cast<double>(off_ns)));
+    }
+    last.user_ns += thread.sampled_user_ns;
+    last.system_ns += thread.sampled_system_ns;
+    last.run_ns += thread.sampled_run_ns;
+    thread.changed |= thread.sampled_run_ns > 0;
+}
+
 void ThreadMonitor::end(uint32_t tid, uint64_t time_ns) {
     const auto found = threads_.find(tid);
     if (found == threads_.end())
         return;
     Thread& thread = found->second;
-    thread.last.user_ns += thread.sampled_user_ns;
-    thread.last.system_ns += thread.sampled_system_ns;
-    thread.last.run_ns += thread.sampled_run_ns;
-    thread.changed |= thread.sampled_run_ns > 0;
+    add_last_stretch(thread, time_ns);
     ended_run_ns_ += thread.last.run_ns - thread.base.run_ns;
     if (!thread.exact_migrations)
         thread.last.migrations = thread.base.migrations + thread.seen_migrations;
     write(thread, time_ns, true);
     thread.state = 'X';
-    if (thread.changed && time_ns - std::max(thread.first_ns, interval_begin_ns_) >= kShortestInterval_ns / 10)
+    if (thread.changed && time_ns >= begin_of_interval(thread) + kShortestInterval_ns / 10)
         write_interval(thread, time_ns); // thousands of threads that lived for a moment are left to their totals
     threads_.erase(found);
 }
@@ -88,10 +106,10 @@ bool ThreadMonitor::read_one(Thread& thread, uint64_t now_ns, bool whole) {
         last.run_ns = scheduling->run_ns;
         last.run_delay_ns = scheduling->run_delay_ns;
     }
-    thread.changed = true;
     whole |= !thread.was_read || !scheduling;
     if (whole) {
         const auto stat = platform::read_task_stat(proc_root_, thread.pid, thread.tid);
+        thread.is_gone = !stat;
         if (!stat)
             return false;
         thread.name = stat->name;
@@ -114,7 +132,7 @@ bool ThreadMonitor::read_one(Thread& thread, uint64_t now_ns, bool whole) {
         thread.all_read_ns = now_ns;
         thread.sampled_user_ns = thread.sampled_system_ns = 0;
     }
-    thread.was_read = true;
+    thread.was_read = thread.changed = true;
     if (!whole)
         return true;
     write(thread, now_ns, false);
@@ -163,7 +181,7 @@ void ThreadMonitor::write_interval(Thread& thread, uint64_t now_ns) {
     trace::ThreadInterval interval{};
     interval.pid = thread.pid;
     interval.cpu = thread.cpu;
-    interval.begin_ns = std::max(interval_begin_ns_, thread.first_ns);
+    interval.begin_ns = begin_of_interval(thread);
     interval.end_ns = now_ns;
     interval.run_ns = thread.last.run_ns - thread.mark.run_ns;
     interval.run_delay_ns = thread.last.run_delay_ns - thread.mark.run_delay_ns;
@@ -171,13 +189,19 @@ void ThreadMonitor::write_interval(Thread& thread, uint64_t now_ns) {
     interval.state = static_cast<uint32_t>(thread.state);
     file_.append(trace::RecordType::ThreadInterval, thread.tid, interval);
     thread.mark = thread.last;
+    thread.mark_ns = now_ns;
     thread.changed = false;
 }
 
+// Of threads that have ended the record is still to come, with the time of their end.
 void ThreadMonitor::end_interval(uint64_t now_ns) {
-    for (auto& [tid, thread] : threads_)
+    for (auto& [tid, thread] : threads_) {
+        if (thread.is_gone)
+            continue;
         if (thread.changed)
             write_interval(thread, now_ns);
+        thread.mark_ns = now_ns;
+    }
     interval_begin_ns_ = now_ns;
 }
 
@@ -204,9 +228,9 @@ void ThreadMonitor::read(uint64_t now_ns, bool discover) {
 void ThreadMonitor::read_last(uint32_t pid, uint64_t now_ns) {
     if (const auto found = threads_.find(pid); found != threads_.end()) {
         found->second.was_read = false; // whatever happened since
-        read_one(found->second, now_ns, true);
+        if (read_one(found->second, now_ns, true))
+            write_interval(found->second, now_ns); // the others' are ended by the records of their ends, or of the next reading
     }
-    end_interval(now_ns);
 }
 
 uint64_t ThreadMonitor::total_run_ns() const {

@@ -2,7 +2,7 @@
 // allowed CPUs. Writes ThreadSchedule (updated) and ThreadInterval.
 //
 // A thread's files vanish with it, so its last stretch is not in them. What was sampled since its last reading is
-// added instead, which is right on average.
+// added instead, which is right on average, and as much waiting for a CPU as before.
 #pragma once
 
 #include "platform/task_stat.h"
@@ -57,9 +57,11 @@ class ThreadMonitor {
         Counts base;  // when this image of the process began: exec does not reset what /proc counts
         Counts last;  // last reading
         Counts mark;  // when the interval began
+        uint64_t mark_ns = 0;
         int cpu = -1;
         char state = '?';
         bool was_read = false, exact_migrations = false, changed = false;
+        bool is_gone = false; // at the last reading its files were
         uint64_t seen_migrations = 0;                   // between samples
         uint64_t run_read_ns = 0, all_read_ns = 0;           // when run_ns, and everything, was last read
         uint64_t sampled_run_ns = 0;                         // since run_read_ns
@@ -68,6 +70,8 @@ class ThreadMonitor {
     bool read_one(Thread& thread, uint64_t now_ns, bool whole);
     void write(Thread& thread, uint64_t now_ns, bool ended);
     void end(uint32_t tid, uint64_t time_ns);
+    void add_last_stretch(Thread& thread, uint64_t end_ns);
+    uint64_t begin_of_interval(const Thread& thread) const;
     void write_interval(Thread& thread, uint64_t now_ns);
     void end_interval(uint64_t now_ns);
 
