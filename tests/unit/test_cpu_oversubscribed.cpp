@@ -43,7 +43,7 @@ TEST_CASE("four workers pinned to one CPU of two cost half of the run") {
     CHECK(finding.confidence > 0.9);
 }
 
-TEST_CASE("the cured length follows the greedy balance") {
+TEST_CASE("in the cured run the threads share all CPUs in small slices") {
     const auto cost = [](int workers, int cpus) {
         SyntheticRun made = stacked(workers, cpus);
         const auto findings = made.diagnose("cpu-oversubscribed");
@@ -51,9 +51,9 @@ TEST_CASE("the cured length follows the greedy balance") {
         return findings[0].cost.fraction;
     };
     CHECK(cost(2, 2) == Approx(1.0 / 2).epsilon(0.01));
-    CHECK(cost(3, 2) == Approx(1.0 / 3).epsilon(0.01)); // two of three share a CPU still
+    CHECK(cost(3, 2) == Approx(1.0 / 2).epsilon(0.01)); // each is on a CPU two thirds of the time
     CHECK(cost(3, 4) == Approx(2.0 / 3).epsilon(0.01)); // no faster than one worker alone
-    CHECK(cost(5, 4) == Approx(3.0 / 5).epsilon(0.01));
+    CHECK(cost(5, 4) == Approx(3.0 / 4).epsilon(0.01));
     CHECK(cost(8, 4) == Approx(3.0 / 4).epsilon(0.01));
 }
 
@@ -181,9 +181,9 @@ TEST_CASE("pinned threads would win their share of a CPU that another program us
     made.finish();
     const auto findings = made.diagnose("cpu-oversubscribed");
     REQUIRE(findings.size() == 2);
-    CHECK(findings[0].cost.seconds == Approx(2).epsilon(0.02)); // three on CPU 0, or two on half of CPU 1
+    CHECK(findings[0].cost.seconds == Approx(3.2).epsilon(0.02)); // they share CPU 0 and two thirds of CPU 1
     CHECK(findings[0].title == "4 threads are pinned so that they share CPU 0 while none of them may use CPU 1");
-    CHECK(findings[1].cost.seconds == Approx(2).epsilon(0.02)); // two and two, were the other program gone
+    CHECK(findings[1].cost.seconds == Approx(0.8).epsilon(0.02)); // and all of CPU 1, were the other program gone
     CHECK(findings[1].title.find("cc1plus") != std::string::npos);
 }
 

@@ -1,6 +1,8 @@
 #include "diagnoses/cpu/placement_replay.h"
 
 #include <algorithm>
+#include <cstddef>
+#include <functional>
 #include <numeric>
 
 namespace plumb {
@@ -11,13 +13,6 @@ constexpr double kTick_s = 0.01;        // resolution of a CPU's idle time
 constexpr double kLeastWait = 0.02;     // of the slot: less is the latency of ordinary wake-ups
 constexpr double kLeastCapacity = 0.05; // of a CPU: less is not worth moving to
 constexpr double kLeading = 0.95;       // of the most active thread's activity: these do not wait for others
-
-// A CPU on offer to the waiting threads of one slot.
-struct Bin {
-    double rate = 0; // CPU seconds it gives in a second of the time they are active
-    double load_s = 0;
-    double finish_s(double more_s = 0) const { return (load_s + more_s) / rate; }
-};
 
 struct Waiting {
     std::vector<size_t> members;        // indexes into Slot::activities
@@ -77,8 +72,9 @@ FairShares fair_shares(const Slot& slot, const Waiting& waiting, const ReplayCon
     return shares;
 }
 
-std::vector<Bin> bins_of(const Slot& slot, const Waiting& waiting, const ReplayConditions& conditions) {
-    std::vector<Bin> bins;
+// What each CPU on offer gives the waiting threads: CPU seconds in a second of the time they are active, the most first.
+std::vector<double> rates_of(const Slot& slot, const Waiting& waiting, const ReplayConditions& conditions) {
+    std::vector<double> rates;
     const FairShares shares = fair_shares(slot, waiting, conditions);
     for (const CpuLoad& cpu : slot.cpus) {
         double used_s = used_on(slot, waiting, cpu);
@@ -91,38 +87,47 @@ std::vector<Bin> bins_of(const Slot& slot, const Waiting& waiting, const ReplayC
             idle_s += others_s * conditions.others_known * shares.after;
         else if (waiting.confined && shares.rivals >= 1)
             used_s *= std::min(1.0, shares.after / shares.before);
-        bins.push_back({std::min(1.0, (used_s + idle_s) / waiting.window_s), 0});
+        rates.push_back(std::min(1.0, (used_s + idle_s) / waiting.window_s));
     }
-    std::erase_if(bins, [](const Bin& bin) { return bin.rate < kLeastCapacity; });
-    return bins;
+    std::erase_if(rates, [](double rate) { return rate < kLeastCapacity; });
+    std::sort(rates.begin(), rates.end(), std::greater<>());
+    return rates;
+}
+
+// Seconds after which each of the waiting threads is done when a fair scheduler deals out the CPUs in slices that are small
+// against the slot: those that are not done yet progress alike, each on one CPU at a time, and no CPU idles while one waits.
+std::vector<double> finish_times(const Slot& slot, const Waiting& waiting, const std::vector<double>& rates) {
+    std::vector<size_t> by_work(waiting.members.size());
+    std::iota(by_work.begin(), by_work.end(), size_t{0});
+    const auto work_s = [&](size_t index) { return slot.activities[waiting.members[index]].run_s; };
+    std::stable_sort(by_work.begin(), by_work.end(), [&](size_t left, size_t right) { return work_s(left) < work_s(right); });
+    std::vector<double> finish_s(waiting.members.size());
+    double now_s = 0, progress_s = 0;
+    for (size_t done = 0; done < by_work.size(); done++) {
+        const size_t runnable = by_work.size() - done;
+        const auto used_cpus = static_cast<std::ptrdiff_t>(std::min(runnable, rates.size()));
+        const double given = std::accumulate(rates.begin(), rates.begin() + used_cpus, 0.0);
+        now_s += (work_s(by_work[done]) - progress_s) * static_cast<double>(runnable) / given;
+        progress_s = work_s(by_work[done]);
+        finish_s[by_work[done]] = now_s;
+    }
+    return finish_s;
 }
 
 } // namespace
 
 std::vector<double> spared_delay(const Schedule& schedule, const Slot& slot, const ReplayConditions& conditions) {
     std::vector<double> spared(slot.activities.size(), 0.0);
-    Waiting waiting = waiting_of(schedule, slot);
+    const Waiting waiting = waiting_of(schedule, slot);
     if (waiting.members.empty())
         return spared;
-    std::vector<Bin> bins = bins_of(slot, waiting, conditions);
-    if (bins.empty())
+    const std::vector<double> rates = rates_of(slot, waiting, conditions);
+    if (rates.empty())
         return spared;
-    std::stable_sort(waiting.members.begin(), waiting.members.end(), [&](size_t left, size_t right) {
-        return schedule.tasks[slot.activities[left].task].run_s > schedule.tasks[slot.activities[right].task].run_s;
-    });
-    std::vector<size_t> bin_of;
-    for (size_t member : waiting.members) {
-        const double run_s = slot.activities[member].run_s;
-        const auto best = std::min_element(bins.begin(), bins.end(), [&](const Bin& left, const Bin& right) {
-            return left.finish_s(run_s) < right.finish_s(run_s);
-        });
-        best->load_s += run_s;
-        bin_of.push_back(static_cast<size_t>(best - bins.begin()));
-    }
+    const std::vector<double> finish_s = finish_times(slot, waiting, rates);
     for (size_t i = 0; i < waiting.members.size(); i++) {
         const Activity& activity = slot.activities[waiting.members[i]];
-        const double finish_s = std::max(activity.run_s, bins[bin_of[i]].finish_s());
-        spared[waiting.members[i]] = std::clamp(activity.active_s() - finish_s, 0.0, activity.delay_s);
+        spared[waiting.members[i]] = std::clamp(activity.active_s() - finish_s[i], 0.0, activity.delay_s);
     }
     return spared;
 }

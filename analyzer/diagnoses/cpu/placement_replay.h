@@ -17,8 +17,8 @@ struct ReplayConditions {
 // Seconds of waiting that each activity of `slot` would have been spared (parallel to slot.activities, each at
 // most its delay_s).
 //
-// The waiting threads of the slot are spread, those with most work in the whole run first, each to the CPU that
-// would finish it first (the balance that a scattering launch sets up); a CPU gives them what they had there and
+// The waiting threads of the slot share the CPUs in small slices, as a fair scheduler lets them: with three on two CPUs each
+// runs two thirds of the time, and none of them stays on one CPU for the whole slot. A CPU gives them what they had there and
 // what it had idle. Idle time and waiting of one slot need not have coincided: for threads that someone confined,
 // idle time is taken as spread evenly over the slot; for threads that the scheduler could have moved itself, only
 // the part that must have coincided counts.
