@@ -79,6 +79,46 @@ TEST_CASE("time in the allocator is reported by share and by line") {
     CHECK(finding.advice[1].command == "LD_PRELOAD=libjemalloc.so.2 plumb run -- ./app 'big file'");
 }
 
+TEST_CASE("what the lines that allocate do besides counts for the cost, not for what is certain") {
+    constexpr uint64_t kFill = 0x400400, kEnd = 0x400500, kFree = 0x7f0000001800;
+    SyntheticRun made = program();
+    made.name(kFree, "free", "libc.so.6");
+    made.name(kEnd, "end_tree", "app", "/src/app.cpp", 50);
+    made.resolver.frames[kFill] = {{"std::__uninitialized_default_n<double*>", "/usr/include/c++/12/bits/stl_uninitialized.h", 600, "app", true},
+                                   {"std::vector<double>::vector", "/usr/include/c++/12/bits/stl_vector.h", 500, "app", true},
+                                   {"build", "/src/app.cpp", 20, "app", false}};
+    made.add_samples(0, made.add_path({kMain, kBuild, kMalloc}), 200);
+    made.add_samples(0, made.add_path({kMain, kFill}), 150);              // fills the block
+    made.add_samples(0, made.add_path({kMain, kBuild}), 50);              // on the line of the call
+    made.add_samples(0, made.add_path({kMain, kEnd, kEnd, kFree}), 100);
+    made.add_samples(0, made.add_path({kMain, kEnd, kEnd}), 250);         // walks: as much as its frees took
+    made.add_samples(0, made.add_path({kMain, kCompute}), 250);
+    SECTION("all of it") {
+        const auto findings = made.diagnose("heap-bound");
+        REQUIRE(findings.size() == 1);
+        CHECK(number(findings[0], "heap_fraction") == Approx(0.3));
+        CHECK(number(findings[0], "contents_fraction") == Approx(0.15));
+        CHECK(number(findings[0], "call_lines_fraction") == Approx(0.05));
+        CHECK(number(findings[0], "release_walks_fraction") == Approx(0.1));
+        CHECK(findings[0].cost.fraction == Approx(0.6));
+        CHECK(findings[0].gain.certain() == Approx(0.3));
+    }
+    SECTION("a function that also allocates is no walk") {
+        add_heap_site(made, made.add_path({kMain, kEnd}, false), 1000, 8'000'000, 8'000'000, 0, 4);
+        const auto findings = made.diagnose("heap-bound");
+        REQUIRE(findings.size() == 1);
+        CHECK(number(findings[0], "release_walks_fraction") == 0);
+    }
+    SECTION("time in the shim is not the program's, neither the part nor the whole") {
+        made.add_module("/opt/lib/libplumb.so", 0x7f2000000000, 0x7f2000010000);
+        made.name(0x7f2000000100, "plumb::shim::count", "libplumb.so");
+        made.add_samples(0, made.add_path({kMain, 0x7f2000000100}), 500);
+        const auto findings = made.diagnose("heap-bound");
+        REQUIRE(findings.size() == 1);
+        CHECK(findings[0].cost.fraction == Approx(0.6));
+    }
+}
+
 TEST_CASE("broken call paths: the heap sampler knows the lines") {
     SyntheticRun made = program();
     made.add_samples(0, made.add_path({kMalloc}), 500);
@@ -139,6 +179,33 @@ TEST_CASE("half of a short run in the allocator is found; of installed programs,
         REQUIRE(findings.size() == 1);
         CHECK(*findings[0].gain.at_least == Approx(findings[0].cost.fraction * 5 / 38));
     }
+    SECTION("of blocks that live on: there is nothing to use again") {
+        made.add_samples(0, made.add_path({kMain, kBuild, kMalloc}), 38);
+        add_heap_site(made, made.add_path({kMain, kBuild}, false), 1000, 80'000'000, 0, 0, 0.3);
+        const auto findings = made.diagnose("heap-bound");
+        REQUIRE(findings.size() == 1);
+        CHECK(findings[0].severity == Severity::info);
+        CHECK(*findings[0].gain.at_least == Approx(0).margin(1e-9));
+    }
+    SECTION("by a function that passes allocation on: many lines decide") {
+        made.name(kBuild, "pool_alloc", "app", "/src/pool.cpp", 20);
+        made.add_samples(0, made.add_path({kMain, kBuild, kMalloc}), 38);
+        for (uint64_t line = 0; line < 40; line++) {
+            made.name(0x410000 + 16 * line, "parse", "app", "/src/parse.cpp", static_cast<uint32_t>(100 + line));
+            add_heap_site(made, made.add_path({kMain, 0x410000 + 16 * line, kBuild}, false), 100, 80'000, 80'000, 0, 0.3);
+        }
+        const auto findings = made.diagnose("heap-bound");
+        REQUIRE(findings.size() == 1);
+        CHECK(findings[0].where[0].line == 20);
+        CHECK(*findings[0].gain.at_least == Approx(findings[0].cost.fraction * 5 / 40));
+    }
+}
+
+TEST_CASE("functions that pass allocation on say so by their name, not by their parameters") {
+    for (const char* name : {"sqlite3DbMallocRaw", "pool_alloc", "Arena::Allocate(unsigned long)", "xmalloc", "ggc_internal_alloc"})
+        CHECK(passes_allocation_on(name));
+    for (const char* name : {"build(std::vector<int, std::allocator<int> >&)", "parse", "std::vector<int, std::allocator<int> >::push_back"})
+        CHECK_FALSE(passes_allocation_on(name));
 }
 
 TEST_CASE("little time in the allocator, or few samples, make no finding") {
@@ -201,6 +268,20 @@ TEST_CASE("contention needs threads that sleep in the allocator") {
         REQUIRE(findings.size() == 1);
         CHECK(findings[0].cost.fraction == Approx(2000.0 / 3000));
     }
+    SECTION("what the locks and their data slow down counts, as far as calls are slower than free ones") {
+        // 1000 of 2500 samples in the locks, 600 in the allocator besides: 8 M calls that take 240 ns each.
+        add_heap_site(made, made.add_path({kMain, kBuild}, false), 4'000'000, 4'000'000, 4'000'000, 0, 4);
+        made.run.processes[0].heap.frees = 4'000'000;
+        for (uint32_t thread : {0, 1})
+            made.add_samples(thread, made.add_path({kMain, kMalloc, kWait}), 750);
+        for (model::SampleSite& site : made.run.processes[0].samples)
+            site.time_ns = site.samples * 3'200'000; // 8 s of CPU time in 2500 samples
+        const auto findings = made.diagnose("heap-contention");
+        REQUIRE(findings.size() == 1);
+        // What stays: 400 of 2500 samples of work, and 50 of 240 ns of 600. Both threads run side by side.
+        CHECK(findings[0].cost.fraction == Approx(1 - (400 + 600 * 50 / 240.0) / 2500).epsilon(0.01));
+        CHECK(findings[0].gain.certain() == Approx(1500.0 / 2500));
+    }
     SECTION("one thread cannot contend") {
         made.run.processes[0].samples.clear();
         made.add_samples(0, made.add_path({kMain, kMalloc, kWait}), 500);
@@ -236,6 +317,20 @@ TEST_CASE("what grows to the end of the run is reported, what was set up once is
         CHECK(number(findings[0], "live_bytes") == 98e6);
         CHECK(number(findings[0], "freed_at_end_fraction") == Approx(1));
         CHECK(findings[0].title.ends_with("MiB were freed only when it ended"));
+    }
+    SECTION("with temporaries of the same line") {
+        add_heap_site(made, path, 1000, 100'000'000, 1'000'000, 0.5, 9.9);
+        add_heap_site(made, made.add_path({kMain, kCompute, kBuild}, false), 1000, 400'000'000, 400'000'000, 0.5, 9.9);
+        const auto findings = made.diagnose("heap-leak");
+        REQUIRE(findings.size() == 1);
+        CHECK(number(findings[0], "live_bytes") == 99e6);
+    }
+    SECTION("on many paths, each of them busy for a moment only") {
+        for (int part = 0; part < 10; part++)
+            add_heap_site(made, made.add_path({kMain, kCompute + static_cast<uint64_t>(part), kBuild}, false), 100, 10'000'000, 0, part, part + 0.9);
+        const auto findings = made.diagnose("heap-leak");
+        REQUIRE(findings.size() == 1);
+        CHECK(number(findings[0], "live_bytes") == 100e6);
     }
     SECTION("a queue that is never long") {
         add_heap_site(made, path, 1000, 100'000'000, 100'000'000, 0.5, 9.9);

@@ -90,6 +90,16 @@ bool is_allocator_wrapper(const std::string& function) {
     return kNames.count(base_name(function)) != 0;
 }
 
+bool passes_allocation_on(const std::string& function) {
+    std::string_view name = std::string_view(function).substr(0, function.find_first_of("<(")); // not its parameters' types
+    if (const size_t scope = name.rfind("::"); scope != name.npos)
+        name.remove_prefix(scope + 2);
+    for (std::string_view part : {"alloc", "Alloc", "ALLOC", "strdup"})
+        if (name.find(part) != name.npos)
+            return true;
+    return is_allocator_wrapper(function);
+}
+
 bool is_private_lock_function(const std::string& function) {
     const std::string_view name = base_name(function);
     return name == "__lll_lock_wait_private" || name == "__lll_lock_wake_private";

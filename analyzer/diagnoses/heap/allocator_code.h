@@ -20,6 +20,10 @@ bool is_allocator_module(const std::string& module);
 // Functions that programs put around malloc to check its result: nobody looks for the cause there.
 bool is_allocator_wrapper(const std::string& function);
 
+// A function that passes allocation on (sqlite3DbMallocRaw, pool_alloc, lua_newuserdata's l_alloc): its name says so. Whether
+// memory is needed is decided by who calls it.
+bool passes_allocation_on(const std::string& function);
+
 // Low-level locks of the C library, as its allocator (and stdio) take them.
 bool is_private_lock_function(const std::string& function);
 

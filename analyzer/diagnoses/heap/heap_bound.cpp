@@ -4,6 +4,7 @@
 #include "diagnoses/common/confidence.h"
 #include "diagnoses/common/launch_command.h"
 #include "diagnoses/common/run_totals.h"
+#include "diagnoses/heap/allocation_parts.h"
 #include "diagnoses/heap/heap_profile.h"
 #include "diagnoses/registry.h"
 
@@ -17,6 +18,7 @@ namespace {
 constexpr double kLeastShare = 0.03;       // of the CPU time
 constexpr uint64_t kLeastHits = 20;        // whatever the run's length: the confidence speaks for the rest
 constexpr double kLeastConfidence = 0.75;
+constexpr size_t kFewLines = 5;            // as many as somebody changes in an afternoon
 
 std::string heaviest(const std::map<std::string, uint64_t>& hits) {
     const auto by_hits = [](const auto& left, const auto& right) { return left.second < right.second; };
@@ -40,21 +42,32 @@ class HeapBound : public Diagnosis {
         Finding finding;
         finding.id = id();
         finding.confidence = confidence;
-        finding.cost.seconds = totals.wall_of_share(profile.share() * profile.program_part());
-        finding.cost.fraction = finding.cost.seconds / totals.wall_s;
-        finding.cost.how = "measured";
+        const AllocationParts parts = allocation_parts_of(input.paths);
+        const double around = static_cast<double>(parts.all()) / static_cast<double>(profile.samples);
+        const auto cost_of = [&](double share) {
+            return Cost{totals.wall_of_share(share * profile.program_part()),
+                        profile.fraction_of_bare_run(totals.wall_of_share(share * profile.program_part()), totals.wall_s,
+                                                     totals.wall_of_share(1)), "estimated"};
+        };
+        finding.cost = cost_of(std::min(1.0, profile.share() + around));
         const LineShares lines = add_places(input, profile, finding);
         finding.title = fmt::format("The memory allocator ({}) takes {:.0f} % of the CPU time", module,
                                     100 * profile.share());
         if (!finding.where.empty())
             finding.title += ", mainly for " + place_name(finding.where[0]);
         finding.gain = {finding.cost.fraction,
-                        "upper bound: without any allocation on these lines; a faster allocator saves a part of it",
-                        finding.cost.fraction * certain_part(input.run, profile, lines, finding.where)};
+                        "estimated for these lines without any allocation: the allocator's own time, and the time of its callers to build "
+                        "and destroy what the blocks hold, to call it, and to walk what is freed; a faster allocator saves a part of the "
+                        "first",
+                        cost_of(profile.share()).fraction * certain_part(input, profile, finding.where)};
         finding.subject.kind = "allocation";
         finding.subject.name = finding.where.empty() ? module : place_name(finding.where[0]);
         finding.subject.details["allocator"] = module;
         add_evidence(input, profile, totals, finding);
+        const auto share_of = [&](uint64_t samples) { return static_cast<double>(samples) / static_cast<double>(profile.samples); };
+        finding.evidence["contents_fraction"] = share_of(parts.contents);
+        finding.evidence["call_lines_fraction"] = share_of(parts.calls);
+        finding.evidence["release_walks_fraction"] = share_of(parts.release);
         add_advice(input, profile, module, finding);
         note_unplaced(lines, input.run, finding);
         return {finding};
@@ -68,24 +81,25 @@ class HeapBound : public Diagnosis {
         const bool by_heap = allocating.total() > 0 &&
                              allocating.unplaced_fraction() <= profile.sampled_lines.unplaced_fraction();
         const LineShares& lines = by_heap ? allocating : profile.sampled_lines;
-        finding.where = lines.heaviest(5);
+        finding.where = lines.heaviest(kFewLines);
         finding.evidence["where_from"] = std::string(
             by_heap ? "allocator time, split by sampled allocation counts"
                     : "call paths of the time samples");
         return lines;
     }
 
-    // Of the time in the allocator: what changing the lines that are named saves. Where allocation is spread thinly over a
-    // whole program, no such change saves much; nor can code be changed that came with the system.
-    static double certain_part(const model::Run& run, const HeapProfile& profile, const LineShares& lines,
-                               const std::vector<Location>& named) {
+    // Of the time in the allocator: what changing a few lines so that they use memory again saves. Where allocation is spread
+    // thinly over a whole program, no such change saves much; what lives on cannot be used again; nor can code be changed
+    // that came with the system.
+    static double certain_part(const DiagnosisInput& input, const HeapProfile& profile, const std::vector<Location>& named) {
         double all_s = 0, users_s = 0;
         for (const auto& [process, seconds] : profile.seconds_by_process) {
             all_s += seconds;
-            users_s += is_users_program(run.processes[process]) ? seconds : 0;
+            users_s += is_users_program(input.run.processes[process]) ? seconds : 0;
         }
-        double at_lines = lines.unplaced_fraction(); // which may be few lines as well
-        for (const Location& location : named)
+        const LineShares sparable = sparable_lines(input.paths, profile);
+        double at_lines = 0;
+        for (const Location& location : sparable.total() > 0 ? sparable.heaviest(kFewLines) : named)
             at_lines += location.share;
         return all_s > 0 ? users_s / all_s * std::min(1.0, at_lines) : 0;
     }

@@ -32,7 +32,8 @@ struct Growth {
     double never_freed_bytes = 0;
     double allocated_bytes = 0, allocations = 0;
     uint64_t samples = 0;
-    double active_s = 0;
+    uint64_t first_ns = UINT64_MAX, last_ns = 0; // of its sampled allocations
+    double active_s() const { return last_ns > first_ns ? static_cast<double>(last_ns - first_ns) * 1e-9 : 0; }
     bool exact = false;
     uint32_t pid = 0;
 };
@@ -53,10 +54,10 @@ std::vector<Growth> growing_lines(model::CallPaths& paths, size_t index) {
     for (const model::HeapSite& site : process.heap.sites) {
         const double never_freed = never_freed_bytes_of(site);
         const double live = std::max(never_freed, static_cast<double>(site.peak_live_bytes));
+        const uint64_t samples = process.heap.every_event ? site.allocations : site.samples;
         all_live += live;
-        const double first = static_cast<double>(site.first_ns - std::min(site.first_ns, process.start_ns)) * 1e-9;
-        const double last = static_cast<double>(site.last_ns - std::min(site.last_ns, process.start_ns)) * 1e-9;
-        if (last < kGoesOnUntil * life_s || last - first < kSpread * life_s)
+        // What a line needs for a moment only, on another path than what it keeps, hides no growth.
+        if (samples >= kLeastSamples && live < kLeastLiveShare * static_cast<double>(site.allocated_bytes))
             continue;
         const model::SourceFrame frame = paths.user_frame(index, site.path);
         Growth& line = lines[model::source_line(frame)];
@@ -65,15 +66,19 @@ std::vector<Growth> growing_lines(model::CallPaths& paths, size_t index) {
         line.never_freed_bytes += never_freed;
         line.allocated_bytes += static_cast<double>(site.allocated_bytes);
         line.allocations += static_cast<double>(site.allocations);
-        line.samples += process.heap.every_event ? site.allocations : site.samples;
-        line.active_s = std::max(line.active_s, last - first);
+        line.samples += samples;
+        line.first_ns = std::min(line.first_ns, std::max(site.first_ns, process.start_ns));
+        line.last_ns = std::max(line.last_ns, std::max(site.last_ns, process.start_ns));
         line.exact = process.heap.every_event;
         line.pid = process.pid;
     }
-    for (auto& [key, line] : lines)
-        if (line.live_bytes >= kLeastLive_bytes && line.live_bytes >= kLeastLiveShare * line.allocated_bytes &&
-            line.live_bytes >= kLeastHeapShare * all_live && line.samples >= kLeastSamples)
+    for (const auto& [key, line] : lines) {
+        const double last_s = static_cast<double>(line.last_ns - process.start_ns) * 1e-9;
+        if (last_s >= kGoesOnUntil * life_s && line.active_s() >= kSpread * life_s && line.live_bytes >= kLeastLive_bytes &&
+            line.live_bytes >= kLeastLiveShare * line.allocated_bytes && line.live_bytes >= kLeastHeapShare * all_live &&
+            line.samples >= kLeastSamples)
             growing.push_back(line);
+    }
     std::sort(growing.begin(), growing.end(),
               [](const Growth& left, const Growth& right) { return left.live_bytes > right.live_bytes; });
     return growing;
@@ -119,7 +124,7 @@ class HeapLeak : public Diagnosis {
         finding.evidence["freed_at_end_fraction"] = freed_at_end;
         finding.evidence["live_fraction"] = growth.live_bytes / growth.allocated_bytes;
         finding.evidence["growth_bytes_per_second"] =
-            growth.active_s > 0 ? growth.live_bytes / growth.active_s : 0.0;
+            growth.active_s() > 0 ? growth.live_bytes / growth.active_s() : 0.0;
         finding.evidence["allocation_count"] = growth.allocations;
         finding.evidence["sampled_allocation_count"] = static_cast<int64_t>(growth.samples);
         finding.evidence["pid"] = static_cast<int64_t>(growth.pid);
