@@ -245,6 +245,17 @@ TEST_CASE("time of a system call includes the C library's function of it") {
     CHECK(number(findings[0], "c_library_part_fraction") == Approx(0.25));
 }
 
+TEST_CASE("a thread that yields while it waits for another loses CPU time, but for certain no time of the run") {
+    SyntheticRun made = program();
+    made.name(0x7f0000005000, "sched_yield", "libc.so.6");
+    made.add_samples(0, made.add_path({kMain, 0x7f0000005000}), 400, 380);
+    made.add_samples(0, made.add_path({kMain, kLoop}), 600);
+    const auto findings = made.diagnose("kernel-time");
+    REQUIRE(findings.size() == 1);
+    CHECK(findings[0].cost.fraction == Approx(0.4).epsilon(0.06));
+    CHECK(findings[0].severity == Severity::info);
+}
+
 TEST_CASE("system calls of an interpreter are its script's, those for its memory are not") {
     SyntheticRun made = program();
     model::Process& process = made.run.processes[0];
