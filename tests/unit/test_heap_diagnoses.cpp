@@ -224,6 +224,7 @@ TEST_CASE("little time in the allocator, or few samples, make no finding") {
 }
 
 TEST_CASE("contention needs threads that sleep in the allocator") {
+    constexpr uint64_t kQuickCalls = 12'000'000; // in 0.6 s: the calls themselves are not slowed down
     SyntheticRun made = program(4, 2);
     for (model::Thread& thread : made.run.processes[0].threads)
         thread.voluntary_switches = 10000;
@@ -233,7 +234,7 @@ TEST_CASE("contention needs threads that sleep in the allocator") {
     }
     SECTION("none slept") { CHECK(made.diagnose("heap-contention").empty()); }
     SECTION("each slept for 1.5 of 4 s") {
-        add_heap_site(made, made.add_path({kMain, kBuild}, false), 900, 9000, 9000, 0, 4);
+        add_heap_site(made, made.add_path({kMain, kBuild}, false), kQuickCalls, 12'000'000, 12'000'000, 0, 4);
         made.run.processes[0].heap.sites[0].lock_wait_ns = SyntheticRun::ns(3);
         for (model::Thread& thread : made.run.processes[0].threads)
             thread.run_ns = SyntheticRun::ns(2);
@@ -244,7 +245,7 @@ TEST_CASE("contention needs threads that sleep in the allocator") {
         CHECK(findings[0].where[0].line == 20);
     }
     SECTION("what was blocked cannot be longer than the threads slept") {
-        add_heap_site(made, made.add_path({kMain, kBuild}, false), 900, 9000, 9000, 0, 4);
+        add_heap_site(made, made.add_path({kMain, kBuild}, false), kQuickCalls, 12'000'000, 12'000'000, 0, 4);
         made.run.processes[0].heap.sites[0].lock_wait_ns = SyntheticRun::ns(3);
         for (model::Thread& thread : made.run.processes[0].threads)
             thread.run_ns = SyntheticRun::ns(3.5);

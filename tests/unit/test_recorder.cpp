@@ -306,7 +306,7 @@ TEST_CASE("the last stretch of a thread begins at its last reading, whoever was 
     CHECK(ended[1].begin_ns == kBegin + kTick);
     CHECK(ended[1].end_ns == kBegin + 2 * kTick);
     CHECK(ended[1].run_ns == kTick / 4);
-    CHECK(ended[1].run_delay_ns == kTick / 2); // two thirds of the time in which it did not run, as before
+    CHECK(static_cast<double>(ended[1].run_delay_ns) == Approx(kTick / 2.0).epsilon(1e-6)); // two thirds of the time in which it did not run, as before
 }
 
 TEST_CASE("an image that was exec'd starts from nothing") {

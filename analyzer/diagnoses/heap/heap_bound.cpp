@@ -56,9 +56,9 @@ class HeapBound : public Diagnosis {
         if (!finding.where.empty())
             finding.title += ", mainly for " + place_name(finding.where[0]);
         finding.gain = {finding.cost.fraction,
-                        "estimated for these lines without any allocation: the allocator's own time, and the time of its callers to build "
-                        "and destroy what the blocks hold, to call it, and to walk what is freed; a faster allocator saves a part of the "
-                        "first",
+                        "estimated for these lines without any allocation: the allocator's own time, and the time of its "
+                        "callers to build and destroy what the blocks hold, to call it, and to walk what is freed; a "
+                        "faster allocator saves a part of the first",
                         cost_of(profile.share()).fraction * certain_part(input, profile, finding.where)};
         finding.subject.kind = "allocation";
         finding.subject.name = finding.where.empty() ? module : place_name(finding.where[0]);

@@ -91,8 +91,8 @@ class HeapContention : public Diagnosis {
         if (!finding.where.empty())
             finding.title += ", mainly at " + place_name(finding.where[0]);
         finding.gain = {finding.cost.fraction,
-                        fmt::format("estimated by replaying the run without waits for the allocator's locks, and with {:.0f} ns for each call of it",
-                                    kUncontendedCall_s * 1e9),
+                        fmt::format("estimated by replaying the run without waits for the allocator's locks, and with "
+                                    "{:.0f} ns for each call of it", kUncontendedCall_s * 1e9),
                         seen};
         finding.subject.kind = "allocation";
         finding.subject.name = finding.where.empty() ? "malloc" : place_name(finding.where[0]);
