@@ -1,9 +1,15 @@
-/* Particles in packed records, updated in place: each access lies somewhere, and one of eight crosses a line. CPUs hide
-   that: padding the records saves next to nothing. */
+/* Particles in records, updated in place. Planted: the records are packed, so that each access lies somewhere and some cross
+   lines; stores that do take longer than the rest of the loop hides. Cured: the compiler lays them out. */
 #include <stdio.h>
 #include <stdlib.h>
 
-struct __attribute__((packed)) particle {
+#ifdef CURED
+#define PACKED
+#else
+#define PACKED __attribute__((packed))
+#endif
+
+struct PACKED particle {
     char kind;
     double place[3], speed[3];
     float charge;
@@ -14,8 +20,8 @@ enum { COUNT = 3000, STEPS = 160000 };
 static void advance(struct particle* particles, double step) {
     for (int i = 0; i < COUNT; i++)
         for (int d = 0; d < 3; d++) {
-            particles[i].speed[d] = particles[i].speed[d] * 0.999 + particles[i].charge * step;
-            particles[i].place[d] += particles[i].speed[d] * step;
+            particles[i].speed[d] = particles[i].speed[d] * 0.999 + particles[i].charge * step; /* planted: line-split-access */
+            particles[i].place[d] += particles[i].speed[d] * step;                              /* planted: line-split-access */
         }
 }
 
