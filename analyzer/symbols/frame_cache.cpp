@@ -1,5 +1,6 @@
 #include "symbols/frame_cache.h"
 
+#include <algorithm>
 #include <cerrno>
 #include <cstring>
 #include <fcntl.h>
@@ -13,7 +14,9 @@ namespace {
 // To be changed with the layout below and with anything that makes frames of the same files come out differently.
 constexpr char kMagic[16] = "PLUMB-SYMBOLS-1";
 constexpr uint64_t kMaxBytes = 256u << 20;
-constexpr uint64_t kMaxText = 1u << 30; // all texts, unfolded: a few bytes can refer to a long one again and again
+// Of all texts, unfolded: a few bytes can refer to a long one again and again. A frame takes 13 bytes and the names of C++
+// templates a few thousand.
+constexpr uint64_t kMaxText = 1u << 30, kSmallText = 1u << 20, kMostUnfolding = 256;
 
 class Writer {
   public:
@@ -80,7 +83,7 @@ class Reader {
             return {};
         }
         unfolded_ += strings_[id].size();
-        is_good_ = is_good_ && unfolded_ <= kMaxText;
+        is_good_ = is_good_ && unfolded_ <= std::min(kMaxText, kSmallText + kMostUnfolding * data_.size());
         return strings_[id];
     }
     bool is_good() const { return is_good_; }

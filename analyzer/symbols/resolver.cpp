@@ -73,7 +73,10 @@ class ElfResolver final : public model::SourceResolver {
     std::optional<DataName> name_local(const Module& code, const DataAccess& access) override;
     std::optional<DataName> name_by_type(const Module& code, const DataAccess& access) override;
     std::vector<std::string> notes() const override;
-    bool may_show(const std::string& file) const override { return shown_.may_show(file); }
+    bool may_show(const std::string& file) const override {
+        verify(file);
+        return shown_.may_show(file);
+    }
 
   private:
     std::vector<SourceFrame> resolve_in_file(const Module& module, uint64_t address);
@@ -84,10 +87,11 @@ class ElfResolver final : public model::SourceResolver {
     std::unique_ptr<ElfImage> open_image(const Module& module, const std::string& path);
     std::unique_ptr<ElfImage> open_by_name(const Module& module);
     static std::optional<uint64_t> address_in_file(const File& file, const Module& module, uint64_t address);
-    void finish(std::vector<SourceFrame>& frames, const File& file);
+    void finish(std::vector<SourceFrame>& frames, File& file, std::optional<uint64_t> cached_at);
     void finish(std::optional<DataName>& name) const;
     void map_source(std::string& path) const;
-    FileSymbols& symbols_of(File& file);
+    void verify(const std::string& source) const;
+    FileSymbols& symbols_of(File& file) const;
     std::optional<std::pair<FileSymbols*, uint64_t>> code_at(const Module& code, uint64_t address);
     const AddressNames& perf_map_of(uint32_t pid);
 
@@ -98,7 +102,14 @@ class ElfResolver final : public model::SourceResolver {
     std::unordered_map<uint32_t, AddressNames> perf_maps_;
     std::shared_future<AddressNames> kernel_; // read beside everything else; not valid: the kernel has no names
     std::vector<std::string> notes_;
-    ShownSources shown_;
+    // The cache may have come along with the run and name any file: its frames show no source before the program's own debug
+    // info names it at the same address.
+    struct CachedFrame {
+        File* file;
+        uint64_t inside;
+    };
+    mutable std::unordered_map<std::string, CachedFrame> unverified_; // by source
+    mutable ShownSources shown_;
     const size_t requested_before_ = debuginfod_requests(); // by other resolvers of this process
 };
 
@@ -256,11 +267,15 @@ std::optional<uint64_t> ElfResolver::address_in_file(const File& file, const Mod
     return (code->address & ~uint64_t{4095}) + (address - module.start);
 }
 
-void ElfResolver::finish(std::vector<SourceFrame>& frames, const File& file) {
+void ElfResolver::finish(std::vector<SourceFrame>& frames, File& file, std::optional<uint64_t> cached_at) {
     for (SourceFrame& frame : frames) {
         frame.module = file.shown;
         map_source(frame.file);
-        if (file.is_own)
+        if (!file.is_own)
+            continue;
+        if (cached_at)
+            unverified_.try_emplace(frame.file, CachedFrame{&file, *cached_at});
+        else
             shown_.add(frame.file);
     }
 }
@@ -280,7 +295,18 @@ void ElfResolver::map_source(std::string& path) const {
         }
 }
 
-FileSymbols& ElfResolver::symbols_of(File& file) {
+void ElfResolver::verify(const std::string& source) const {
+    const auto cached = unverified_.find(source);
+    if (cached == unverified_.end())
+        return;
+    for (SourceFrame& frame : symbols_of(*cached->second.file).frames_at(cached->second.inside)) {
+        map_source(frame.file);
+        shown_.add(frame.file);
+    }
+    unverified_.erase(cached);
+}
+
+FileSymbols& ElfResolver::symbols_of(File& file) const {
     if (!file.symbols)
         file.symbols = std::make_unique<FileSymbols>(search_, file.image.get(), file.debug.get());
     return *file.symbols;
@@ -310,7 +336,7 @@ std::vector<SourceFrame> ElfResolver::resolve_in_file(const Module& module, uint
         }
     }
     std::vector<SourceFrame> frames = entry->second;
-    finish(frames, file);
+    finish(frames, file, is_new ? std::nullopt : inside);
     return frames;
 }
 

@@ -19,11 +19,14 @@ constexpr uint64_t kBlockBytes = 512; // the unit of st_blocks, whatever the fil
 class FileSource : public ByteSource {
   public:
     explicit FileSource(const std::string& path) : path_(path) {
-        // O_NONBLOCK: opening a pipe that somebody left in a run directory must not wait for its writer.
+        // Somebody else may have left a link to a device there: opening that can do something to it. O_NONBLOCK: nor may a
+        // pipe be waited for that came there meanwhile.
+        struct stat status;
+        if (stat(path.c_str(), &status) == 0 && !S_ISREG(status.st_mode))
+            throw Error(fmt::format("{} is not a regular file: not read", path));
         descriptor_ = open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
         if (descriptor_ < 0)
             throw Error(fmt::format("cannot open {}: {}", path, std::strerror(errno)));
-        struct stat status;
         if (fstat(descriptor_, &status) != 0 || !S_ISREG(status.st_mode)) {
             close(descriptor_);
             throw Error(fmt::format("{} is not a regular file: not read", path));

@@ -65,6 +65,20 @@ class NamedSources(PlumbTest):
         link.symlink_to(secret)
         self.assert_quotes_nothing_of(link)
 
+    def test_named_by_a_cache_that_came_with_the_run(self):
+        """Whoever sends a run can send a cache of frames in it, in which one's own program seems to have any source."""
+        (self.scratch / "other.c").write_text("".join(PLANTED.format(line) + "\n" for line in range(1, 40)))
+        reports = self.reports_of_a_program_that_names(self.scratch / "etc" / "passwd")
+        self.assertIn("a line of its own", reports["html"])
+        cache = self.run_directory / "symbols.cache"
+        own, other = (os.fsencode(self.scratch / name) for name in ("burns.c", "other.c"))
+        self.assertIn(own, cache.read_bytes())
+        cache.write_bytes(cache.read_bytes().replace(own, other))
+        again = plumb("report", self.run_directory, "--format", "html").stdout.decode()
+        self.assertIn("other.c", again)  # what the cache says is used, as a name
+        for line in range(1, 40):
+            self.assertNotIn(PLANTED.format(line), again)
+
     def test_of_a_program_that_came_with_the_run(self):
         """Whoever sends a run can send a program in it, with any debug info."""
         planted = self.scratch / "own.c"

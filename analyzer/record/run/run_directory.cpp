@@ -14,8 +14,10 @@
 #include <cstdlib>
 #include <cstring>
 #include <ctime>
+#include <dirent.h>
 #include <fcntl.h>
 #include <filesystem>
+#include <memory>
 #include <nlohmann/json.hpp>
 #include <sys/file.h>
 #include <sys/random.h>
@@ -111,6 +113,19 @@ bool is_complete(const json& run) {
         return false;
     const json& recorders = run["recorders"];
     return recorders.value("started", 0) >= recorders.value("expected", 1);
+}
+
+// Of the directory that was opened and found to be ours, not of what stands at its path by now.
+std::vector<std::string> list_files(int directory, const std::string& path) {
+    const int copy = openat(directory, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC); // with a position of its own
+    const std::unique_ptr<DIR, int (*)(DIR*)> list(copy < 0 ? nullptr : fdopendir(copy), closedir);
+    if (!list)
+        throw Error("cannot read the run directory " + path + ": " + strerror(errno));
+    std::vector<std::string> names;
+    while (const dirent* entry = readdir(list.get()))
+        if (const std::string name = entry->d_name; name != "." && name != "..")
+            names.push_back(name);
+    return names;
 }
 
 // A name that says what ran and when; `unique` tells apart what starts within one second.
@@ -238,13 +253,9 @@ bool RunDirectory::join_or_create(bool named_by_user, bool force) {
     const DirectoryLock lock(directory_, why_no_locks_);
     if (is_closed_ && !job_.id.empty() && read_file(kJobFile) == job_.id && !is_complete(read_run_json()))
         return true; // another rank of the same job made it
-    bool empty = true;
-    std::error_code error;
-    for (const auto& entry : std::filesystem::directory_iterator(path_, error))
-        empty &= entry.path().filename() == kLockFile || entry.path().filename() == kHeldFile;
-    if (error)
-        throw Error("cannot read the run directory " + path_ + ": " + error.message());
-    if (!empty) {
+    std::vector<std::string> files = list_files(directory_, path_);
+    std::erase_if(files, [](const std::string& file) { return file == kLockFile || file == kHeldFile; });
+    if (!files.empty()) {
         if (!named_by_user)
             return false;
         const bool is_run = !read_run_json().is_null();
@@ -252,12 +263,10 @@ bool RunDirectory::join_or_create(bool named_by_user, bool force) {
             throw UsageError(path_ + (is_run ? " already holds a run; remove it, name another directory with -o, or "
                                           "replace it with --force"
                                         : " is not empty and holds no run; name another directory with -o"));
-        for (const auto& entry : std::filesystem::directory_iterator(path_, error)) {
-            const std::string file = entry.path().filename();
+        for (const std::string& file : files)
             if (file == "run.json" || file == kJobFile || file == kPlainCodeFile || file.ends_with(".plumb") ||
                 file.starts_with(".node-") || file.starts_with(".draft-"))
-                std::filesystem::remove(entry.path(), error);
-        }
+                unlinkat(directory_, file.c_str(), 0);
     }
     if (!is_closed_ && fchmod(directory_, 0700) != 0)
         throw Error("cannot close the run directory " + path_ + " to other users: " + strerror(errno));
