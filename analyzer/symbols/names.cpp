@@ -5,6 +5,8 @@
 #include <csetjmp>
 #include <cstdlib>
 #include <cxxabi.h>
+// The C library declares basename(); libiberty's own declaration of it differs in a way that clang refuses.
+#define HAVE_DECL_BASENAME 1
 #include <libiberty/demangle.h>
 #include <memory>
 

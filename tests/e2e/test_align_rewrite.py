@@ -56,7 +56,7 @@ class RewrittenSites(ShimTest):
         self.assertGreater(totals["excluded_hits"], 2 * 100) # what trapped before is told
         self.assertLess(totals["excluded_hits"], n // 20)
         self.assertLess(totals["stepped"] + totals["slots"], n // 20)
-        self.assertIn("2 of excluded libraries", why)
+        self.assertIn("2 in excluded libraries", why)
 
     def test_programs_at_a_fixed_address(self):
         if not (PROGRAMS / "align" / "align_fixed").exists():

@@ -116,7 +116,7 @@ class Recording(PlumbTest):
 
     @of_times
     def test_budget_slows_sampling_and_keeps_its_sum(self):
-        trace = self.trace(PROGRAMS / "burn", "5", options=["--rate=9000", "--budget=1"])
+        trace = self.trace(PROGRAMS / "burn", "5", options=["--rate=9000", "--budget=0.4"])
         pid = self.main_of(trace, "burn")[0]
         cost = trace.of("RecorderCost")[0]
         self.assertGreater(cost["throttled_ns"], 0)

@@ -174,7 +174,8 @@ TEST_CASE("what an MPI library does while its rank waits is no finding, what the
         made.add_samples(0, kernel_path(made, {kMain, kTouch, kYield, kCopy}, 1), 400, 400);
         const auto findings = made.diagnose("kernel-time");
         REQUIRE(findings.size() == 2);
-        CHECK(findings[0].severity == Severity::high);
+        CHECK(findings[0].severity == Severity::info); // the thread it waits for is not done any sooner
+        CHECK(findings[0].gain.fraction > 0);
         CHECK(findings[0].where[0].line == 20);
         CHECK(findings[0].advice[0].what == "Do not spin with sched_yield");
         CHECK(findings[1].severity == Severity::info);

@@ -180,7 +180,7 @@ TEST_CASE("headers that cannot be read are refused, with the offset or the versi
         header.major = kMajor + 1;
         CHECK_THROWS_AS(trace.open("old"), NewerFormat);
         CHECK_THROWS_WITH(trace.open("FILE"), Contains("FILE") && Contains(std::to_string(kMajor + 1) + "." + std::to_string(kMinor)) &&
-                                                  Contains("knows only " + std::to_string(kMajor) + "."));
+                                                  Contains("reads only " + std::to_string(kMajor) + "."));
     }
     SECTION("magic") {
         header.magic[3] = 'x';

@@ -165,7 +165,7 @@ class Classifier {
         return found && user_lines_.count(model::source_line(paths_.user_frame(process, node))) != 0;
     }
 
-    // Code of the program without lines: nobody knows whose it is.
+    // Code of the program without lines: its owner is not known.
     bool frame_is_programs(size_t process, uint32_t node) {
         const model::Module* module = paths_.module_of(process, paths_.run().processes[process].paths[node].address);
         return module && module->kind == model::Module::Kind::program && paths_.frames_of(process, node).back().file.empty();

@@ -358,6 +358,9 @@ void ProcessTable::write_module(Process& process, uint64_t start, MappedModule& 
 
 void ProcessTable::gone(uint32_t pid, uint64_t time_ns, int wait_status, uint64_t user_ns, uint64_t system_ns,
                         uint64_t max_rss_bytes) {
+    // The first one of a short run that the kernel does not allow to sample: no record announced it.
+    if (Process* process = find(pid); process && !process->seen_written)
+        write_seen(*process);
     trace::ProcessGone record{};
     record.pid = pid;
     record.status = wait_status;

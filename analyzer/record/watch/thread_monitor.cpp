@@ -60,8 +60,8 @@ void ThreadMonitor::take(const PerfRecord& record, uint64_t weight_ns) {
 
 uint64_t ThreadMonitor::begin_of_interval(const Thread& thread) const { return std::max(thread.first_ns, thread.mark_ns); }
 
-// How long a thread waited for a CPU after its last reading nobody knows any more: as much of the time in which it did not run as
-// before.
+// How long a thread waited for a CPU after its last reading is not known. It is taken to have waited as much of the time in which
+// it did not run as before.
 void ThreadMonitor::add_last_stretch(Thread& thread, uint64_t end_ns) {
     Counts& last = thread.last;
     const uint64_t known_ns = thread.run_read_ns - std::min(thread.run_read_ns, thread.first_ns);

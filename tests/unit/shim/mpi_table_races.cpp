@@ -110,5 +110,5 @@ int main() {
     timeline.set_room(64 * 1024); // it wraps around many times
     in_threads("timeline", write_timeline);
     require(timeline.stored() == 4 * kRounds, "every call is stored");
-    require(lock_of_tables.refused() < kRounds, "the lock is to be had");
+    require(lock_of_tables.refused() < kRounds, "the lock is available");
 }
