@@ -144,11 +144,12 @@ template <class Visit> void visit(AccessLine& line, Visit& visitor) {
 }
 
 template <class Visit> void visit(Report& report, Visit& visitor) {
-    for (AccountLine& line : report.account.lines) {
-        visitor.words(line.detail);
-        for (AccountLine::Place& place : line.places)
-            visit(place.frame, visitor);
-    }
+    for (std::vector<AccountLine>* lines : {&report.account.lines, &report.account.wall})
+        for (AccountLine& line : *lines) {
+            visitor.words(line.detail);
+            for (AccountLine::Place& place : line.places)
+                visit(place.frame, visitor);
+        }
     for (Metric& metric : report.metrics)
         visitor.words(metric.how);
     for (Finding& finding : report.findings)

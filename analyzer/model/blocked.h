@@ -18,6 +18,9 @@ struct BlockedSite {
     uint64_t waits = 0; // different ones among the looks, a lower bound
     uint64_t bytes = 0; // requested in them
     uint64_t first_ns = 0, last_ns = 0;
+    // Of the run's wall time, what depended on this wait, and of that, while no other thread of the run ran or waited for a
+    // device. Zero in recordings of before format 1.5.
+    uint64_t wall_ns = 0, alone_ns = 0;
 };
 
 // What the holder of a lock did while a thread waited for it.
@@ -28,6 +31,7 @@ struct LockHolder {
     uint32_t holder_path = 0;      // 0: not known
     int holder_call = -1;          // the system call that it was blocked in; -1: none, or not known
     uint64_t looks = 0, time_ns = 0;
+    uint64_t wall_ns = 0; // of the run's wall time, what depended on the holder through this wait
 };
 
 } // namespace plumb::model

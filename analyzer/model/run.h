@@ -73,6 +73,7 @@ struct Thread {
     std::string name;
     uint64_t start_ns = 0, end_ns = 0;
     uint64_t run_ns = 0, run_delay_ns = 0, user_ns = 0, system_ns = 0;
+    uint64_t wall_running_ns = 0; // of the run's wall time, what depended on this thread while it ran
     uint64_t voluntary_switches = 0, involuntary_switches = 0;
     uint64_t migrations = 0;
     bool migrations_exact = false;

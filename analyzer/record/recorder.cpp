@@ -179,7 +179,7 @@ void Recorder::begin_watching() {
     threads_.emplace(*file_, "/proc", begin_ns_);
     if (options_.collects("wait") && unwind::StackUnwinder::works())
         blocked_.emplace(*file_, *processes_, *profile_, "/proc", options_.budget_percent / 100 * kWaitShare,
-                         kMostBytesEach / 8, monotonic_ns());
+                         kMostBytesEach / 8, static_cast<uint32_t>(child_->pid()), begin_ns_);
     if (samples_) // loads the decoder, which the program need not wait for
         accesses_.emplace(*file_, *processes_, profile_->images(), options_.budget_percent / 100,
                           options_.collects("bandwidth"), begin_ns_);

@@ -27,12 +27,17 @@ Json account_object(const TimeAccount& account) {
     Json lines = Json::array();
     for (const AccountLine& line : account.lines)
         lines.push_back(line_object(line, account.own_s()));
+    Json wall = Json::array();
+    for (const AccountLine& line : account.wall)
+        wall.push_back(line_object(line, account.wall_s));
     return {{"thread_seconds", account.total_s},
             {"idle_seconds", account.idle_s},
             {"idle_threads", account.idle_threads},
             {"handed_over_seconds", account.handed_over_s},
             {"blocked_threads_seen", account.looked},
-            {"lines", lines}};
+            {"lines", lines},
+            {"wall_seconds", account.wall_s},
+            {"wall", wall}};
 }
 
 } // namespace plumb

@@ -30,17 +30,10 @@ std::string places_of(const AccountLine& line) {
     return text;
 }
 
-} // namespace
-
-void put_account(TextCanvas& canvas, const Report& report) {
-    const TimeAccount& account = report.account;
-    const double all_s = account.own_s();
-    if (all_s <= 0 || account.lines.empty())
-        return;
-    canvas.heading(fmt::format("Time of the run: {} of thread time", format_seconds(all_s)));
+void put_lines(TextCanvas& canvas, const std::vector<AccountLine>& lines, double all_s) {
     std::vector<std::vector<std::string>> rows;
     double shown_s = 0;
-    for (const AccountLine& line : account.lines) {
+    for (const AccountLine& line : lines) {
         if (rows.size() == kLines || line.seconds < kSmallestShare * all_s)
             continue;
         rows.push_back({format_fraction(line.seconds / all_s), format_seconds(line.seconds), words_of(line), places_of(line)});
@@ -55,6 +48,31 @@ void put_account(TextCanvas& canvas, const Report& report) {
                   {.limit = 46},
                   {.keep_end = false, .ink = Ink::faint}},
                  rows);
+}
+
+// What the wall time depended on differs from the thread time only where some threads wait for others.
+bool is_worth_showing(const TimeAccount& account) {
+    if (account.wall_s <= 0)
+        return false;
+    for (const AccountLine& line : account.lines)
+        if (line.kind == TimeClass::blocked && line.seconds >= kSmallestShare * account.own_s())
+            return true;
+    return account.handed_over_s >= kSmallestShare * account.total_s;
+}
+
+} // namespace
+
+void put_account(TextCanvas& canvas, const Report& report) {
+    const TimeAccount& account = report.account;
+    const double all_s = account.own_s();
+    if (all_s <= 0 || account.lines.empty())
+        return;
+    if (is_worth_showing(account)) {
+        canvas.heading(fmt::format("Wall time, by what it depended on: {}", format_seconds(account.wall_s)));
+        put_lines(canvas, account.wall, account.wall_s);
+    }
+    canvas.heading(fmt::format("Time of the run: {} of thread time", format_seconds(all_s)));
+    put_lines(canvas, account.lines, all_s);
     std::string besides;
     if (account.idle_s >= kSmallestShare * all_s)
         besides = fmt::format("not included: {} {} waiting for work ({})", account.idle_threads,

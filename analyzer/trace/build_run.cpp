@@ -133,7 +133,7 @@ void RunBuilder::place_files() {
         run_.start_unix_ns = files_[0].header().opened_unix_ns;
 }
 
-// Of a program without /proc nobody knows the namespace: most are in that of their recorder.
+// The namespace of a program without /proc is not known: most are in that of their recorder.
 void RunBuilder::place_namespaces() {
     std::vector<uint64_t> usual(run_.hosts.size());
     for (const bool recorders : {true, false})
@@ -231,6 +231,7 @@ void RunBuilder::take_records(size_t file) {
                    [&](const SampleSite& record) { give(record, record.pid, record.first_ns); },
                    [&](const BlockedSite& record) { give(record, record.pid, record.first_ns); },
                    [&](const LockHolder& record) { give(record, record.pid, record.first_ns); },
+                   [&](const ThreadWall& record) { give(record, record.pid, record.first_ns); },
                    // By their begin: they end when the next program begins under the same pid, or after.
                    [&](const ThreadSchedule& record) { give(record, record.pid, record.first_ns); },
                    [&](const ThreadInterval& record) { give(record, record.pid, record.begin_ns); },

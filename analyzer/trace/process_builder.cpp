@@ -194,7 +194,14 @@ void ProcessBuilder::take(const BlockedSite& record, FileContext& context) {
                                 .waits = record.waits,
                                 .bytes = record.bytes,
                                 .first_ns = first,
-                                .last_ns = last});
+                                .last_ns = last,
+                                .wall_ns = record.wall_ns,
+                                .alone_ns = record.alone_ns});
+}
+
+void ProcessBuilder::take(const ThreadWall& record, FileContext& context) {
+    const uint32_t thread = thread_at(record.header.tid, context.time(record.first_ns));
+    process_.threads[thread].wall_running_ns += record.running_ns;
 }
 
 void ProcessBuilder::take(const LockHolder& record, FileContext& context) {
@@ -206,7 +213,8 @@ void ProcessBuilder::take(const LockHolder& record, FileContext& context) {
                                      .holder_path = path(record.holder_path, context),
                                      .holder_call = record.holder_call,
                                      .looks = record.looks,
-                                     .time_ns = record.time_ns});
+                                     .time_ns = record.time_ns,
+                                     .wall_ns = record.wall_ns});
 }
 
 void ProcessBuilder::take(const HeapTotals& record, FileContext&) {

@@ -28,7 +28,7 @@ namespace plumb::trace {
 
 inline constexpr char kMagic[8] = {'P', 'L', 'U', 'M', 'B', 'T', 'R', '\n'};
 inline constexpr uint16_t kMajor = 1;
-inline constexpr uint16_t kMinor = 4;
+inline constexpr uint16_t kMinor = 5;
 
 enum class Writer : uint32_t { process = 1, recorder = 2 };
 
@@ -140,7 +140,8 @@ static_assert(sizeof(RecordHeader) == 8);
     X(59, TrafficBurst, "1.3: what the threads in such a loop moved while they were looked at closely")      \
     X(60, BandwidthRoof, "1.3, recorder: what so many threads move through memory here, measured")           \
     X(61, BlockedSite, "1.4, updated: where one thread was off its CPU, waiting in one call")                \
-    X(62, LockHolder, "1.4, updated: what the holder of a lock did while a thread waited for it")
+    X(62, LockHolder, "1.4, updated: what the holder of a lock did while a thread waited for it")            \
+    X(63, ThreadWall, "1.5, updated: how long the run's wall time depended on one thread that ran")
 
 enum class RecordType : uint16_t {
 #define PLUMB_X(number, name, what) name = number,
@@ -1203,8 +1204,10 @@ struct BlockedSite {
     uint64_t bytes;        // 56  read and write: requested, the sum over `waits`
     uint64_t first_ns;     // 64
     uint64_t last_ns;      // 72
+    uint64_t wall_ns;      // 80  1.5: of the run's wall time, what depended on this wait (see ThreadWall)
+    uint64_t alone_ns;     // 88  1.5: of it, while no other thread of the run ran or waited for a device
 };
-static_assert(sizeof(BlockedSite) == 80);
+static_assert(sizeof(BlockedSite) == 96);
 
 // The owner word of a mutex or reader-writer lock of the C library names the holder.
 struct LockHolder {
@@ -1220,7 +1223,22 @@ struct LockHolder {
     uint64_t time_ns;      // 48  what they stand for
     uint64_t first_ns;     // 56
     uint64_t last_ns;      // 64
+    uint64_t wall_ns;      // 72  1.5: of the run's wall time, what depended on the holder through this wait
 };
-static_assert(sizeof(LockHolder) == 72);
+static_assert(sizeof(LockHolder) == 80);
+
+// The run ends when its first thread ends. At every look the recorder follows from there who waits for whom (join, lock,
+// child process; any running thread where the waker is not known) to threads that wait for nobody of the run: the wall time
+// since the look before depended on them. Blocked ones have it in their BlockedSite, running ones here.
+struct ThreadWall {
+    RecordHeader header;   //     header.tid: the thread
+    uint32_t pid;          //  8
+    uint32_t padding;      // 12
+    uint64_t looks;        // 16
+    uint64_t running_ns;   // 24  of the run's wall time, what depended on this thread while it ran or waited for a CPU
+    uint64_t first_ns;     // 32
+    uint64_t last_ns;      // 40
+};
+static_assert(sizeof(ThreadWall) == 48);
 
 } // namespace plumb::trace

@@ -31,6 +31,15 @@ class TimeAccount(PlumbTest):
         records = recorder_trace(self.run_directory).of("LockHolder")
         return [(record["holder_call"], record["holder"] != record["tid"]) for record in records]
 
+    def check_wall(self, account, wait, function):
+        """The wall time adds up, and most of it depended on that wait in that function."""
+        self.assertAlmostEqual(sum(line["seconds"] for line in account["wall"]), account["wall_seconds"],
+                               delta=1e-6 * account["wall_seconds"])
+        lines = [line for line in account["wall"] if line["wait"] == wait]
+        self.assertEqual(len(lines), 1, account["wall"])
+        self.assertGreater(lines[0]["fraction"], 0.6, account["wall"])
+        self.assertIn(function, lines[0]["where"][0]["function"])
+
     def check(self, kind, wait):
         waited, account = self.account(kind)
         lines = [line for line in account["lines"] if line["wait"] == wait]
@@ -42,11 +51,17 @@ class TimeAccount(PlumbTest):
         place = lines[0]["where"][0]
         self.assertIn(TIMES[kind], place["function"])
         self.assertTrue(place["file"].endswith("waits.cpp"), place)
+        return account
 
     @of_times
     def test_mutex(self):
-        self.check("lock", "lock")
+        account = self.check("lock", "lock")
         self.assertIn((CLOCK_NANOSLEEP, True), self.holders())
+        self.check_wall(account, "sleep", "hold_table")  # who waits for the lock waits for its holder
+        found = [finding for finding in self.report()["findings"] if finding["id"] == "lock-wait"]
+        self.assertEqual(len(found), 1)
+        self.assertTrue(found[0]["subject"]["name"].endswith("table_lock"), found[0]["subject"])
+        self.assertIn("hold_table", found[0]["where"][0]["function"])
 
     @of_times
     def test_reader_writer_lock(self):
@@ -60,11 +75,14 @@ class TimeAccount(PlumbTest):
 
     @of_times
     def test_pipe(self):
-        self.check("pipe", "pipe")
+        account = self.check("pipe", "pipe")
+        self.check_wall(account, "sleep", "pipe_from_child")  # the child's, which writes late
 
     @of_times
     def test_sleep(self):
-        self.check("sleep", "sleep")
+        account = self.check("sleep", "sleep")
+        self.check_wall(account, "sleep", "poll_asleep")
+        self.assertIn("sleep-poll", [finding["id"] for finding in self.report()["findings"]])
 
     @of_times
     def test_fsync(self):
@@ -75,6 +93,7 @@ class TimeAccount(PlumbTest):
         account = self.report()["account"]
         blocked = sum(line["seconds"] for line in account["lines"] if line["class"] == "blocked")
         self.assertLess(blocked, 0.1 * account["thread_seconds"])
+        self.assertEqual(account["wall"][0]["class"], "computing")
 
     def test_without_looks(self):
         """Where nobody looks, the time off the CPU is unknown, and no cause is made up."""

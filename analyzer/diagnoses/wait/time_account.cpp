@@ -88,10 +88,27 @@ class Accountant {
         for (size_t process = 0; process < processes.size(); ++process)
             add_process(process, account);
         account.lines = lines_.take();
+        account.wall = wall_.take();
+        scale_wall(account);
         return account;
     }
 
   private:
+    // Looks begin after the run did and end before it: what they saw stands for all of it.
+    void scale_wall(TimeAccount& account) const {
+        double followed_s = 0;
+        for (const AccountLine& line : account.wall)
+            followed_s += line.seconds;
+        if (followed_s <= 0)
+            return;
+        account.wall_s = static_cast<double>(paths_.run().wall_ns()) * 1e-9;
+        for (AccountLine& line : account.wall) {
+            line.seconds *= account.wall_s / followed_s;
+            for (AccountLine::Place& place : line.places)
+                place.seconds *= account.wall_s / followed_s;
+        }
+    }
+
     // What one sampled place is; kept, because threads share places.
     Kind kind_of_sample(size_t process, const model::SampleSite& site) {
         const bool in_kernel = site.kernel_samples * 2 > site.samples;
@@ -182,6 +199,8 @@ class Accountant {
         account.total_s += entry.life_s;
         account.threads.push_back(entry);
 
+        add_wall(process_index, thread, samples, blocked);
+
         if (entry.run_s > 0)
             divide(entry.run_s, samples, [](const model::SampleSite& site) { return static_cast<double>(site.time_ns); },
                    [&](const model::SampleSite& site, double time_s) {
@@ -204,6 +223,28 @@ class Accountant {
                            lines_.add(kind, paths_.user_frame(process_index, site.path), time_s);
                    });
         }
+    }
+
+    void add_wall(size_t process, const model::Thread& thread, const std::vector<const model::SampleSite*>& samples,
+                  const std::vector<const model::BlockedSite*>& blocked) {
+        double sampled_ns = 0;
+        for (const model::SampleSite* site : samples)
+            sampled_ns += static_cast<double>(site->time_ns);
+        const double running_s = seconds(thread.wall_running_ns);
+        if (running_s > 0 && sampled_ns <= 0)
+            wall_.add({TimeClass::unknown, {}, {}}, running_s);
+        else if (running_s > 0)
+            for (const model::SampleSite* site : samples)
+                wall_.add(kind_of_sample(process, *site), paths_.user_frame(process, site->path),
+                          running_s * static_cast<double>(site->time_ns) / sampled_ns);
+        for (const model::BlockedSite* site : blocked)
+            if (site->wall_ns > 0) {
+                const Kind kind{TimeClass::blocked, wait_class_of(paths_, process, *site).kind, {}};
+                if (site->path == 0)
+                    wall_.add(kind, seconds(site->wall_ns));
+                else
+                    wall_.add(kind, paths_.user_frame(process, site->path), seconds(site->wall_ns));
+            }
     }
 
     bool idles(size_t process, const ThreadAccount& thread, const std::vector<const model::BlockedSite*>& blocked) {
@@ -240,7 +281,7 @@ class Accountant {
 
     model::CallPaths& paths_;
     AllocatorCode allocator_;
-    Lines lines_;
+    Lines lines_, wall_;
     std::unordered_map<uint64_t, Kind> kinds_; // of the process at hand: path << 1 | in the kernel
 };
 

@@ -59,6 +59,10 @@ struct TimeAccount {
     // Waiting for threads and processes of the run to end: what those do meanwhile is in the account already.
     double handed_over_s = 0;
     std::vector<ThreadAccount> threads; // in the order of the model
+    // The wall time, followed back over who waited for whom to what it depended on. Sampled, scaled to `wall_s`: the wall
+    // time of the run, once for each recorder. Empty where nobody looked.
+    std::vector<AccountLine> wall; // by time
+    double wall_s = 0;
     bool looked = false; // blocked threads were looked at; else all time off the CPU is `unknown`
 
     double seconds_of(TimeClass kind) const;

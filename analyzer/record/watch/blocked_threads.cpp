@@ -6,6 +6,7 @@
 #include <cstring>
 #include <sys/syscall.h>
 #include <sys/uio.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 namespace plumb::record {
@@ -15,6 +16,7 @@ namespace {
 constexpr uint64_t kShortest_ns = 10'000'000, kIdle_ns = 50'000'000;
 constexpr size_t kMostKeptFiles = 256; // threads whose files stay open; further ones have theirs opened for each look
 constexpr size_t kStackBytes = 4096, kPageBytes = 4096;
+constexpr double kIdleShare = 0.9; // of its life, in one place: a thread that waits there by design
 constexpr size_t kMostSites = 64; // of one thread at one path that differ in their object
 
 // Calls whose first argument is a descriptor, and which can block for long.
@@ -35,12 +37,27 @@ bool has_length(int number) {
     return std::find(calls.begin(), calls.end(), number) != calls.end();
 }
 
+// What is waited for in it may come from another thread or process of the run.
+bool may_be_brought(int number) {
+    constexpr std::array calls = {
+        SYS_read,      SYS_readv,       SYS_write,      SYS_writev,  SYS_recvfrom, SYS_recvmsg,     SYS_recvmmsg,
+        SYS_sendto,    SYS_sendmsg,     SYS_sendmmsg,   SYS_accept,  SYS_accept4,  SYS_connect,     SYS_ppoll,
+        SYS_pselect6,  SYS_epoll_pwait, SYS_rt_sigsuspend, SYS_rt_sigtimedwait,    SYS_semop,       SYS_semtimedop,
+        SYS_msgrcv,    SYS_msgsnd,      SYS_mq_timedreceive, SYS_mq_timedsend,     SYS_flock,       SYS_fcntl,
+#ifdef SYS_poll
+        SYS_poll,      SYS_select,      SYS_epoll_wait, SYS_pause,
+#endif
+    };
+    return std::find(calls.begin(), calls.end(), number) != calls.end();
+}
+
 } // namespace
 
 BlockedThreads::BlockedThreads(TraceFile& file, ProcessTable& processes, Profile& profile, std::string proc_root,
-                               double share, uint64_t most_bytes_each, uint64_t now_ns)
+                               double share, uint64_t most_bytes_each, uint32_t first_pid, uint64_t begin_ns)
     : file_(file), processes_(processes), profile_(profile), proc_root_(std::move(proc_root)), share_(share),
-      most_bytes_each_(most_bytes_each), next_ns_(now_ns + kShortest_ns / 2), interval_ns_(kShortest_ns) {}
+      most_bytes_each_(most_bytes_each), first_pid_(first_pid), followed_ns_(begin_ns), next_ns_(begin_ns + kShortest_ns / 2),
+      interval_ns_(kShortest_ns) {}
 
 void BlockedThreads::saw(uint32_t tid, trace::NodeId path, uint64_t time_ns) {
     if (const auto thread = threads_.find(tid); thread != threads_.end()) {
@@ -60,6 +77,7 @@ BlockedThreads::Image& BlockedThreads::image_of(uint32_t pid) {
         for (auto& [tid, thread] : threads_)
             if (thread.pid == pid) {
                 thread.site = nullptr;
+                thread.holder = nullptr;
                 thread.sampled_path = 0;
             }
     }
@@ -108,21 +126,24 @@ trace::NodeId BlockedThreads::path_of(uint32_t tid, const Thread& thread, uint64
     return thread.call.pc == 0 || memory_.bytes.empty() ? 0 : profile_.place(record);
 }
 
-trace::StringId BlockedThreads::descriptor_of(uint32_t pid, const platform::TaskSyscall& call) {
+// What the call's descriptor refers to ("/a/file", "pipe:[4711]"); empty: it has none.
+std::string BlockedThreads::descriptor_of(uint32_t pid, const platform::TaskSyscall& call) const {
     if (!names_descriptor(call.number))
-        return 0;
+        return {};
     char target[512];
     const std::string link = proc_root_ + "/" + std::to_string(pid) + "/fd/" + std::to_string(call.arguments[0]);
     const ssize_t length = readlink(link.c_str(), target, sizeof target);
-    return length > 0 ? file_.string({target, static_cast<size_t>(length)}) : 0;
+    return {target, length > 0 ? static_cast<size_t>(length) : 0};
 }
 
-trace::BlockedSite* BlockedThreads::site_at(uint32_t tid, const Thread& thread, uint64_t now_ns) {
+trace::BlockedSite* BlockedThreads::site_at(uint32_t tid, Thread& thread, uint64_t now_ns) {
     read_memory(thread.pid, thread.call);
     const trace::NodeId path = path_of(tid, thread, now_ns);
     Image& image = image_of(thread.pid);
+    const std::string descriptor = descriptor_of(thread.pid, thread.call);
+    thread.of_file = descriptor.starts_with('/');
     SiteKey key{tid, path, thread.call.number, thread.call.number == SYS_futex ? thread.call.arguments[0] : 0,
-                descriptor_of(thread.pid, thread.call)};
+                descriptor.empty() ? 0 : file_.string(descriptor)};
     auto known = image.sites.find(key);
     if (known == image.sites.end()) {
         const auto from = image.sites.lower_bound({tid, path, key.system_call, 0, 0});
@@ -208,6 +229,8 @@ void BlockedThreads::write_holder(uint32_t tid, Thread& thread, uint64_t now_ns,
     update(record->looks, record->looks + 1);
     update(record->time_ns, record->time_ns + weight_ns);
     update(record->last_ns, now_ns);
+    thread.holder = record;
+    thread.waits_for = holder_tid;
 }
 
 // False: nothing is known about it.
@@ -231,6 +254,11 @@ void BlockedThreads::look_at(uint32_t tid, Thread& thread, uint64_t now_ns) {
     const uint64_t elapsed_ns = is_first ? 0 : now_ns - thread.looked_ns;
     const uint64_t looked_before_ns = thread.looked_ns;
     thread.looked_ns = now_ns;
+    thread.state = ThreadMoment::State::unknown;
+    thread.waits_for = 0;
+    thread.holder = nullptr;
+    if (is_first)
+        thread.first_ns = now_ns;
     if (!scheduling)
         return;
     // One that was blocked and was not put on a CPU since then still is.
@@ -240,10 +268,13 @@ void BlockedThreads::look_at(uint32_t tid, Thread& thread, uint64_t now_ns) {
     thread.last = *scheduling;
     if (!stands_still) {
         thread.site = nullptr;
-        if (!is_first && ran_ns >= elapsed_ns - elapsed_ns / 16) // it computed all the time
+        const bool computed = !is_first && ran_ns >= elapsed_ns - elapsed_ns / 16; // all the time
+        if (!computed && !read_call(thread))
             return;
-        if (!read_call(thread) || thread.call.running)
+        if (computed || thread.call.running) {
+            thread.state = ThreadMoment::State::runs;
             return;
+        }
         thread.site = site_at(tid, thread, now_ns);
         if (!thread.site)
             return;
@@ -260,6 +291,92 @@ void BlockedThreads::look_at(uint32_t tid, Thread& thread, uint64_t now_ns) {
     update(thread.site->last_ns, now_ns);
     if (thread.call.number == SYS_futex)
         write_holder(tid, thread, now_ns, elapsed_ns);
+    judge_wait(tid, thread);
+}
+
+// Whom a blocked thread waits for; the holder of a lock is known already.
+void BlockedThreads::judge_wait(uint32_t tid, Thread& thread) {
+    using State = ThreadMoment::State;
+    const platform::TaskSyscall& call = thread.call;
+    switch (call.number) {
+    case SYS_futex: {
+        // Whoever joins a thread waits on the word that holds its id until the kernel clears it.
+        const uint32_t word = memory_.has_futex ? memory_.futex[0] : 0;
+        const auto joined = word != 0 && word != tid && word == call.arguments[2] ? threads_.find(word) : threads_.end();
+        if (thread.waits_for == 0 && joined != threads_.end() && joined->second.pid == thread.pid)
+            thread.waits_for = word;
+        thread.state = thread.waits_for != 0 ? State::for_thread : State::for_work;
+        break;
+    }
+    case SYS_wait4:
+    case SYS_waitid: {
+        const auto pid = static_cast<int32_t>(call.arguments[call.number == SYS_waitid ? 1 : 0]);
+        const bool is_one = call.number == SYS_wait4 ? pid > 0 : call.arguments[0] == P_PID;
+        thread.waits_for = is_one ? static_cast<uint32_t>(pid) : 0;
+        thread.state = State::for_child;
+        break;
+    }
+#ifdef SYS_vfork
+    case SYS_vfork:
+#endif
+    case SYS_clone:
+    case SYS_clone3:
+        thread.state = State::for_child;
+        break;
+    default:
+        thread.state = may_be_brought(call.number) ? State::for_input : State::for_device;
+        if (thread.of_file) // a file or a terminal: nobody of the run
+            thread.state = State::for_device;
+        break;
+    }
+}
+
+trace::ThreadWall* BlockedThreads::wall_of(uint32_t tid, uint32_t pid, uint64_t now_ns) {
+    Image& image = image_of(pid);
+    trace::ThreadWall*& record = image.walls[tid];
+    if (!record && image.bytes + sizeof(trace::ThreadWall) <= most_bytes_each_) {
+        trace::ThreadWall begin{};
+        begin.pid = pid;
+        begin.first_ns = now_ns;
+        record = file_.append(trace::RecordType::ThreadWall, tid, begin);
+        image.bytes += sizeof begin;
+    }
+    return record;
+}
+
+// What the wall time since the look before depended on.
+void BlockedThreads::follow_wall(uint64_t now_ns) {
+    const auto elapsed_ns = static_cast<double>(now_ns - followed_ns_);
+    followed_ns_ = now_ns;
+    moments_.clear();
+    for (const auto& [tid, thread] : threads_) {
+        const Process* process = processes_.find(thread.pid);
+        const bool idles = tid != thread.pid && thread.site &&
+                           static_cast<double>(thread.site->time_ns) >=
+                               kIdleShare * static_cast<double>(now_ns - thread.first_ns);
+        moments_.push_back({tid, thread.pid, process ? process->parent_pid : 0, thread.state, thread.waits_for, idles});
+    }
+    WaitChain chain(moments_);
+    chain.follow(first_pid_);
+    for (const WaitChain::Share& end : chain.ends()) {
+        const ThreadMoment& moment = moments_[end.thread];
+        const Thread& thread = threads_.at(moment.tid);
+        const auto part_ns = static_cast<uint64_t>(elapsed_ns * end.share);
+        if (thread.site) {
+            update(thread.site->wall_ns, thread.site->wall_ns + part_ns);
+            if (chain.is_alone(end.thread))
+                update(thread.site->alone_ns, thread.site->alone_ns + part_ns);
+        } else if (moment.state == ThreadMoment::State::runs) {
+            if (trace::ThreadWall* wall = wall_of(moment.tid, moment.pid, now_ns)) {
+                update(wall->looks, wall->looks + 1);
+                update(wall->running_ns, wall->running_ns + part_ns);
+                update(wall->last_ns, now_ns);
+            }
+        }
+    }
+    for (const WaitChain::Share& link : chain.links())
+        if (trace::LockHolder* holder = threads_.at(moments_[link.thread].tid).holder)
+            update(holder->wall_ns, holder->wall_ns + static_cast<uint64_t>(elapsed_ns * link.share));
 }
 
 void BlockedThreads::look(uint64_t now_ns, const std::vector<ThreadMonitor::Task>& tasks) {
@@ -288,6 +405,7 @@ void BlockedThreads::look(uint64_t now_ns, const std::vector<ThreadMonitor::Task
         look_at(task.tid, thread, now_ns);
         any_blocked |= thread.site != nullptr;
     }
+    follow_wall(now_ns);
     if (refused_ > 0 && seen_ == 0 && round_ > 4) {
         next_ns_ = UINT64_MAX;
         return;

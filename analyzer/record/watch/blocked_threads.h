@@ -1,7 +1,8 @@
 // What threads wait for while they are off their CPUs, which no time sample shows: at random moments, about a hundred times
 // a second, each thread of the run is looked at from outside. A blocked one has its system call, its stack and, for a lock
 // of the C library, the holder recorded (BlockedSite and LockHolder records). Nothing happens inside the target: it is not
-// stopped, and no signal interrupts its call.
+// stopped, and no signal interrupts its call. What the run's wall time depends on is followed at each look (wait_chain.h;
+// ThreadWall records, and the wall_ns of the others).
 //
 // A look takes 1 us for a thread that has not run since the look before, else about 10. Looks become rarer so that their
 // cost stays below a share of the run's time, however many threads there are.
@@ -12,6 +13,7 @@
 #include "record/run/trace_file.h"
 #include "record/watch/task_files.h"
 #include "record/watch/thread_monitor.h"
+#include "record/watch/wait_chain.h"
 
 #include <cstdint>
 #include <map>
@@ -24,9 +26,10 @@ namespace plumb::record {
 
 class BlockedThreads {
   public:
-    // `share`: of the run's time that looks may take. `most_bytes_each`: of the file for one process.
+    // `share`: of the run's time that looks may take. `most_bytes_each`: of the file for one process. `first_pid`: the run
+    // began with it at `begin_ns`, and ends with it.
     BlockedThreads(TraceFile& file, ProcessTable& processes, Profile& profile, std::string proc_root, double share,
-                   uint64_t most_bytes_each, uint64_t now_ns);
+                   uint64_t most_bytes_each, uint32_t first_pid, uint64_t begin_ns);
 
     uint64_t next_look_ns() const { return next_ns_; } // UINT64_MAX: never again
 
@@ -60,6 +63,7 @@ class BlockedThreads {
         uint64_t generation = 0, bytes = 0;
         std::map<SiteKey, trace::BlockedSite*> sites;
         std::map<HolderKey, trace::LockHolder*> holders;
+        std::map<uint32_t, trace::ThreadWall*> walls; // by tid
     };
     struct Thread {
         uint32_t pid = 0;
@@ -70,6 +74,11 @@ class BlockedThreads {
         trace::BlockedSite* site = nullptr; // where it waits since the last look; null: it ran then
         uint64_t waits_since_ns = 0;        // not later than its wait began, where `site` is set
         platform::TaskSyscall call;         // of that wait
+        ThreadMoment::State state = ThreadMoment::State::unknown; // at the latest look
+        uint32_t waits_for = 0;                                   // see ThreadMoment
+        trace::LockHolder* holder = nullptr;                      // of the lock that it waits for
+        bool of_file = false;                                     // the call's descriptor is a file's
+        uint64_t first_ns = 0;                                    // first looked at
         trace::NodeId sampled_path = 0;
         uint64_t sampled_ns = 0;
     };
@@ -82,11 +91,14 @@ class BlockedThreads {
     bool read_call(Thread& thread);
     void read_memory(uint32_t pid, const platform::TaskSyscall& call);
     trace::NodeId path_of(uint32_t tid, const Thread& thread, uint64_t now_ns);
-    trace::StringId descriptor_of(uint32_t pid, const platform::TaskSyscall& call);
+    std::string descriptor_of(uint32_t pid, const platform::TaskSyscall& call) const;
     uint32_t holder_of(uint32_t tid, const Thread& thread) const;
     void write_holder(uint32_t tid, Thread& thread, uint64_t now_ns, uint64_t weight_ns);
+    void judge_wait(uint32_t tid, Thread& thread);
+    void follow_wall(uint64_t now_ns);
+    trace::ThreadWall* wall_of(uint32_t tid, uint32_t pid, uint64_t now_ns);
     Image& image_of(uint32_t pid);
-    trace::BlockedSite* site_at(uint32_t tid, const Thread& thread, uint64_t now_ns);
+    trace::BlockedSite* site_at(uint32_t tid, Thread& thread, uint64_t now_ns);
 
     TraceFile& file_;
     ProcessTable& processes_;
@@ -97,6 +109,9 @@ class BlockedThreads {
     std::unordered_map<uint32_t, Thread> threads_; // living, by tid
     std::unordered_map<uint32_t, Image> images_;   // by pid
     StackTop memory_;                              // of the latest wait
+    const uint32_t first_pid_;
+    uint64_t followed_ns_;                         // until when wall time is accounted for
+    std::vector<ThreadMoment> moments_;            // of the latest look
     uint64_t next_ns_, interval_ns_, round_ = 0, looks_ = 0, random_ = 0x9e3779b97f4a7c15u;
     size_t kept_files_ = 0;
     uint64_t refused_ = 0, seen_ = 0;

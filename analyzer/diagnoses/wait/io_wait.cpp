@@ -1,0 +1,121 @@
+// Time of the run that depended on threads waiting for files: which file, on which line, in requests of what size.
+#include "diagnoses/common/line_shares.h"
+#include "diagnoses/registry.h"
+#include "diagnoses/wait/wait_replay.h"
+
+#include <algorithm>
+#include <fmt/format.h>
+#include <map>
+#include <set>
+
+namespace plumb {
+
+namespace {
+
+constexpr uint64_t kLeastLooks = 20;
+constexpr double kLeastWallShare = 0.01;
+constexpr uint64_t kManyWaits = 10;          // seen apart: the program does it again and again
+constexpr double kSmallRequest_B = 64 * 1024; // larger ones are limited by the device's bandwidth, not by its latency
+constexpr size_t kMostFindings = 3, kMostLines = 5;
+
+struct FileUse {
+    WaitKind kind = WaitKind::file;
+    std::string file;
+    double waiting_s = 0, wall_s = 0;
+    uint64_t looks = 0, waits = 0, bytes = 0;
+    std::map<std::string, double> calls; // in words
+    std::set<const model::BlockedSite*> sites;
+    LineShares lines;
+};
+
+bool is_file(WaitKind kind) { return kind == WaitKind::file || kind == WaitKind::file_sync || kind == WaitKind::page_in; }
+
+class IoWait : public Diagnosis {
+  public:
+    const char* id() const override { return "io-wait"; }
+
+    std::vector<Finding> diagnose(const DiagnosisInput& input) const override {
+        const WaitReplay replay(input.paths);
+        std::map<std::pair<WaitKind, std::string>, FileUse> uses;
+        for (const Wait& wait : replay.waits()) {
+            if (!is_file(wait.what.kind))
+                continue;
+            FileUse& use = uses[{wait.what.kind, wait.site->descriptor}];
+            use.kind = wait.what.kind;
+            use.file = wait.site->descriptor;
+            use.waiting_s += wait.seconds;
+            use.wall_s += wait.wall_s;
+            use.looks += wait.site->looks;
+            use.waits += wait.site->waits;
+            use.bytes += wait.site->bytes;
+            use.calls[wait.what.what] += wait.seconds;
+            use.sites.insert(wait.site);
+            use.lines.add(input.paths.user_frame(wait.process, wait.site->path), wait.seconds);
+        }
+        std::vector<const FileUse*> order;
+        for (const auto& [key, use] : uses)
+            if (use.looks >= kLeastLooks && use.wall_s >= kLeastWallShare * replay.wall_s())
+                order.push_back(&use);
+        std::ranges::stable_sort(order, std::greater<>(), &FileUse::wall_s);
+        order.resize(std::min(order.size(), kMostFindings));
+        std::vector<Finding> findings;
+        for (const FileUse* use : order)
+            findings.push_back(finding_of(input, replay, *use));
+        return findings;
+    }
+
+  private:
+    Finding finding_of(const DiagnosisInput& input, const WaitReplay& replay, const FileUse& use) const {
+        const double wall_s = replay.wall_s();
+        const double without_s = replay.without(use.wall_s, [&](const Wait& wait) { return use.sites.contains(wait.site); });
+        const auto call = std::max_element(use.calls.begin(), use.calls.end(),
+                                           [](const auto& left, const auto& right) { return left.second < right.second; });
+        const double request_B = use.waits > 0 ? static_cast<double>(use.bytes) / static_cast<double>(use.waits) : 0;
+        Finding finding;
+        finding.id = id();
+        finding.confidence = 0.9;
+        finding.cost.seconds = use.wall_s;
+        finding.cost.fraction = std::min(1.0, use.wall_s / wall_s);
+        finding.where = use.lines.heaviest(kMostLines);
+        finding.title = fmt::format("The run waits for {} in {:.0f} % of its time", call->first, 100 * finding.cost.fraction);
+        if (!finding.where.empty())
+            finding.title += ", from " + place_name(finding.where[0]);
+        const double gain = (wall_s - without_s) / wall_s;
+        // One sync of many must stay; so must the bytes of large requests. Few large waits may be all that there is to do.
+        const bool repeated = use.waits >= kManyWaits;
+        const bool is_latency = use.kind == WaitKind::file_sync || (use.bytes > 0 && request_B < kSmallRequest_B);
+        const double kept = 1 / static_cast<double>(std::max<uint64_t>(use.waits, 1));
+        finding.gain = {gain, "upper bound: the run without these waits", repeated && is_latency ? gain * (1 - kept) : 0};
+        finding.subject.kind = "device";
+        finding.subject.name = use.file.empty() ? call->first : use.file;
+        finding.evidence["waiting_seconds"] = use.waiting_s;
+        finding.evidence["look_count"] = static_cast<int64_t>(use.looks);
+        finding.evidence["distinct_wait_count_seen"] = static_cast<int64_t>(use.waits);
+        if (use.bytes > 0)
+            finding.evidence["request_bytes"] = request_B;
+        finding.advice.push_back(advice_of(use, is_latency));
+        note_unplaced(use.lines, input.run, finding);
+        return finding;
+    }
+
+    static Advice advice_of(const FileUse& use, bool is_latency) {
+        if (use.kind == WaitKind::file_sync)
+            return {"Sync less often",
+                    "write several records, then sync once; or sync in a thread of its own while the others go on", "code", ""};
+        if (use.kind == WaitKind::page_in)
+            return {"Read the mapped file ahead",
+                    "madvise(MADV_WILLNEED) or MADV_POPULATE_READ in time, or read() in large blocks in a thread of its own",
+                    "code", ""};
+        if (is_latency)
+            return {"Use larger requests", "read or write at least 1 MiB at a time, or let stdio do it (setvbuf)", "code", ""};
+        return {"Overlap it with computing",
+                "read the next block, or write the last one, in a thread of its own or with io_uring; posix_fadvise(WILLNEED) "
+                "starts reading early", "code", ""};
+    }
+};
+
+} // namespace
+
+std::unique_ptr<Diagnosis> make_io_wait() { return std::make_unique<IoWait>(); }
+
+} // namespace plumb

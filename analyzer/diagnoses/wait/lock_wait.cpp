@@ -1,0 +1,169 @@
+// Threads that wait for a lock: which one, who holds it meanwhile, and what the holder does with it.
+#include "diagnoses/common/line_shares.h"
+#include "diagnoses/common/memory_names.h"
+#include "diagnoses/registry.h"
+#include "diagnoses/wait/wait_replay.h"
+
+#include <algorithm>
+#include <fmt/format.h>
+#include <map>
+#include <set>
+
+namespace plumb {
+
+namespace {
+
+constexpr uint64_t kLeastLooks = 20;    // fewer: the share is not known well enough
+constexpr double kLeastWallShare = 0.01; // of the run
+constexpr size_t kMostFindings = 3, kMostLines = 5;
+
+struct Lock {
+    double waiting_s = 0; // of all threads
+    double wall_s = 0;    // of it, what the run's wall time depended on
+    uint64_t looks = 0;
+    std::set<uint32_t> waiters, holders; // threads
+    LineShares waiter_lines, holder_lines;
+    std::map<std::string, double> holder_does; // in words; by time
+    double holder_blocked_s = 0, holder_known_s = 0, holder_device_s = 0;
+};
+
+using LockKey = std::pair<uint32_t, uint64_t>; // process, address
+
+class LockWait : public Diagnosis {
+  public:
+    const char* id() const override { return "lock-wait"; }
+
+    std::vector<Finding> diagnose(const DiagnosisInput& input) const override {
+        const WaitReplay replay(input.paths);
+        std::vector<std::pair<LockKey, Lock>> order;
+        for (auto& [key, lock] : locks_of(input.paths, replay))
+            if (lock.looks >= kLeastLooks && lock.wall_s >= kLeastWallShare * replay.wall_s())
+                order.emplace_back(key, std::move(lock));
+        std::ranges::stable_sort(order, std::greater<>(), [](const auto& entry) { return entry.second.wall_s; });
+        order.resize(std::min(order.size(), kMostFindings));
+        std::vector<Finding> findings;
+        for (const auto& [key, lock] : order)
+            findings.push_back(finding_of(input, replay, key, lock));
+        return findings;
+    }
+
+  private:
+    // Only locks with a known holder: without one it is not known what makes the others wait.
+    static std::map<LockKey, Lock> locks_of(model::CallPaths& paths, const WaitReplay& replay) {
+        std::map<LockKey, Lock> locks;
+        const std::vector<model::Process>& processes = paths.run().processes;
+        for (uint32_t process = 0; process < processes.size(); ++process)
+            for (const model::LockHolder& holder : processes[process].lock_holders)
+                add_holder(paths, replay, process, holder, locks[{process, holder.object}]);
+        for (const Wait& wait : replay.waits())
+            if (const auto found = locks.find({wait.process, wait.site->object});
+                found != locks.end() && wait.what.kind == WaitKind::lock) {
+                Lock& lock = found->second;
+                lock.waiting_s += wait.seconds;
+                lock.looks += wait.site->looks;
+                lock.waiters.insert(wait.site->thread);
+                lock.waiter_lines.add(paths.user_frame(wait.process, wait.site->path), wait.seconds);
+            }
+        return locks;
+    }
+
+    static void add_holder(model::CallPaths& paths, const WaitReplay& replay, uint32_t process,
+                           const model::LockHolder& holder, Lock& lock) {
+        const auto time_s = static_cast<double>(holder.time_ns) * 1e-9;
+        lock.wall_s += static_cast<double>(holder.wall_ns) * replay.wall_scale();
+        lock.holders.insert(holder.holder);
+        if (holder.holder_path == 0)
+            return;
+        lock.holder_known_s += time_s;
+        lock.holder_lines.add(paths.user_frame(process, holder.holder_path), time_s);
+        if (holder.holder_call < 0) {
+            lock.holder_does["computing"] += time_s;
+            return;
+        }
+        const model::BlockedSite blocked{.thread = holder.holder, .path = holder.holder_path, .system_call = holder.holder_call};
+        const WaitClass what = wait_class_of(paths, process, blocked);
+        lock.holder_does[what.kind == WaitKind::sleep ? "a sleep" : what.what] += time_s;
+        lock.holder_blocked_s += time_s;
+        lock.holder_device_s += what.kind == WaitKind::file || what.kind == WaitKind::file_sync ? time_s : 0;
+    }
+
+    Finding finding_of(const DiagnosisInput& input, const WaitReplay& replay, const LockKey& key, const Lock& lock) const {
+        const model::Process& process = input.run.processes[key.first];
+        const auto named = input.paths.static_at(key.first, {.address = key.second});
+        const std::string object = named ? "`" + named->name + "`" : "one lock";
+        const double without_s = replay.without(lock.wall_s, [](const Wait&) { return false; });
+        Finding finding;
+        finding.id = id();
+        finding.confidence = 0.9;
+        finding.cost.seconds = lock.wall_s;
+        finding.cost.fraction = std::min(1.0, lock.wall_s / replay.wall_s());
+        finding.where = lock.holder_lines.heaviest(kMostLines);
+        if (finding.where.empty())
+            finding.where = lock.waiter_lines.heaviest(kMostLines);
+        const auto does = std::max_element(lock.holder_does.begin(), lock.holder_does.end(),
+                                           [](const auto& left, const auto& right) { return left.second < right.second; });
+        const double does_share = does == lock.holder_does.end() ? 0 : does->second / lock.holder_known_s;
+        finding.title = fmt::format("{} for {}, held {}", waiters_of(lock.waiters.size()), object,
+                                    does == lock.holder_does.end() ? std::string("by another thread")
+                                    : does->first == "computing"   ? std::string("during computing")
+                                                                   : "during " + does->first);
+        // Where holders wait for a device under the lock, the device may be what they queue for: only what its time allows
+        // is certain.
+        const double certain_s = std::max(without_s, lock.holder_known_s > 0 ? device_bound(replay, lock) : 0);
+        const double wall_s = replay.wall_s();
+        finding.gain = {(wall_s - without_s) / wall_s,
+                        "the run without waiting for this lock; bound by the longest thread's own time and by the CPUs",
+                        std::max(0.0, wall_s - certain_s) / wall_s};
+        finding.subject.kind = named ? "variable" : "lock";
+        finding.subject.name = named ? named->name : fmt::format("{:#x}", key.second);
+        finding.subject.details["process"] = process.name;
+        finding.evidence["waiting_seconds"] = lock.waiting_s;
+        finding.evidence["waiting_thread_count"] = static_cast<int64_t>(lock.waiters.size());
+        finding.evidence["holding_thread_count"] = static_cast<int64_t>(lock.holders.size());
+        finding.evidence["holder_blocked_fraction"] = lock.holder_known_s > 0 ? lock.holder_blocked_s / lock.holder_known_s : 0;
+        finding.evidence["look_count"] = static_cast<int64_t>(lock.looks);
+        if (does != lock.holder_does.end())
+            finding.evidence["holder_does"] = fmt::format("{} for {:.0f} % of that time", does->first, 100 * does_share);
+        finding.evidence["waiting_at"] = line_names(lock.waiter_lines);
+        finding.advice.push_back(advice_of(lock, does_share));
+        note_unplaced(lock.holder_lines, input.run, finding);
+        return finding;
+    }
+
+    static double device_bound(const WaitReplay& replay, const Lock& lock) {
+        double device_s = 0;
+        if (lock.holder_device_s > 0 && lock.holders.size() > 1)
+            for (const Wait& wait : replay.waits())
+                if (wait.what.kind == WaitKind::file || wait.what.kind == WaitKind::file_sync)
+                    device_s += wait.seconds;
+        return device_s;
+    }
+
+    static std::string waiters_of(size_t count) {
+        return count == 1 ? "A thread waits" : fmt::format("{} threads wait", count);
+    }
+
+    static std::vector<std::string> line_names(const LineShares& lines) {
+        std::vector<std::string> names;
+        for (const Location& location : lines.heaviest(kMostLines))
+            names.push_back(place_name(location));
+        return names;
+    }
+
+    static Advice advice_of(const Lock& lock, double does_share) {
+        if (lock.holder_blocked_s > lock.holder_known_s / 2)
+            return {"Do not hold the lock while waiting",
+                    fmt::format("the holder itself is blocked for {:.0f} % of the time in which others wait: copy what must be "
+                                "written under the lock, and write it after unlocking", 100 * does_share),
+                    "code", ""};
+        return {"Hold the lock for less",
+                "compute outside and only store the result under the lock; give each part of the data (bucket, row, queue) a "
+                "lock of its own; or give each thread a copy and merge them at the end", "code", ""};
+    }
+};
+
+} // namespace
+
+std::unique_ptr<Diagnosis> make_lock_wait() { return std::make_unique<LockWait>(); }
+
+} // namespace plumb

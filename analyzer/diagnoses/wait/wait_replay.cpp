@@ -1,0 +1,93 @@
+#include "diagnoses/wait/wait_replay.h"
+
+#include "diagnoses/common/run_totals.h"
+
+#include <algorithm>
+
+namespace plumb {
+
+namespace {
+
+constexpr double kIdleShare = 0.9, kWaitedForShare = 0.1;
+
+double seconds(uint64_t ns) { return static_cast<double>(ns) * 1e-9; }
+
+// Off the CPU and not waiting for one: exact.
+double blocked_seconds(const model::Thread& thread) {
+    const double life_s = thread.end_ns > thread.start_ns ? seconds(thread.end_ns - thread.start_ns) : 0;
+    return std::max(0.0, life_s - seconds(thread.run_ns) - seconds(thread.run_delay_ns));
+}
+
+// A timer: a thread, not the first of its process, that slept nearly all its life in one place, and nobody waited for it.
+bool is_by_design(const model::Process& process, const Wait& wait) {
+    const model::Thread& thread = process.threads[wait.site->thread];
+    return wait.what.kind == WaitKind::sleep && thread.tid != process.pid &&
+           wait.wall_s < kWaitedForShare * wait.seconds &&
+           wait.seconds >= kIdleShare * seconds(thread.end_ns - thread.start_ns);
+}
+
+} // namespace
+
+bool is_for_others(WaitKind kind) {
+    switch (kind) {
+    case WaitKind::file:
+    case WaitKind::file_sync:
+    case WaitKind::terminal:
+    case WaitKind::sleep:
+    case WaitKind::page_in:
+    case WaitKind::memory_map:
+    case WaitKind::other:
+        return false;
+    default:
+        return true;
+    }
+}
+
+WaitReplay::WaitReplay(model::CallPaths& paths) {
+    const model::Run& run = paths.run();
+    const RunTotals totals = totals_of(run);
+    wall_s_ = totals.wall_s;
+    cpu_bound_s_ = totals.cpu_s / static_cast<double>(std::max<size_t>(totals.usable_cpus, 1));
+    double followed_s = 0;
+    for (const model::Process& process : run.processes) {
+        for (const model::BlockedSite& site : process.blocked)
+            followed_s += seconds(site.wall_ns);
+        for (const model::Thread& thread : process.threads)
+            followed_s += seconds(thread.wall_running_ns);
+    }
+    wall_scale_ = followed_s > 0 ? wall_s_ / followed_s * 1e-9 : 0;
+    for (uint32_t process = 0; process < run.processes.size(); ++process)
+        add_process(paths, process);
+}
+
+void WaitReplay::add_process(model::CallPaths& paths, uint32_t index) {
+    const model::Process& process = paths.run().processes[index];
+    std::vector<double> looked_ns(process.threads.size());
+    for (const model::BlockedSite& site : process.blocked)
+        if (site.thread < looked_ns.size())
+            looked_ns[site.thread] += static_cast<double>(site.time_ns);
+    for (uint32_t thread = 0; thread < process.threads.size(); ++thread)
+        own_s_[{index, thread}] = seconds(process.threads[thread].run_ns);
+    for (const model::BlockedSite& site : process.blocked) {
+        if (site.thread >= looked_ns.size() || looked_ns[site.thread] <= 0)
+            continue;
+        Wait wait{index, &site, wait_class_of(paths, index, site), 0, 0, 0};
+        wait.seconds = blocked_seconds(process.threads[site.thread]) * static_cast<double>(site.time_ns) / looked_ns[site.thread];
+        wait.wall_s = static_cast<double>(site.wall_ns) * wall_scale_;
+        wait.alone_s = static_cast<double>(site.alone_ns) * wall_scale_;
+        if (!is_for_others(wait.what.kind) && !is_by_design(process, wait))
+            own_s_[{index, site.thread}] += wait.seconds;
+        waits_.push_back(std::move(wait));
+    }
+}
+
+double WaitReplay::replay(double wall_s, const Removed& removed) const {
+    double replayed_s = std::max(wall_s_ - wall_s, cpu_bound_s_);
+    for (const auto& [thread, own_s] : own_s_) {
+        const auto less = removed.find(thread);
+        replayed_s = std::max(replayed_s, own_s - (less == removed.end() ? 0 : less->second));
+    }
+    return std::min(replayed_s, wall_s_);
+}
+
+} // namespace plumb

@@ -1,0 +1,67 @@
+// Whom the run's wall time depends on at one moment: from the run's first thread on, who waits for whom is followed to
+// threads that wait for nobody of the run. What makes one of those shorter makes the run shorter, as long as no other thread
+// takes its place.
+//
+// Where the waker is known (a thread that is joined, the holder of a lock, a child process), the chain goes there. Where it
+// is not (conditions, semaphores, pipes, events), the share is divided among the threads that ran at that moment: first those
+// of the same process for a futex, all of the run for what crosses processes; if none ran, among those that wait for a
+// device or a time. If there is none either, the chain ends at the thread that waits.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <unordered_map>
+#include <vector>
+
+namespace plumb::record {
+
+struct ThreadMoment {
+    enum class State : uint8_t {
+        runs,       // or waits for a CPU
+        for_thread, // `waits_for` is the thread's id
+        for_child,  // `waits_for` is the process's id, 0: any child
+        for_work,   // what another thread of the process brings
+        for_input,  // what another thread or process brings
+        for_device, // a file, a page, a time: nobody of the run
+        unknown
+    };
+    uint32_t tid = 0, pid = 0, parent_pid = 0; // parent_pid: of the process
+    State state = State::unknown;
+    uint32_t waits_for = 0;
+    bool idles = false; // has waited in the same place for most of its life: nobody waits for it
+};
+
+class WaitChain {
+  public:
+    // `threads` must outlive this.
+    explicit WaitChain(std::span<const ThreadMoment> threads);
+
+    // Divides 1 among threads. Nothing where `tid` is not among them.
+    void follow(uint32_t tid);
+
+    struct Share {
+        size_t thread; // index
+        double share;
+    };
+    const std::vector<Share>& ends() const { return ends_; }   // where chains end; a thread may come more than once
+    const std::vector<Share>& links() const { return links_; } // threads for_thread that chains went through
+
+    // Nothing else went on: no other thread ran, or waited for a device.
+    bool is_alone(size_t thread) const;
+
+  private:
+    void visit(size_t thread, double share);
+    void divide(size_t waiting, double share, const std::vector<size_t>& among);
+    std::vector<size_t> those(ThreadMoment::State state, uint32_t pid) const; // pid 0: of all processes
+    std::vector<size_t> children_of(const ThreadMoment& parent) const;
+    std::vector<size_t> bringers_of(const ThreadMoment& waiting) const;
+
+    std::span<const ThreadMoment> threads_;
+    std::unordered_map<uint32_t, size_t> by_tid_;
+    std::vector<bool> on_the_way_; // of the chain at hand: a circle of locks has no end
+    std::vector<Share> ends_, links_;
+    size_t steps_ = 0;
+};
+
+} // namespace plumb::record

@@ -1,0 +1,166 @@
+// Findings about waits, on made-up runs whose gain can be worked out by hand.
+#include "diagnoses/wait/time_account.h"
+#include "synthetic_run.h"
+
+#include <catch2/catch.hpp>
+#include <sys/syscall.h>
+
+using namespace plumb;
+using plumb::testing::SyntheticRun;
+
+namespace {
+
+constexpr uint64_t kMain = 0x400100, kHold = 0x400200, kWant = 0x400300, kSave = 0x400400, kPoll = 0x400500;
+constexpr uint64_t kFsync = 0x7f0000001000, kMutexLock = 0x7f0000003000, kJoin = 0x7f0000004000, kSleep = 0x7f0000005000,
+                   kRead = 0x7f0000006000;
+constexpr uint64_t kLock = 0x601000;
+
+SyntheticRun program(double seconds, int cpus = 4) {
+    SyntheticRun made(seconds, cpus);
+    made.add_module("/usr/lib/x86_64-linux-gnu/libc.so.6", 0x7f0000000000, 0x7f0000010000);
+    made.name(kMain, "main", "app", "/src/app.c", 10);
+    made.name(kHold, "hold", "app", "/src/app.c", 20);
+    made.name(kWant, "want", "app", "/src/app.c", 30);
+    made.name(kSave, "save", "app", "/src/app.c", 40);
+    made.name(kPoll, "poll", "app", "/src/app.c", 50);
+    made.name(kFsync, "fsync+0x14", "libc.so.6");
+    made.name(kMutexLock, "pthread_mutex_lock+0x113", "libc.so.6");
+    made.name(kJoin, "pthread_join+0x23", "libc.so.6");
+    made.name(kSleep, "clock_nanosleep+0x23", "libc.so.6");
+    made.name(kRead, "read+0x12", "libc.so.6");
+    return made;
+}
+
+model::BlockedSite& blocked(SyntheticRun& made, uint32_t thread, uint32_t path, int call, double time_s, double wall_s,
+                            double alone_s = 0) {
+    model::BlockedSite site;
+    site.thread = thread;
+    site.path = path;
+    site.system_call = call;
+    site.looks = site.waits = 100;
+    site.time_ns = SyntheticRun::ns(time_s);
+    site.wall_ns = SyntheticRun::ns(wall_s);
+    site.alone_ns = SyntheticRun::ns(alone_s);
+    made.run.processes.back().blocked.push_back(site);
+    return made.run.processes.back().blocked.back();
+}
+
+// The first thread joins two that take turns with a lock: each runs half of the time and waits the other half.
+SyntheticRun two_take_turns(int cpus) {
+    SyntheticRun made = program(10, cpus);
+    made.add_thread(0, 0, 0);
+    made.add_thread(1, 0.5, 0);
+    made.add_thread(cpus > 1 ? 2 : 1, 0.5, 0);
+    const uint32_t want = made.add_path({kWant, kMutexLock}), hold = made.add_path({kHold});
+    made.run.processes.back().threads[1].wall_running_ns = made.run.processes.back().threads[2].wall_running_ns =
+        SyntheticRun::ns(5);
+    blocked(made, 0, made.add_path({kMain, kJoin}), SYS_futex, 10, 0);
+    for (const uint32_t thread : {1u, 2u}) {
+        blocked(made, thread, want, SYS_futex, 5, 0).object = kLock;
+        made.run.processes.back().lock_holders.push_back({.thread = thread, .path = want, .object = kLock,
+            .holder = 3 - thread, .holder_path = hold, .looks = 100, .time_ns = SyntheticRun::ns(5),
+            .wall_ns = SyntheticRun::ns(thread == 1 ? 5 : 0)});
+    }
+    made.add_samples(1, hold, 5000);
+    made.add_samples(2, hold, 5000);
+    made.finish();
+    return made;
+}
+
+} // namespace
+
+TEST_CASE("two threads that take turns with a lock: half of the run, on the holder's line") {
+    SyntheticRun made = two_take_turns(4);
+    const auto findings = made.diagnose("lock-wait");
+    REQUIRE(findings.size() == 1);
+    CHECK(findings[0].cost.seconds == Approx(5).epsilon(0.01));
+    CHECK(findings[0].gain.fraction == Approx(0.5).epsilon(0.01));
+    CHECK(findings[0].gain.certain() == Approx(0.5).epsilon(0.01));
+    CHECK(findings[0].severity == Severity::high);
+    REQUIRE(!findings[0].where.empty());
+    CHECK(findings[0].where[0].line == 20);
+    CHECK(std::get<std::vector<std::string>>(findings[0].evidence.at("waiting_at")).at(0).find("app.c:30") != std::string::npos);
+}
+
+TEST_CASE("on one CPU a lock costs nothing that another layout could save") {
+    SyntheticRun made = two_take_turns(1);
+    for (const Finding& finding : made.diagnose("lock-wait"))
+        CHECK(finding.severity == Severity::info);
+}
+
+TEST_CASE("a lock whose holder nobody saw, or that no wall time depended on, is no finding") {
+    SyntheticRun unknown = two_take_turns(4);
+    unknown.run.processes.back().lock_holders.clear();
+    CHECK(unknown.diagnose("lock-wait").empty());
+    SyntheticRun beside = two_take_turns(4);
+    for (model::LockHolder& holder : beside.run.processes.back().lock_holders)
+        holder.wall_ns = 0;
+    CHECK(beside.diagnose("lock-wait").empty());
+}
+
+TEST_CASE("syncing again and again: what the longest other thread does bounds the gain") {
+    for (const double others_run : {0.1, 0.8}) {
+        SyntheticRun made = program(10);
+        made.add_thread(0, 0.3, 0);
+        made.add_thread(1, others_run, 0);
+        made.add_samples(0, made.add_path({kMain}), 3000);
+        made.run.processes.back().threads[0].wall_running_ns = SyntheticRun::ns(3);
+        blocked(made, 0, made.add_path({kMain, kSave, kFsync}), SYS_fsync, 7, 7).descriptor = "/data/journal";
+        blocked(made, 1, made.add_path({kWant, kJoin}), SYS_futex, 10 * (1 - others_run), 0);
+        made.finish();
+        const auto findings = made.diagnose("io-wait");
+        REQUIRE(findings.size() == 1);
+        CHECK(findings[0].gain.fraction == Approx(others_run == 0.1 ? 0.7 : 0.2).epsilon(0.01));
+        CHECK(findings[0].gain.certain() == Approx(findings[0].gain.fraction * 0.99));
+        CHECK(findings[0].where.at(0).line == 40);
+        CHECK(findings[0].subject.name == "/data/journal");
+    }
+}
+
+TEST_CASE("large reads are information: the bytes must be read; small ones are a cost") {
+    for (const uint64_t request : {4096u, 1u << 20}) {
+        SyntheticRun made = program(10);
+        made.add_thread(0, 0.5, 0);
+        made.add_samples(0, made.add_path({kMain}), 5000);
+        made.run.processes.back().threads[0].wall_running_ns = SyntheticRun::ns(5);
+        model::BlockedSite& site = blocked(made, 0, made.add_path({kMain, kSave, kRead}), SYS_read, 5, 5);
+        site.descriptor = "/data/in";
+        site.bytes = site.waits * request;
+        made.finish();
+        const auto findings = made.diagnose("io-wait");
+        REQUIRE(findings.size() == 1);
+        CHECK(findings[0].severity == (request == 4096 ? Severity::high : Severity::info));
+    }
+}
+
+TEST_CASE("a loop that sleeps is a finding only where nothing else goes on, and where it sleeps again and again") {
+    for (const auto& [alone_s, sleeps, found] : {std::tuple{6.0, 300, true}, std::tuple{0.0, 300, false}, std::tuple{6.0, 2, false}}) {
+        SyntheticRun made = program(10);
+        made.add_thread(0, 0.2, 0);
+        made.add_samples(0, made.add_path({kMain}), 2000);
+        made.run.processes.back().threads[0].wall_running_ns = SyntheticRun::ns(2);
+        blocked(made, 0, made.add_path({kMain, kPoll, kSleep}), SYS_clock_nanosleep, 8, 8, alone_s).waits =
+            static_cast<uint64_t>(sleeps);
+        made.finish();
+        const auto findings = made.diagnose("sleep-poll");
+        REQUIRE(findings.size() == (found ? 1 : 0));
+        if (found) {
+            CHECK(findings[0].gain.fraction == Approx(0.6).epsilon(0.01));
+            CHECK(findings[0].where.at(0).line == 50);
+        }
+    }
+}
+
+TEST_CASE("the wall time is divided among what it depended on, and adds up to the run") {
+    SyntheticRun made = two_take_turns(4);
+    model::CallPaths paths(made.run, made.resolver);
+    const TimeAccount account = time_account(paths);
+    CHECK(account.wall_s == Approx(10));
+    double sum = 0;
+    for (const AccountLine& line : account.wall)
+        sum += line.seconds;
+    CHECK(sum == Approx(10));
+    REQUIRE(!account.wall.empty());
+    CHECK(account.wall[0].kind == TimeClass::computing);
+    CHECK(account.wall[0].places.at(0).frame.line == 20);
+}
