@@ -50,7 +50,7 @@ constexpr uint64_t kMillisecond = 1'000'000;
 constexpr uint64_t kMostBytesEach = 8u << 20; // of the recorder's file, for one process of the target
 constexpr uint64_t kReservedBytes = 1u << 30;
 constexpr uint64_t kShortestTick = 100 * kMillisecond, kLongestTick = 1000 * kMillisecond;
-constexpr double kTickShare = 0.1; // of the budget: the rest is for samples
+constexpr double kTickShare = 0.25; // of the budget: the rest is for samples
 constexpr double kWaitShare = 0.15; // likewise, for looks at blocked threads
 constexpr uint64_t kCalibrationAge = 1'000'000'000; // before, it is not looked whether sampling costs too much
 
@@ -347,7 +347,9 @@ uint64_t Recorder::tick(bool last) {
     }
     const uint64_t wanted = std::clamp((now - begin_ns_) / 64, kShortestTick, kLongestTick);
     const double factor = 100 / (options_.budget_percent * kTickShare);
-    return now + std::max(wanted, static_cast<uint64_t>(static_cast<double>(tick_cost_ns) * factor));
+    const auto affordable = static_cast<uint64_t>(static_cast<double>(tick_cost_ns) * factor);
+    // However small the budget, it is looked after once in a while.
+    return now + std::clamp(affordable, wanted, kLongestTick);
 }
 
 // True when the target has ended.

@@ -85,7 +85,7 @@ TEST_CASE("circles, unknown threads and a missing first thread end the chain") {
 TEST_CASE("many children that wait for one another's children take bounded work") {
     std::vector<ThreadMoment> threads;
     for (uint32_t tid = 1; tid <= 600; ++tid)
-        threads.push_back({tid, tid, tid == 1 ? 0 : 1, tid % 2 ? State::for_input : State::for_child, 0, false});
+        threads.push_back({tid, tid, tid == 1 ? 0u : 1u, tid % 2 ? State::for_input : State::for_child, 0, false});
     for (uint32_t tid = 1001; tid <= 1300; ++tid)
         threads.push_back({tid, tid, 1, State::runs, 0, false});
     WaitChain chain(threads);
