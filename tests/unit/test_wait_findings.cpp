@@ -151,6 +151,18 @@ TEST_CASE("a loop that sleeps is a finding only where nothing else goes on, and 
     }
 }
 
+TEST_CASE("who sleeps with a lock that others want does not poll") {
+    SyntheticRun made = program(10);
+    made.add_thread(0, 0.2, 0);
+    made.add_thread(1, 0.2, 0);
+    made.run.processes.back().threads[0].wall_running_ns = SyntheticRun::ns(2);
+    const uint32_t sleeps = made.add_path({kMain, kPoll, kSleep});
+    blocked(made, 0, sleeps, SYS_clock_nanosleep, 8, 8, 6);
+    made.run.processes.back().lock_holders.push_back({.thread = 1, .path = 0, .object = kLock, .holder = 0, .holder_path = sleeps});
+    made.finish();
+    CHECK(made.diagnose("sleep-poll").empty());
+}
+
 TEST_CASE("the wall time is divided among what it depended on, and adds up to the run") {
     SyntheticRun made = two_take_turns(4);
     model::CallPaths paths(made.run, made.resolver);

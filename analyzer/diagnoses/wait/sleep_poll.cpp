@@ -32,7 +32,7 @@ class SleepPoll : public Diagnosis {
         const WaitReplay replay(input.paths);
         std::map<model::SourceLine, Sleeper> sleepers;
         for (const Wait& wait : replay.waits()) {
-            if (wait.what.kind != WaitKind::sleep || wait.site->path == 0)
+            if (wait.what.kind != WaitKind::sleep || wait.site->path == 0 || holds_lock(input.run.processes[wait.process], *wait.site))
                 continue;
             const model::SourceFrame frame = input.paths.user_frame(wait.process, wait.site->path);
             Sleeper& sleeper = sleepers[model::source_line(frame)];
@@ -56,6 +56,13 @@ class SleepPoll : public Diagnosis {
     }
 
   private:
+    // Others wait for a lock that it holds in its sleep: the lock is what to look at.
+    static bool holds_lock(const model::Process& process, const model::BlockedSite& site) {
+        return std::ranges::any_of(process.lock_holders, [&](const model::LockHolder& lock) {
+            return lock.holder == site.thread && lock.holder_path == site.path;
+        });
+    }
+
     Finding finding_of(const DiagnosisInput& input, const WaitReplay& replay, const Sleeper& sleeper) const {
         const double wall_s = replay.wall_s();
         const double without_s =

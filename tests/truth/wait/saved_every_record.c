@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <unistd.h>
 
-enum { kRecords = 1200, kTerms = 60000 };
+enum { kRecords = 4000, kTerms = 30000 };
 #ifdef CURED
 enum { kRecordsPerSync = 100 };
 #else
