@@ -50,9 +50,10 @@ void put_lines(TextCanvas& canvas, const std::vector<AccountLine>& lines, double
                  rows);
 }
 
-// What the wall time depended on differs from the thread time only where some threads wait for others.
+// What the wall time depended on differs from the thread time only where some threads wait for others. Of a single thread
+// the exact times say more than the looks.
 bool is_worth_showing(const TimeAccount& account) {
-    if (account.wall_s <= 0)
+    if (account.wall_s <= 0 || account.threads.size() < 2)
         return false;
     for (const AccountLine& line : account.lines)
         if (line.kind == TimeClass::blocked && line.seconds >= kSmallestShare * account.own_s())
