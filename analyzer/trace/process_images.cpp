@@ -140,7 +140,7 @@ void ProcessImages::settle(std::vector<model::Process>& processes, const std::ve
             by_inner[image.inner.pid != 0 ? image.inner : key].push_back(std::move(image));
     }
     for (auto& [key, images] : started_)
-        by_inner[key]; // pids of which only the shim told
+        by_inner[key]; // pids that only the shim recorded
     std::vector<std::pair<Key, Image>> all;
     for (auto& [key, images] : by_inner) {
         const auto started = started_.find(key);

@@ -1,4 +1,4 @@
-"""The emulated machine: NUMA nodes, their CPUs and distances, as qemu is told of them."""
+"""The emulated machine: NUMA nodes, their CPUs and distances, as qemu gets them."""
 
 import dataclasses
 import shutil

@@ -84,7 +84,7 @@ const Kind kKinds[] = {
     {cpus, "0-3,8,10-11,16-31:1/2\n"},
     {positions, "0,2,4-7,8-14:2"},
     {notes, "\4\0\0\0\4\0\0\0\3\0\0\0GNU\0abcd"},
-    {redacted, "<info name=\"HostName\" value=\"h\"/> at /home/user/work/a.c:12, in ../b/c and /usr/lib/libm.so"},
+    {redacted, "<info name=\"HostName\" value=\"h\"/> at /home/user/code/a.c:12, in ../b/c and /usr/lib/libm.so"},
 };
 
 } // namespace

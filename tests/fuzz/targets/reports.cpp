@@ -117,7 +117,7 @@ void run_reports(Bytes input) {
                 require(false);
             }
         if (choice & 0x80)
-            redact_report(report, run, {"/work/run"});
+            redact_report(report, run, {"/data/run"});
         show(report);
     } catch (const Error&) {
     }
