@@ -1,7 +1,9 @@
-"""The trace format as data, read from the one place that describes it: trace_format.h beside this file.
+"""The trace format as data, read from the one place that describes it: trace_format.h beside this file, and the headers of
+trace/ that it includes.
 
-The header is plain C++ for those who write and read records, and a schema for everybody else. What is taken from it:
+The headers are plain C++ for those who write and read records, and a schema for everybody else. What is taken from them:
 
+    #include <plumb/trace/heap.h>             is read in its place, once
     X(9, PathNode, "what it is")              a record and its number, in PLUMB_TRACE_RECORDS
     enum EndKind : uint32_t { none = 0, .. }  an enumeration; one whose values are shifts is a set of flags
     struct PathNode {                         a record's fields, after its RecordHeader, one a line:
@@ -9,9 +11,10 @@ The header is plain C++ for those who write and read records, and a schema for e
 
 A field's type says how it is shown (StringId, NodeId, Address, Opaque, char[], uint8_t[], other arrays), its name that it means
 nothing (padding, reserved), and a comment that begins with the name of an enumeration that its values are of that one.
-A line that is none of these is an error: nothing in the header goes unread.
+A line that is none of these is an error: nothing in the headers goes unread.
 
-As a program: trace_format.py OUTPUT writes the catalogue of fields that analyzer/trace/record_fields.cpp includes.
+As a program: trace_format.py OUTPUT DEPFILE writes the catalogue of fields that analyzer/trace/record_fields.cpp includes, and
+the headers that it was made from, as a rule of make.
 """
 
 import dataclasses
@@ -28,6 +31,7 @@ TYPES = {"uint8_t": ("B", 1), "uint16_t": ("H", 2), "int16_t": ("h", 2), "uint32
 ALIAS_KINDS = {"StringId": "string", "NodeId": "node", "Address": "address", "Opaque": "address"}
 NO_MEANING = ("padding", "reserved")
 
+INCLUDED = re.compile(r"#include <(plumb/trace/\w+\.h)>$")
 DECLARED = re.compile(r"X\((\d+), (\w+), *(\"(?:[^\"\\]|\\.)*\")\)$")
 ALIAS = re.compile(r"using (\w+) = (\w+);(?: *//|$)")
 ENUM = re.compile(r"enum (?:class )?(\w+) : (\w+) \{(.*)$")
@@ -77,14 +81,12 @@ class Enumeration:
 
 
 class Format:
-    """`structs` and `enumerations` by name in the order of the header, `records` by number."""
+    """`structs` and `enumerations` by name in the order of the headers, `records` by number, `paths` of all headers."""
 
     def __init__(self, path=HEADER):
-        self.path, self.structs, self.enumerations = path, {}, {}
-        self._aliases, self._declared, self._comment = {}, {}, []
-        self._lines = enumerate(path.read_text().splitlines(), 1)
-        for self._number, line in self._lines:
-            self._top_level(line.strip().rstrip("\\").rstrip())
+        self.path, self.paths, self.structs, self.enumerations = path, [], {}, {}
+        self._aliases, self._declared = {}, {}
+        self._read(path)
         for entry in self.structs.values():
             for field in entry.fields:
                 self._interpret(field)
@@ -95,6 +97,20 @@ class Format:
             self.records[number] = self.structs[name]
             self.structs[name].number, self.structs[name].what = number, what
 
+    def _read(self, path):
+        if path in self.paths:
+            return
+        self.paths.append(path)
+        lines = enumerate(path.read_text().splitlines(), 1)
+        self._at, self._lines, self._comment = path, lines, []
+        for self._number, line in lines:
+            line = line.strip().rstrip("\\").rstrip()
+            if match := INCLUDED.match(line):
+                self._read(self.path.parents[1] / match[1])
+                self._at, self._lines, self._comment = path, lines, []
+            else:
+                self._top_level(line)
+
     def value(self, enumeration, name):
         return next(value for value, (known, _) in self.enumerations[enumeration].values.items() if known == name)
 
@@ -102,7 +118,7 @@ class Format:
         return self.enumerations[enumeration].values[value][0]
 
     def _refuse(self, why):
-        raise FormatError(f"{self.path}:{self._number}: {why}")
+        raise FormatError(f"{self._at}:{self._number}: {why}")
 
     def _top_level(self, line):
         if line.startswith("//"):
@@ -233,7 +249,10 @@ def catalogue(schema):
 
 
 if __name__ == "__main__":
+    output, depfile = sys.argv[1:]
     try:
-        pathlib.Path(sys.argv[1]).write_text(catalogue(Format()))
+        schema = Format()
+        pathlib.Path(output).write_text(catalogue(schema))
+        pathlib.Path(depfile).write_text(f"{output}: {' '.join(str(path).replace(' ', chr(92) + ' ') for path in schema.paths)}\n")
     except FormatError as error:
         sys.exit(str(error))

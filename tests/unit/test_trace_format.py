@@ -36,10 +36,13 @@ struct Thing {
 
 
 class TraceFormat(unittest.TestCase):
-    def read(self, text):
+    def read(self, text, **parts):
         with tempfile.TemporaryDirectory() as folder:
-            path = pathlib.Path(folder) / "format.h"
+            path = pathlib.Path(folder) / "plumb" / "format.h"
+            (path.parent / "trace").mkdir(parents=True)
             path.write_text(text)
+            for name, part in parts.items():
+                (path.parent / "trace" / f"{name}.h").write_text(part)
             return trace_format.Format(path)
 
     def test_all_of_a_header(self):
@@ -53,6 +56,16 @@ class TraceFormat(unittest.TestCase):
                           ("flags", "flags", 16, 4, "Flags", "Flags, updated"), ("code", "bytes", 20, 3, "", ""),
                           ("padding", "padding", 23, 1, "", "")])
         self.assertEqual(schema.enumerations["Flags"].values, {1: ("kOld", "of another version"), 8: ("kNew", "")})
+
+    def test_a_header_in_parts(self):
+        catalogue, rest = HEADER.split("enum class Kind", 1)
+        kind, thing = rest.split("enum Flags", 1)
+        schema = self.read("#include <plumb/trace/thing.h>\n#include <plumb/trace/kind.h>\n" + catalogue,
+                           thing="#include <plumb/trace/kind.h>\nenum Flags" + thing, kind="enum class Kind" + kind)
+        self.assertEqual([path.name for path in schema.paths], ["format.h", "thing.h", "kind.h"])
+        self.assertEqual([field.enumeration for field in schema.records[7].fields], ["", "Kind", "Flags", "", ""])
+        with self.assertRaisesRegex(trace_format.FormatError, r"thing\.h:3: "):
+            self.read("#include <plumb/trace/thing.h>\n" + catalogue, thing="\n\nclass Thing {\n};\n")
 
     def test_a_record_of_an_older_writer_lacks_fields(self):
         thing = self.read(HEADER).records[7]
@@ -77,6 +90,8 @@ class TraceFormat(unittest.TestCase):
 
     def test_the_format_itself(self):
         schema = trace_format.Format()
+        self.assertEqual({path.name for path in schema.paths[1:]},
+                         {path.name for path in (ROOT / "include" / "plumb" / "trace").glob("*.h")})
         for number, entry in schema.records.items():
             self.assertEqual(entry.size % 8, 0, entry.name)
             self.assertEqual(entry.fields[0].offset, 8, entry.name)

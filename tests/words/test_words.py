@@ -20,7 +20,7 @@ READ_BY_USERS = ("analyzer/", "preload/", "include/")
 SOURCES = (".cpp", ".h", ".c", ".def", ".ts")
 PAGES = (".md", ".1")
 # Headers that nearly every file includes: their comments follow in a change of their own.
-LATER = ("include/plumb/trace_format.h", "analyzer/model/")
+LATER = ("include/plumb/trace", "analyzer/model/")
 
 
 def files_of(root):

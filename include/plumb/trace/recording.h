@@ -1,0 +1,41 @@
+// What the record rests on: the sources of evidence, the kernel's own counts, and what recording cost.
+#pragma once
+
+#include <plumb/trace/file.h>
+
+namespace plumb::trace {
+
+enum class EvidenceState : uint32_t { ok = 1, limited = 2, missing = 3 };
+
+struct Evidence {
+    RecordHeader header;
+    StringId source; //  8  "perf-sampling", "timer-sampling", "heap", "threads", ...
+    uint32_t state;  // 12  EvidenceState
+    StringId why;    // 16
+    StringId enable; // 20  what would enable it
+    uint32_t pid;    // 24  0: the whole run
+    uint32_t padding;
+};
+static_assert(sizeof(Evidence) == 32);
+
+struct RecorderCost {
+    RecordHeader header;
+    uint64_t cpu_ns;        //  8  the recorder's own CPU time
+    uint64_t samples;       // 16  taken
+    uint64_t lost_samples;  // 24  dropped by the kernel's rings
+    uint64_t sample_cost_ns; // 32  estimated cost of one sample to the target
+    uint64_t throttled_ns;  // 40  time during which sampling was slowed to keep the budget
+    uint64_t start_up_ns;   // 48  from the launch to the program's exec
+    uint64_t sample_period_ns; // 56
+};
+static_assert(sizeof(RecorderCost) == 64);
+
+struct EventCount {
+    RecordHeader header; //     header.tid 0
+    StringId name;       //  8  "alignment-faults", "emulation-faults", a PMU event's own name, "memory:" and the kernel's word
+    uint32_t pid;        // 12  the process it was opened on, its descendants included; 0: the whole machine
+    uint64_t count;      // 16
+};
+static_assert(sizeof(EventCount) == 24);
+
+} // namespace plumb::trace
