@@ -15,14 +15,14 @@ struct AccessKind {
     uint32_t width = 0; // bytes of one access
     bool load = false, store = false;
     bool locked = false; // LOCK prefix, or xchg with memory
-    bool string = false; // rep movs and its kin: one hit is one execution, however many elements
+    bool string = false; // rep movs and similar: one hit is one execution, however many elements
     bool stack = false;  // push, pop, call, ret: the stack pointer itself was unaligned
     bool packed = false; // a vector access
 };
 
 // One access whose address was kept, a few for each site and thread.
 struct UnalignedAddress {
-    enum class Block { unknown, heap, stack, mapping }; // statics are unknown: modules tell them
+    enum class Block { unknown, heap, stack, mapping }; // statics are unknown here: the modules know them
     uint32_t thread = 0; // index into Process::threads
     uint64_t address = 0;
     uint64_t time_ns = 0;
@@ -81,7 +81,7 @@ struct Alignment {
     uint64_t stand_in_ns = 0;   // sampled time in them: counting, and the instructions themselves
 };
 
-// Accesses of one instruction whose address could be told from the registers of a time sample: weighted by time.
+// Accesses of one instruction whose address was recovered from the registers of a time sample: weighted by time.
 struct SampledAccess {
     uint64_t address = 0; // of the instruction
     AccessKind kind;

@@ -100,7 +100,7 @@ class CallPaths {
 
 // True for paths of libraries that came with the system's tool chain (libc, ld.so, libstdc++, libgcc, libm,
 // libpthread, libgomp, libgfortran, allocators, MPI and its transports, the shim itself): never "the user's own
-// code", wherever they are installed. Told by the file's name.
+// code", wherever they are installed. Decided by the file's name.
 bool is_system_module(const std::string& path);
 
 // Of these: MPI libraries, their parts, and what they travel on.

@@ -1,5 +1,5 @@
-// Where a process's memory is and which CPUs reach for it, as sampled accesses and page faults told. Nodes are numbered
-// as the system numbers them; -1: not known.
+// Where a process's memory is and which CPUs access it, as sampled accesses and page faults showed. Nodes are numbered as
+// the system numbers them; -1: not known.
 #pragma once
 
 #include "model/alignment.h"
@@ -14,7 +14,7 @@ struct NumaNode {
     int node = 0;
     uint64_t total_bytes = 0;   // 0: it has CPUs only
     std::vector<int> cpus;      // empty: it has memory only
-    std::vector<int> distances; // to all nodes in ascending order, 10: local; empty: the firmware does not tell
+    std::vector<int> distances; // to all nodes in ascending order, 10: local; empty: the firmware does not report them
 };
 
 // A mapping as /proc/PID/maps showed it.

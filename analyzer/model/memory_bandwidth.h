@@ -45,7 +45,7 @@ StreamMix mix_of(const StreamingLoop& loop);
 struct BandwidthPoint {
     uint32_t threads = 0;
     std::vector<int> cpus;
-    uint32_t nodes = 0; // memory nodes of these CPUs
+    uint32_t nodes = 0; // NUMA nodes of these CPUs
     double bytes_per_s = 0, low = 0, high = 0; // median and quartiles; counted as in TrafficBurst
 };
 struct BandwidthRoof {

@@ -29,7 +29,7 @@ struct MpiLateness {
     double interrupted_s = 0; // likewise, but now and then: another program took the CPU away
     double blocked_s = 0;     // asleep outside MPI: files, locks, sleep()
     double waiting_s = 0;     // waiting for others in MPI calls since its last such collective: a delay they passed on
-    double other_s = 0;       // none of these: in MPI calls of which it is not known for whom they waited
+    double other_s = 0;       // none of these: in MPI calls that waited for a rank that is not known
 
     double sum_s() const { return computing_s + irregular_s + starved_s + interrupted_s + blocked_s + waiting_s + other_s; }
 };
@@ -129,7 +129,7 @@ struct MpiMatrix {
 // Time of a message = latency + bytes / bandwidth, fitted to messages of this run whose receiver was waiting already.
 struct MpiTransferFit {
     bool known = false;
-    double latency_s = 0, seconds_per_byte = 0; // 0 seconds_per_byte: too little difference in size to tell
+    double latency_s = 0, seconds_per_byte = 0; // 0 seconds_per_byte: the sizes differ too little to fit it
     double spread_s = 0;   // median absolute deviation from the fit
     uint64_t messages = 0; // fitted
 };
@@ -176,7 +176,7 @@ struct MpiJob {
     double begin_s = 0, elapsed_s = 0; // begin_s: since the run began; from the first end of MPI_Init to the last beginning of MPI_Finalize
 
     std::vector<MpiRankRow> ranks; // recorded ones, by rank
-    std::vector<MpiLateGroup> late_groups; // the slowest first; empty where there is no more to tell than of single ranks
+    std::vector<MpiLateGroup> late_groups; // the slowest first; empty where groups say no more than single ranks
     std::vector<MpiCommRow> comms;
     std::vector<MpiCallSite> sites; // by time, heaviest first
     MpiHeatMap arrivals;

@@ -25,13 +25,13 @@ struct PageScatter {
     uint64_t footprint_bytes = 0; // as if all of so much memory were used evenly
     uint64_t resident_bytes = 0, huge_bytes = 0; // of the area
     uint64_t timed_bytes = 0; // memory over which such accesses were timed on this machine; 0: they were not
-    double small_page_ns = 0, huge_page_ns = 0; // of one access; huge_page_ns 0: no huge pages were to be had
+    double small_page_ns = 0, huge_page_ns = 0; // of one access; huge_page_ns 0: no huge pages were available
     std::string why_not_timed; // in words, when either is missing
     uint64_t first_ns = 0, last_ns = 0;
     uint64_t watched = 0, new_pages = 0; // accesses seen one after another, and those that needed another page; 0: none were
 };
 
-// What the kernel is told about them, in its own words; empty: it does not say.
+// The kernel's settings for huge pages, in its own words; empty: not known.
 struct HugePages {
     std::string enabled, defrag; // of anonymous memory
     std::string shared_enabled;  // of shared memory

@@ -1,5 +1,5 @@
 // Cache lines that several threads of a process use at the same time, at least one of them to write, as sampled accesses
-// told.
+// showed.
 #pragma once
 
 #include "model/alignment.h"

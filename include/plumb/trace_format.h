@@ -94,7 +94,7 @@ namespace plumb::trace {
     X(51, PageScatter, "1.3: accesses of one instruction that scatter over the pages of one mapping")        \
     X(52, ProcessMemory, "1.3, updated: how much memory a process needs, and by which policy it gets it")    \
     X(53, AccessStride, "1.3: a strided walk of one instruction that crowds into few sets of a cache")       \
-    X(54, HugePages, "1.3, recorder: what the kernel is told about huge pages")                              \
+    X(54, HugePages, "1.3, recorder: the kernel's settings for huge pages")                                  \
     X(55, SharedLine, "1.3: a cache line that several threads use at the same time, one of them to write")   \
     X(56, LineUse, "1.3: what one instruction of one thread does to such a line")                            \
     X(57, LineTransfer, "1.3, recorder: what accesses to a line cost while another CPU uses it, measured")   \

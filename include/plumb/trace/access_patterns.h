@@ -33,7 +33,7 @@ struct AccessStride {
     uint64_t padded_stride;   // 120 bytes
     uint64_t seen_ps;         // 128 of one access as timed, 0: not measured
     uint64_t padded_ps;       // 136
-    uint64_t first_ns;        // 144 of the first sample: tells the image of a pid that executed another program
+    uint64_t first_ns;        // 144 of the first sample: distinguishes the images of a pid that executed another program
     uint64_t last_ns;         // 152 of the sample at last_address
 };
 static_assert(sizeof(AccessStride) == 160);
@@ -78,7 +78,7 @@ struct PageScatter {
     uint64_t huge_ps;         // 160 0: there were no huge pages for the trial
     StringId why_not_timed;   // 168
     uint32_t looks;           // 172 how often the mapping was looked at
-    uint64_t first_ns;        // 176 of the first sample: tells the image of a pid that executed another program
+    uint64_t first_ns;        // 176 of the first sample: distinguishes the images of a pid that executed another program
     uint64_t last_ns;         // 184
     uint64_t watched;         // 192 accesses that were seen one after another, 0: that was not to be had
     uint64_t new_pages;       // 200 of them, those that needed a page which the few before did not
@@ -105,7 +105,7 @@ struct MemoryStream {
     Address highest_address;  // 88
     Address last_address;     // 96
     uint64_t samples;         // 104 of the loop, in bursts
-    uint64_t first_ns;        // 112 of these: tells the image of a pid that executed another program
+    uint64_t first_ns;        // 112 of these: distinguishes the images of a pid that executed another program
     uint64_t last_ns;         // 120
 };
 static_assert(sizeof(MemoryStream) == 128);
@@ -134,7 +134,7 @@ struct BandwidthRoof {
     uint16_t updates;          // 16  read and written
     uint16_t past_caches;      // 18  overwritten with non-temporal stores
     StringId cpus;             // 20  of the threads, list format
-    uint32_t nodes;            // 24  memory nodes of these CPUs
+    uint32_t nodes;            // 24  NUMA nodes of these CPUs
     StringId why_not;          // 28  measured, 0: it was
     uint64_t bytes;            // 32  of all arrays
     uint64_t bytes_per_s;      // 40  median of several repetitions

@@ -9,7 +9,7 @@ enum AlignFlags : uint32_t {
     kAlignLoad = 1u << 0,
     kAlignStore = 1u << 1,
     kAlignLocked = 1u << 2,  // LOCK prefix, or xchg with memory
-    kAlignString = 1u << 3,  // rep movs and its kin: one hit is one execution, however many elements
+    kAlignString = 1u << 3,  // rep movs and similar: one hit is one execution, however many elements
     kAlignStack = 1u << 4,   // push, pop, call, ret: the stack pointer itself was unaligned
     kAlignPacked = 1u << 5,  // a vector access; these do not trap, they are found by address sampling
 };
@@ -34,7 +34,7 @@ struct AlignCount {
     RecordHeader header;      //     header.tid: the thread
     uint32_t site;            //  8  AlignSite::id
     uint32_t exact;           // 12  1: every hit was counted; 0: a lower bound
-    uint64_t hits;            // 16  the sum of `residues`, unless the address could not be told
+    uint64_t hits;            // 16  the sum of `residues`, unless the address was not known
     uint64_t page_crossings;  // 24  4096-byte pages
     Address lowest_address;   // 32
     Address highest_address;  // 40
@@ -48,7 +48,7 @@ enum class BlockKind : uint32_t { unknown = 0, heap = 1, stack = 2, mapping = 3 
 struct AlignAddress {
     RecordHeader header;   //     header.tid: the thread
     uint32_t site;         //  8  AlignSite::id
-    uint32_t block_kind;   // 12  BlockKind; statics are `unknown` here: the modules tell them
+    uint32_t block_kind;   // 12  BlockKind; statics are `unknown` here: the modules know them
     Address address;       // 16
     uint64_t time_ns;      // 24
     Address block_start;   // 32  of the heap block or mapping it lies in, 0: not known
@@ -88,7 +88,7 @@ struct AlignCode {
 };
 static_assert(sizeof(AlignCode) == 32);
 
-// Accesses whose address could be told from the registers of a time sample. One record for each instruction and
+// Accesses whose address was recovered from the registers of a time sample. One record for each instruction and
 // process; weighted by time, not by number of executions.
 struct AccessSite {
     RecordHeader header;
@@ -103,7 +103,7 @@ struct AccessSite {
     uint64_t line_crossings; // 56
     uint64_t page_crossings; // 64
     Address last_address;    // 72  of the last sample that was unaligned, else of the last one
-    uint64_t first_ns;       // 80  of the first sample: tells the image of a pid that executed another program
+    uint64_t first_ns;       // 80  of the first sample: distinguishes the images of a pid that executed another program
 };
 static_assert(sizeof(AccessSite) == 88);
 

@@ -7,7 +7,7 @@ namespace plumb::trace {
 
 struct HeapTotals {
     RecordHeader header;       //     header.tid: the thread
-    uint64_t allocations;      //  8  malloc and its kin, realloc of NULL included; those that succeeded
+    uint64_t allocations;      //  8  malloc and similar calls, realloc of NULL included; those that succeeded
     uint64_t allocated_bytes;  // 16  as requested, by reallocations too
     uint64_t frees;            // 24  free of non-NULL, realloc to 0 included
     uint64_t reallocations;    // 32  realloc of a live block to another size: both a free and an allocation of a site
@@ -48,7 +48,7 @@ enum class LargeMapKind : uint32_t {
     mmap = 1,
     mremap = 2,
     program_break = 3, // it grew: brk, sbrk
-    allocator = 4,     // malloc and its kin, above the large limit
+    allocator = 4,     // malloc and similar calls, above the large limit
 };
 
 // The places of blocks that ended may be used again for later ones. Until 1.2 the end has a record of its own.

@@ -111,7 +111,7 @@ struct ProcessMemory {
     RecordHeader header;     //     header.tid 0
     uint32_t pid;            //  8
     StringId policy;         // 12  of the process, as /proc/PID/numa_maps shows it: "default", "interleave:0-1"; 0: not known
-    uint64_t first_ns;       // 16  when it was first looked at: tells the image of a pid that executed another program
+    uint64_t first_ns;       // 16  when it was first looked at: distinguishes the images of a pid that executed another program
     uint64_t last_ns;        // 24
     uint64_t peak_bytes;     // 32  resident, shared libraries and files included (VmHWM)
     uint64_t anonymous_bytes; // 40  resident and its own (RssAnon)

@@ -1,5 +1,5 @@
 // MPI. Times of these records are ticks of the processor's constant time stamp counter (of CLOCK_MONOTONIC in
-// nanoseconds where there is none): MpiRank tells how they relate to CLOCK_MONOTONIC. Ranks are those of
+// nanoseconds where there is none): MpiRank holds how they relate to CLOCK_MONOTONIC. Ranks are those of
 // MPI_COMM_WORLD ("world ranks") unless a name says otherwise.
 #pragma once
 
@@ -79,7 +79,7 @@ enum MpiKind : uint32_t {
     kMpiCollectiveCall = 1u << 2,
     kMpiNonblocking = 1u << 3, // returns before it is complete
     kMpiWait = 1u << 4,        // completes requests, waiting for them
-    kMpiPoll = 1u << 5,        // Test, Iprobe and their kin: returns at once, may have found nothing
+    kMpiPoll = 1u << 5,        // Test, Iprobe and similar: returns at once, may have found nothing
     kMpiOneSided = 1u << 6,    // RMA: access and synchronisation
     kMpiFile = 1u << 7,        // MPI-IO
     kMpiSetUp = 1u << 8,       // Init, Finalize, communicators, windows, files: opening and closing
@@ -166,7 +166,7 @@ struct MpiMessage {
 static_assert(sizeof(MpiMessage) == 72);
 enum MpiMessageFlags : uint32_t {
     kMpiMessageSent = 1u << 0, // else received
-    kMpiMessageSynchronous = 1u << 1, // Ssend and its kin: complete only when the receive has begun
+    kMpiMessageSynchronous = 1u << 1, // Ssend and similar: complete only when the receive has begun
     kMpiMessageWildcard = 1u << 2, // received from any source or with any tag
 };
 

@@ -27,7 +27,7 @@ struct SharedLine {
     uint64_t slice_ns;         // 104 the same for all lines of a process
     uint32_t threads;          // 112 that were seen there, about
     uint32_t padding;          // 116
-    uint64_t first_ns;         // 120 of the first sample: tells the image of a pid that executed another program
+    uint64_t first_ns;         // 120 of the first sample: distinguishes the images of a pid that executed another program
 };
 static_assert(sizeof(SharedLine) == 128);
 
