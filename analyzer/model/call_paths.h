@@ -106,6 +106,9 @@ bool is_system_module(const std::string& path);
 // Of these: MPI libraries, their parts, and what they travel on.
 bool is_mpi_module(const std::string& path);
 
+// Of these: libraries that run the teams of OpenMP.
+bool is_openmp_module(const std::string& path);
+
 // The libraries that plumb itself preloads.
 bool is_shim_module(const std::string& path);
 

@@ -17,7 +17,7 @@ constexpr auto kRuntimeLibraries = std::to_array<std::string_view>({
     "libnsl", "libthread_db", "libBrokenLocale", "libSegFault", "libmemusage", "libpcprofile", "ld",
     // compilers' run-time libraries
     "libstdc++", "libsupc++", "libc++", "libc++abi", "libgcc_s", "libunwind", "libunwind-x86_64", "libatomic",
-    "libgomp", "libomp", "libiomp5", "libgfortran", "libquadmath", "libflang", "libflangrti", "libifcore",
+    "libgfortran", "libquadmath", "libflang", "libflangrti", "libifcore",
     "libifcoremt", "libifport", "libifportmt", "libimf", "libsvml", "libintlc", "libirc", "libirng", "libasan",
     "libubsan", "libtsan", "liblsan", "libhwasan", "libitm", "libgo", "libobjc", "libssp", "libnvc", "libnvf",
     "libnvomp", "libnvcpumath",
@@ -34,6 +34,8 @@ constexpr auto kMpiLibraries = std::to_array<std::string_view>({
     "libprrte", "libucp", "libuct", "libucs", "libucm", "libfabric", "libpsm_infinipath", "libpsm2",
     "libibverbs", "librdmacm", "libmlx4", "libmlx5", "libhcoll", "libsharp", "libxpmem", "libcxi",
 });
+
+constexpr auto kOpenmpLibraries = std::to_array<std::string_view>({"libgomp", "libomp", "libiomp5"});
 
 // "libc-2.31" of "/lib/libc-2.31.so.6"; empty: no shared library.
 std::string_view library_name(const std::string& path) {
@@ -57,8 +59,14 @@ bool is_mpi_module(const std::string& path) {
            std::ranges::find(kMpiLibraries, name) != kMpiLibraries.end();
 }
 
+// Packages of Python carry copies whose names end in a hash: libgomp-a34b3233.so.1.
+bool is_openmp_module(const std::string& path) {
+    const std::string_view name = library_name(path);
+    return std::ranges::find(kOpenmpLibraries, name.substr(0, name.find('-'))) != kOpenmpLibraries.end();
+}
+
 bool is_system_module(const std::string& path) {
-    if (path == "[vdso]" || path == "[kernel]" || is_shim_module(path) || is_mpi_module(path))
+    if (path == "[vdso]" || path == "[kernel]" || is_shim_module(path) || is_mpi_module(path) || is_openmp_module(path))
         return true;
     std::string_view name = library_name(path);
     if (name.empty())

@@ -218,3 +218,13 @@ TEST_CASE("the tool chain's libraries are recognised by name") {
     CHECK(is_system_source("/rustc/90b35a6/library/core/src/iter/range.rs"));
     CHECK_FALSE(is_system_source("/home/me/include/solver.h"));
 }
+
+TEST_CASE("libraries of OpenMP are known by name, copies inside packages too") {
+    for (const char* path : {"/usr/lib/x86_64-linux-gnu/libgomp.so.1", "/opt/llvm/lib/libomp.so.5", "/opt/intel/libiomp5.so",
+                             "/home/u/site-packages/numpy.libs/libgomp-a34b3233.so.1.0.0"}) {
+        CHECK(is_openmp_module(path));
+        CHECK(is_system_module(path));
+    }
+    for (const char* path : {"/opt/llvm/lib/libompd.so", "/usr/lib/libgompx.so", "/home/u/libgomp", "/usr/lib/libgomp", "/lib/libc.so.6"})
+        CHECK_FALSE(is_openmp_module(path));
+}

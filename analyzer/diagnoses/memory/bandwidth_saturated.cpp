@@ -10,6 +10,7 @@
 #include "diagnoses/common/run_totals.h"
 #include "diagnoses/memory/bandwidth_use.h"
 #include "diagnoses/registry.h"
+#include "model/call_paths.h"
 
 #include <algorithm>
 #include <cmath>
@@ -234,10 +235,8 @@ class BandwidthSaturated : public Diagnosis {
 
     static bool has_openmp(const model::Run& run) {
         return std::ranges::any_of(run.processes, [](const model::Process& process) {
-            return std::ranges::any_of(process.modules, [](const model::Module& module) {
-                const std::string name = module.path.substr(module.path.rfind('/') + 1);
-                return name.starts_with("libgomp.") || name.starts_with("libomp.") || name.starts_with("libiomp5.");
-            });
+            return std::ranges::any_of(process.modules,
+                                       [](const model::Module& module) { return model::is_openmp_module(module.path); });
         });
     }
 

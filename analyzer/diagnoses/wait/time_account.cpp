@@ -3,10 +3,10 @@
 #include "diagnoses/common/own_time.h"
 #include "diagnoses/heap/allocator_code.h"
 #include "diagnoses/kernel/kernel_cause.h"
+#include "support/idle_share.h"
 
 #include <algorithm>
 #include <map>
-#include <string_view>
 #include <tuple>
 #include <unordered_map>
 
@@ -14,17 +14,9 @@ namespace plumb {
 
 namespace {
 
-constexpr double kIdleShare = 0.9;
 constexpr size_t kMostDepth = 256;
 
 double seconds(uint64_t ns) { return static_cast<double>(ns) * 1e-9; }
-
-std::string_view file_name(std::string_view path) { return path.substr(path.rfind('/') + 1); }
-
-bool is_openmp(const model::Module& module) {
-    const std::string_view name = file_name(module.path);
-    return name.starts_with("libgomp.so") || name.starts_with("libomp.so") || name.starts_with("libiomp5.so");
-}
 
 struct Kind {
     TimeClass kind = TimeClass::unknown;
@@ -132,7 +124,7 @@ class Accountant {
                 continue;
             if (model::is_mpi_module(module->path))
                 return {TimeClass::mpi, {}, {}};
-            if (is_openmp(*module) && at == first_user_node(nodes, node))
+            if (model::is_openmp_module(module->path) && at == first_user_node(nodes, node))
                 return {TimeClass::team, {}, {}};
             if (!model::is_system_module(module->path))
                 break;
@@ -248,7 +240,7 @@ class Accountant {
     }
 
     bool idles(size_t process, const ThreadAccount& thread, const std::vector<const model::BlockedSite*>& blocked) {
-        if (thread.blocked_s < kIdleShare * thread.life_s || blocked.empty())
+        if (!is_idle(thread.blocked_s, thread.life_s) || blocked.empty())
             return false;
         std::map<uint32_t, double> by_path;
         double all = 0;
@@ -263,7 +255,7 @@ class Accountant {
                 heaviest = site;
             }
         }
-        if (all <= 0 || most / all * thread.blocked_s < kIdleShare * thread.life_s)
+        if (all <= 0 || !is_idle(most / all * thread.blocked_s, thread.life_s))
             return false;
         switch (wait_class_of(paths_, process, *heaviest).kind) {
         case WaitKind::condition:

@@ -46,7 +46,7 @@ struct ThreadAccount {
     uint32_t process = 0, thread = 0; // indexes into Run::processes and their threads
     double life_s = 0;                // the sum of its lines
     double run_s = 0, no_cpu_s = 0, blocked_s = 0;
-    // It waits by design: at least nine tenths of its life it was blocked at one place for work that others bring
+    // It waits by design (support/idle_share.h): nearly all its life it was blocked at one place for work that others bring
     // (a condition, events, a pipe, the network, a futex, a signal, a sleep), and it is not the first thread of its process.
     bool idles = false;
 };

@@ -121,10 +121,6 @@ constexpr FutexUser kFutexUsers[] = {
     {"lll_lock_wait", WaitKind::lock},
 };
 
-bool is_openmp_module(std::string_view name) {
-    return name.starts_with("libgomp") || name.starts_with("libomp") || name.starts_with("libiomp");
-}
-
 struct StackFacts {
     bool mpi = false, openmp = false;
     const FutexUser* futex_user = nullptr;
@@ -138,8 +134,7 @@ StackFacts look_at_stack(model::CallPaths& paths, size_t process, uint32_t node)
         if (!module)
             continue;
         facts.mpi |= model::is_mpi_module(module->path);
-        const size_t slash = module->path.rfind('/');
-        facts.openmp |= is_openmp_module(std::string_view(module->path).substr(slash == std::string::npos ? 0 : slash + 1));
+        facts.openmp |= model::is_openmp_module(module->path);
         if (!model::is_system_module(module->path)) // the waiting function is what the program's own code called
             break;
         for (const model::SourceFrame& frame : paths.frames_of(process, node))

@@ -1,6 +1,7 @@
 #include "diagnoses/wait/wait_replay.h"
 
 #include "diagnoses/common/run_totals.h"
+#include "support/idle_share.h"
 
 #include <algorithm>
 
@@ -8,7 +9,7 @@ namespace plumb {
 
 namespace {
 
-constexpr double kIdleShare = 0.9, kWaitedForShare = 0.1;
+constexpr double kWaitedForShare = 0.1;
 
 double seconds(uint64_t ns) { return static_cast<double>(ns) * 1e-9; }
 
@@ -23,7 +24,7 @@ bool is_by_design(const model::Process& process, const Wait& wait) {
     const model::Thread& thread = process.threads[wait.site->thread];
     return wait.what.kind == WaitKind::sleep && thread.tid != process.pid &&
            wait.wall_s < kWaitedForShare * wait.seconds &&
-           wait.seconds >= kIdleShare * seconds(thread.end_ns - thread.start_ns);
+           is_idle(wait.seconds, seconds(thread.end_ns - thread.start_ns));
 }
 
 } // namespace

@@ -1,5 +1,7 @@
 #include "record/watch/blocked_threads.h"
 
+#include "support/idle_share.h"
+
 #include <algorithm>
 #include <array>
 #include <cerrno>
@@ -16,7 +18,6 @@ namespace {
 constexpr uint64_t kShortest_ns = 10'000'000, kIdle_ns = 50'000'000;
 constexpr size_t kMostKeptFiles = 256; // threads whose files stay open; further ones have theirs opened for each look
 constexpr size_t kStackBytes = 4096, kPageBytes = 4096;
-constexpr double kIdleShare = 0.9; // of its life, in one place: a thread that waits there by design
 constexpr size_t kMostSites = 64; // of one thread at one path that differ in their object
 
 // Calls whose first argument is a descriptor, and which can block for long.
@@ -352,8 +353,7 @@ void BlockedThreads::follow_wall(uint64_t now_ns) {
     for (const auto& [tid, thread] : threads_) {
         const Process* process = processes_.find(thread.pid);
         const bool idles = tid != thread.pid && thread.site &&
-                           static_cast<double>(thread.site->time_ns) >=
-                               kIdleShare * static_cast<double>(now_ns - thread.first_ns);
+                           is_idle(static_cast<double>(thread.site->time_ns), static_cast<double>(now_ns - thread.first_ns));
         moments_.push_back({tid, thread.pid, process ? process->parent_pid : 0, thread.state, thread.waits_for, idles});
     }
     WaitChain chain(moments_);
