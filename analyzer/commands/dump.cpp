@@ -24,7 +24,7 @@ namespace {
 using trace::RawChunk;
 using trace::RawRecord;
 using trace::RecordLine;
-using trace::TraceFile;
+using trace::TraceReader;
 
 struct DumpOptions {
     std::string path;
@@ -70,7 +70,7 @@ class Dump {
   public:
     explicit Dump(const DumpOptions& options) : options_(options), only_(options.only.begin(), options.only.end()) {}
 
-    void file(TraceFile& file) {
+    void file(TraceReader& file) {
         trace::StringTable strings; // first, since a text can stand in a later chunk than its id
         trace::for_each_record(file, [&](const trace::String& record, std::string_view text) {
             strings.add(record.id, text);
@@ -91,7 +91,7 @@ class Dump {
     }
 
   private:
-    void show(const TraceFile& file, const RecordLine& line, const trace::StringTable& strings) {
+    void show(const TraceReader& file, const RecordLine& line, const trace::StringTable& strings) {
         if (!only_.empty() && (!line.description || !only_.contains(line.description->name)))
             return;
         write_line(options_.format == "json" ? trace::record_as_json(file.name(), line, strings)
@@ -109,7 +109,7 @@ int dump_run(const DumpOptions& options, Dump& dump) {
     for (const auto* paths : {&run.node_traces, &run.process_traces})
         for (const std::string& path : *paths) {
             try {
-                TraceFile file(path);
+                TraceReader file(path);
                 if (options.format == "text")
                     write_line((first ? "# " : "\n# ") + sanitised(path));
                 first = false;
@@ -140,7 +140,7 @@ int dump(const DumpOptions& options) {
         if (std::filesystem::is_directory(options.path)) {
             status = dump_run(options, dump);
         } else if (!options.path.empty()) {
-            TraceFile file(options.path);
+            TraceReader file(options.path);
             dump.file(file);
         }
         flush();

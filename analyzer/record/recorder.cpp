@@ -18,11 +18,11 @@
 #include "record/run/child.h"
 #include "record/run/crash_guard.h"
 #include "record/run/executable.h"
+#include "record/run/node_trace_writer.h"
 #include "record/run/overhead_governor.h"
 #include "record/run/run_directory.h"
 #include "record/run/signals.h"
 #include "record/run/target_environment.h"
-#include "record/run/trace_file.h"
 #include "record/run/unrecorded.h"
 #include "record/watch/blocked_threads.h"
 #include "record/watch/memory_watch.h"
@@ -99,7 +99,7 @@ class Recorder {
     RunDirectory directory_;
     OverheadGovernor governor_;
     Calibration calibration_{platform::MachineCache::of_this_machine()};
-    std::optional<TraceFile> file_;
+    std::optional<NodeTraceWriter> file_;
     std::optional<ProcessTable> processes_;
     std::optional<Profile> profile_;
     std::optional<AccessWatch> accesses_; // where there are samples

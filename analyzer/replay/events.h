@@ -12,7 +12,7 @@
 
 namespace plumb::replay {
 
-using OpenTrace = std::function<trace::TraceFile(const std::string& name)>;
+using OpenTrace = std::function<trace::TraceReader(const std::string& name)>;
 
 struct Collective {
     const Membership* membership;
@@ -61,7 +61,7 @@ class RankEvents {
     // Calls visitor(const Collective&), visitor(const Message&) and visitor(const TimelineCall&), whichever it takes, in
     // the order of the file, which is not that of time. Throws plumb::Error when the file cannot be read.
     template <class Visitor> void visit(const OpenTrace& open, Visitor&& visitor) const {
-        trace::TraceFile file = open(mpi_.file);
+        trace::TraceReader file = open(mpi_.file);
         trace::for_each_record(file, trace::Overloaded{
                                          [&](const trace::MpiCollective& record) {
                                              if constexpr (requires(const Collective& event) { visitor(event); })

@@ -272,7 +272,7 @@ class JobReplay {
 void replay_mpi(model::Run& run, const ReplayOptions& options) {
     ReplayOptions used = options;
     if (!used.open)
-        used.open = [](const std::string& name) { return trace::TraceFile(name); };
+        used.open = [](const std::string& name) { return trace::TraceReader(name); };
     for (Job& job : find_jobs(run)) {
         if (std::optional<model::MpiJob> result = JobReplay(run, job, used).replay())
             run.mpi_jobs.push_back(std::move(*result));

@@ -9,7 +9,7 @@ namespace plumb::replay {
 
 void visit_timelines(const model::Run& run, const ReplayOptions& options,
                      const std::function<void(const RankTimeline&)>& visit) {
-    const OpenTrace open = options.open ? options.open : [](const std::string& name) { return trace::TraceFile(name); };
+    const OpenTrace open = options.open ? options.open : [](const std::string& name) { return trace::TraceReader(name); };
     std::vector<Job> jobs = find_jobs(run);
     for (size_t number = 0; number < jobs.size(); ++number) {
         Job& job = jobs[number];

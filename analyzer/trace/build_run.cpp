@@ -25,9 +25,9 @@ namespace {
 constexpr uint64_t kBaseAllowanceBytes = 64 << 20;
 constexpr uint64_t kAllowancePerByte = 16;
 
-uint64_t total_stored_bytes(const std::vector<TraceFile>& files) {
+uint64_t total_stored_bytes(const std::vector<TraceReader>& files) {
     uint64_t bytes = 0;
-    for (const TraceFile& file : files)
+    for (const TraceReader& file : files)
         bytes += file.stored_bytes();
     return bytes;
 }
@@ -44,7 +44,7 @@ template <class Record> Record with_inner_threads(Record record, uint32_t pid, c
 
 class RunBuilder {
   public:
-    RunBuilder(std::vector<TraceFile>& files, const RunFacts* facts)
+    RunBuilder(std::vector<TraceReader>& files, const RunFacts* facts)
         : files_(files), facts_(facts), allowance_(kBaseAllowanceBytes + kAllowancePerByte * total_stored_bytes(files)) {}
 
     model::Run build();
@@ -71,7 +71,7 @@ class RunBuilder {
         return {places_[file].host, places_[file].pid_namespace, places_[file].clock_shift_ns, allowance_};
     }
 
-    std::vector<TraceFile>& files_;
+    std::vector<TraceReader>& files_;
     const RunFacts* facts_;
     Allowance allowance_;
     model::Run run_;
@@ -101,10 +101,10 @@ void RunBuilder::take_facts() {
 void RunBuilder::place_files() {
     std::vector<uint64_t> unix_minus_monotonic;
     std::map<std::string, std::vector<std::pair<uint64_t, size_t>>> machines; // by name
-    for (const TraceFile& file : files_) // those that know theirs first: the others' is the first of their name
+    for (const TraceReader& file : files_) // those that know theirs first: the others' is the first of their name
         if (file.header().machine != 0)
             machines[file.header().host].emplace_back(file.header().machine, SIZE_MAX);
-    const auto host_number = [&](const TraceFile& file) {
+    const auto host_number = [&](const TraceReader& file) {
         auto& known = machines[file.header().host];
         if (known.empty())
             known.emplace_back(0, SIZE_MAX);
@@ -121,10 +121,10 @@ void RunBuilder::place_files() {
         }
         return number;
     };
-    for (const TraceFile& file : files_)
+    for (const TraceReader& file : files_)
         if (facts_ && facts_->host == file.header().host)
             host_number(file);
-    for (const TraceFile& file : files_) {
+    for (const TraceReader& file : files_) {
         const size_t host = host_number(file);
         places_.push_back({host, unix_minus_monotonic[host] - unix_minus_monotonic[0], file.header().pid_namespace});
     }
@@ -181,7 +181,7 @@ void RunBuilder::find_processes() {
 }
 
 void RunBuilder::take_records(size_t file) {
-    TraceFile& trace = files_[file];
+    TraceReader& trace = files_[file];
     FileContext context = context_of(file);
     for_each_record(trace, Overloaded{
                                [&](const String& record, std::string_view text) {
@@ -357,7 +357,7 @@ model::Run RunBuilder::build() {
 
 } // namespace
 
-model::Run build_run(std::vector<TraceFile>& files, const RunFacts* facts) { return RunBuilder(files, facts).build(); }
+model::Run build_run(std::vector<TraceReader>& files, const RunFacts* facts) { return RunBuilder(files, facts).build(); }
 
 model::Run build_run(const std::string& directory) {
     const RunDirectory listing = list_run_directory(directory);
@@ -366,7 +366,7 @@ model::Run build_run(const std::string& directory) {
     const auto facts = read_run_json(listing.run_json, problem);
     if (!facts)
         problems.push_back(problem);
-    std::vector<TraceFile> files;
+    std::vector<TraceReader> files;
     for (const auto* paths : {&listing.process_traces, &listing.node_traces}) // the shims' threads come first
         for (const std::string& path : *paths) {
             try {

@@ -3,7 +3,7 @@
 
 #include "model/run.h"
 #include "trace/run_json.h"
-#include "trace/trace_file.h"
+#include "trace/trace_reader.h"
 
 #include <string>
 #include <vector>
@@ -16,6 +16,6 @@ namespace plumb::trace {
 model::Run build_run(const std::string& directory);
 
 // The same from files that are open already (tests, fuzzing); null: there is no run.json.
-model::Run build_run(std::vector<TraceFile>& files, const RunFacts* facts);
+model::Run build_run(std::vector<TraceReader>& files, const RunFacts* facts);
 
 } // namespace plumb::trace

@@ -1,7 +1,7 @@
 // The records of a file as the structs of trace_format.h, whatever minor version wrote them.
 #pragma once
 
-#include "trace/trace_file.h"
+#include "trace/trace_reader.h"
 
 #include <algorithm>
 #include <cstring>
@@ -27,7 +27,7 @@ inline std::string_view text_of(const RawRecord& raw) {
 
 // Calls `visitor(const Record&)` for each record whose type it takes; for String `visitor(const String&,
 // std::string_view)`. Returns how many records had a type that this version does not know.
-template <class Visitor> uint64_t for_each_record(TraceFile& file, Visitor&& visitor) {
+template <class Visitor> uint64_t for_each_record(TraceReader& file, Visitor&& visitor) {
     uint64_t unknown = 0;
     const auto record = [&](const RawRecord& raw) {
         switch (static_cast<RecordType>(raw.header.type)) {

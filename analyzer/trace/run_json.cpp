@@ -1,6 +1,6 @@
 #include "trace/run_json.h"
 
-#include "trace/trace_file.h"
+#include "trace/trace_reader.h"
 
 #include <charconv>
 #include <fmt/format.h>

@@ -20,7 +20,7 @@ std::string name_of(const model::Process& process) {
 
 } // namespace
 
-void note_dropped(model::Run& run, const TraceFile& file) {
+void note_dropped(model::Run& run, const TraceReader& file) {
     const uint64_t dropped = file.header().dropped_records;
     if (dropped != 0)
         run.notes.push_back(fmt::format("{}: {} record{} did not fit{}: their content is missing", file.name(),

@@ -2,7 +2,7 @@
 #pragma once
 
 #include "model/run.h"
-#include "trace/trace_file.h"
+#include "trace/trace_reader.h"
 
 #include <cstdint>
 
@@ -15,7 +15,7 @@ struct Skipped {
 };
 
 // Records that found no room in `file`.
-void note_dropped(model::Run& run, const TraceFile& file);
+void note_dropped(model::Run& run, const TraceReader& file);
 
 // How a process with the shim inside ended without saying so. `shim_last_ns`: last sign of life of the shim.
 void note_end(model::Run& run, const model::Process& process, uint64_t shim_last_ns);

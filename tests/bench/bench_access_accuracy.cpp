@@ -77,7 +77,7 @@ Sampled sample(const char* program, const char* kernel, const char* option, cons
     Sampler sampler(child, options, 1);
     const std::string record = folder + "/node.plumb";
     std::filesystem::remove(record);
-    TraceFile file(record, 16u << 20, 1u << 30);
+    NodeTraceWriter file(record, 16u << 20, 1u << 30);
     ProcessTable processes(file, 16u << 20);
     unwind::StackUnwinder images;
     constexpr double kNewCodeShare = 0.02 * 0.2; // as `plumb run` has it by default

@@ -66,7 +66,7 @@ int main() {
     if (!mkdtemp(folder.data()))
         return 1;
     {
-        TraceFile file(folder + "/node.plumb", 64u << 20, 1u << 30);
+        NodeTraceWriter file(folder + "/node.plumb", 64u << 20, 1u << 30);
         ProcessTable processes(file, 64u << 20);
         unwind::StackUnwinder images;
         AccessSampling accesses(file, processes, images, 16u << 20, 1);

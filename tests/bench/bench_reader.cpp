@@ -100,7 +100,7 @@ double cpu_seconds() { return static_cast<double>(std::clock()) / CLOCKS_PER_SEC
 void measure(const char* what, const std::string& path, uint64_t records, uint64_t (*total)(const model::Run&)) {
     const double cpu_begin = cpu_seconds();
     const auto begin = std::chrono::steady_clock::now();
-    std::vector<TraceFile> files;
+    std::vector<TraceReader> files;
     files.emplace_back(path);
     const model::Run run = build_run(files, nullptr);
     const double seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();

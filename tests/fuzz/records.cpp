@@ -44,7 +44,7 @@ std::vector<std::byte> trace_of_records(Bytes input, trace::Writer writer) {
 
 std::string records_of_trace(std::span<const std::byte> bytes, size_t most) {
     std::string records;
-    trace::TraceFile file("seed", [bytes] { return trace::open_memory(bytes); });
+    trace::TraceReader file("seed", [bytes] { return trace::open_memory(bytes); });
     file.visit({.record =
                     [&](const trace::RawRecord& raw) {
                         const trace::RecordDescription* known = trace::describe_record(raw.header.type);

@@ -93,7 +93,7 @@ class SyntheticJob {
     // The run as `plumb report` would see it. `threads`: that share the replay.
     model::Run replay(unsigned threads = 1) {
         finish_files();
-        std::vector<trace::TraceFile> files;
+        std::vector<trace::TraceReader> files;
         for (int rank = 0; rank < size(); ++rank)
             files.push_back(traces_[at(rank)].open(name(rank)));
         model::Run run = trace::build_run(files, nullptr);

@@ -1,7 +1,7 @@
 // Builds trace files in memory, record by record, as a writer of the format would: for tests, fuzzing, benchmarks.
 #pragma once
 
-#include "trace/trace_file.h"
+#include "trace/trace_reader.h"
 
 #include <plumb/trace_format.h>
 
@@ -106,9 +106,9 @@ class SyntheticTrace {
     }
 
     // Reads from this object, which must outlive the file.
-    TraceFile open(std::string name = "synthetic") {
+    TraceReader open(std::string name = "synthetic") {
         end_chunk();
-        return TraceFile(std::move(name), [this] { return open_memory(bytes_); });
+        return TraceReader(std::move(name), [this] { return open_memory(bytes_); });
     }
 
   private:

@@ -54,11 +54,11 @@ void walk(AccessStrides& strides, uint64_t instruction, uint64_t base, int64_t s
 std::vector<trace::AccessStride> written(AccessStrides& strides) {
     const FakeTree folder;
     const std::string path = folder.root() + "/node.plumb";
-    TraceFile file(path, 1 << 20, 1 << 20);
+    NodeTraceWriter file(path, 1 << 20, 1 << 20);
     strides.write(file);
     file.close();
     std::vector<trace::AccessStride> records;
-    trace::TraceFile reader(path);
+    trace::TraceReader reader(path);
     trace::for_each_record(reader, [&](const trace::AccessStride& record) { records.push_back(record); });
     return records;
 }

@@ -100,8 +100,8 @@ void load(SyntheticTrace& trace, uint32_t id, uint32_t pid, uint64_t time_ns, co
     trace.add(record);
 }
 
-std::vector<TraceFile> open_all(std::initializer_list<SyntheticTrace*> traces) {
-    std::vector<TraceFile> files;
+std::vector<TraceReader> open_all(std::initializer_list<SyntheticTrace*> traces) {
+    std::vector<TraceReader> files;
     for (SyntheticTrace* trace : traces)
         files.push_back(trace->open());
     return files;

@@ -52,11 +52,11 @@ struct Sampling {
     Recorded written() {
         const FakeTree folder;
         const std::string path = folder.root() + "/node.plumb";
-        TraceFile file(path, 1 << 20, 1 << 20);
+        NodeTraceWriter file(path, 1 << 20, 1 << 20);
         sharing.write(file);
         file.close();
         Recorded recorded;
-        trace::TraceFile reader(path);
+        trace::TraceReader reader(path);
         trace::for_each_record(reader, trace::Overloaded{
                                            [&](const trace::SharedLine& record) { recorded.lines.push_back(record); },
                                            [&](const trace::LineUse& record) { recorded.uses.push_back(record); },

@@ -58,14 +58,14 @@ struct Parts {
         REQUIRE(MemorySampling::is_wanted(file, kTwoNodes, [](auto, auto, auto) { return 0; }, tree.root()));
         memory->write_evidence(file);
         file.close();
-        std::vector<trace::TraceFile> files;
+        std::vector<trace::TraceReader> files;
         files.emplace_back(path);
         return trace::build_run(files, nullptr);
     }
 
     FakeTree tree;
     std::string path = tree.root() + "/node-x-1.plumb";
-    TraceFile file{path, 8 * kMegabyte, 64 * kMegabyte};
+    NodeTraceWriter file{path, 8 * kMegabyte, 64 * kMegabyte};
     ProcessTable processes{file, kMegabyte};
     std::optional<MemorySampling> memory;
 };
@@ -308,7 +308,7 @@ TEST_CASE("page faults tell who touched what first") {
 
 TEST_CASE("where all memory is on one node nothing is recorded, and it is said why") {
     FakeTree tree;
-    TraceFile file(tree.root() + "/t.plumb", kMegabyte, kMegabyte);
+    NodeTraceWriter file(tree.root() + "/t.plumb", kMegabyte, kMegabyte);
     const auto never = [](uint32_t, std::span<const uint64_t>, std::span<int>) -> int {
         FAIL("asked for pages");
         return 0;
@@ -328,7 +328,7 @@ TEST_CASE("where all memory is on one node nothing is recorded, and it is said w
     const auto refused = [](uint32_t, std::span<const uint64_t>, std::span<int>) { return EPERM; };
     CHECK_FALSE(MemorySampling::is_wanted(file, kTwoNodes, refused, tree.root() + "/proc"));
     file.close();
-    std::vector<trace::TraceFile> files;
+    std::vector<trace::TraceReader> files;
     files.emplace_back(tree.root() + "/t.plumb");
     const model::Run run = trace::build_run(files, nullptr);
     REQUIRE(run.evidence.size() == 3); // of the first and the third, which say the same, one

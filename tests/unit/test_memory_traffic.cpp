@@ -264,11 +264,11 @@ Written written(const StreamTable& table, uint64_t cache_bytes, uint64_t sample_
     const std::string path = folder.root() + "/node.plumb";
     Written all;
     {
-        TraceFile file(path, 4 << 20, 4 << 20);
+        NodeTraceWriter file(path, 4 << 20, 4 << 20);
         all.table = table.write(file, cache_bytes, [&] { return sample_cost_ns; });
         file.close();
     }
-    trace::TraceFile reader(path);
+    trace::TraceReader reader(path);
     trace::for_each_record(reader, trace::Overloaded{
         [&](const trace::MemoryStream& record) { all.streams.push_back(record); },
         [&](const trace::TrafficBurst& record) { all.bursts.push_back(record); }});

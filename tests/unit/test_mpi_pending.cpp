@@ -83,7 +83,7 @@ struct MadeUp {
     model::MpiPending find() {
         const auto jobs = replay::find_jobs(run);
         REQUIRE(jobs.size() == 1);
-        return replay::find_pending(run, jobs[0], [](const std::string&) -> trace::TraceFile { throw Error("there are no files"); });
+        return replay::find_pending(run, jobs[0], [](const std::string&) -> trace::TraceReader { throw Error("there are no files"); });
     }
 
     model::Run run;

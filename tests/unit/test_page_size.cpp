@@ -197,11 +197,11 @@ struct Recorded {
 Recorded written(PageScatter& scatter) {
     const FakeTree folder;
     const std::string path = folder.root() + "/node.plumb";
-    TraceFile file(path, 1 << 20, 1 << 20);
+    NodeTraceWriter file(path, 1 << 20, 1 << 20);
     scatter.write(file, 1);
     file.close();
     Recorded recorded;
-    trace::TraceFile reader(path);
+    trace::TraceReader reader(path);
     trace::for_each_record(
         reader, trace::Overloaded{[&](const trace::PageScatter& record) { recorded.scatters.push_back(record); },
                                   [&](const trace::HugePages& record) { recorded.settings.push_back(record); },

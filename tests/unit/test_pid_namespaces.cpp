@@ -69,7 +69,7 @@ struct Node : SyntheticTrace {
 };
 
 model::Run build(std::initializer_list<SyntheticTrace*> traces) {
-    std::vector<TraceFile> files;
+    std::vector<TraceReader> files;
     for (SyntheticTrace* trace : traces)
         files.push_back(trace->open());
     return build_run(files, nullptr);

@@ -67,7 +67,7 @@ constexpr uint32_t kPid = 4'190'001; // above the kernel's largest, so that noth
 struct Parts {
     FakeTree tree;
     std::string path = tree.root() + "/node-x-1.plumb";
-    TraceFile file{path, kMegabyte, 64 * kMegabyte};
+    NodeTraceWriter file{path, kMegabyte, 64 * kMegabyte};
     ProcessTable processes{file, kMegabyte};
 };
 
@@ -76,7 +76,7 @@ struct Parts {
 TEST_CASE("the trace file keeps what was written when its writer is killed") {
     FakeTree tree;
     const std::string path = tree.root() + "/t.plumb";
-    TraceFile file(path, kMegabyte, kMegabyte);
+    NodeTraceWriter file(path, kMegabyte, kMegabyte);
     auto* gone = file.append(trace::RecordType::ProcessGone, 5, trace::ProcessGone{});
     REQUIRE(gone);
     update(gone->user_ns, 17);
@@ -88,13 +88,13 @@ TEST_CASE("the trace file keeps what was written when its writer is killed") {
     CHECK(file.string("abc") == file.string("abc"));
     CHECK(file.string("abc") != file.string("abd"));
     CHECK(file.string("") == 0);
-    CHECK_THROWS_AS(TraceFile(path, kMegabyte, kMegabyte), Error); // never writes over another's file
+    CHECK_THROWS_AS(NodeTraceWriter(path, kMegabyte, kMegabyte), Error); // never writes over another's file
 }
 
 TEST_CASE("the trace file is bounded and counts what found no room") {
     FakeTree tree;
     const std::string path = tree.root() + "/t.plumb";
-    TraceFile file(path, 256 << 10, kMegabyte);
+    NodeTraceWriter file(path, 256 << 10, kMegabyte);
     size_t written = 0;
     while (file.append(trace::RecordType::ProcessGone, 0, trace::ProcessGone{}))
         ++written;

@@ -47,7 +47,7 @@ AlignCount count(uint32_t site, uint64_t hits, uint32_t residue, bool exact = tr
 }
 
 model::Run run_of(SyntheticTrace& trace) {
-    std::vector<TraceFile> files;
+    std::vector<TraceReader> files;
     files.push_back(trace.open());
     return build_run(files, nullptr);
 }
@@ -168,7 +168,7 @@ TEST_CASE("samples in the shim's stand-in code belong to the instruction") {
         access.first_ns = 2'000;
         node.add(access);
     }
-    std::vector<TraceFile> files;
+    std::vector<TraceReader> files;
     files.push_back(shim.open());
     files.push_back(node.open());
     const model::Run run = build_run(files, nullptr);

@@ -60,7 +60,7 @@ MpiSite allreduce(SyntheticTrace& trace, uint32_t id) {
 }
 
 model::Run run_of(SyntheticTrace& trace) {
-    std::vector<TraceFile> files;
+    std::vector<TraceReader> files;
     files.push_back(trace.open());
     return build_run(files, nullptr);
 }

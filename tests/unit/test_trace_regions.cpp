@@ -30,7 +30,7 @@ class RegionTrace {
         trace_.add(record, thread);
     }
     std::vector<model::Region> regions() {
-        std::vector<TraceFile> files;
+        std::vector<TraceReader> files;
         files.push_back(trace_.open());
         return build_run(files, nullptr).processes.at(0).regions;
     }

@@ -21,7 +21,7 @@ bool crosses(uint64_t address, uint64_t width, uint64_t block) { return (address
 
 } // namespace
 
-AccessSampling::AccessSampling(TraceFile& file, ProcessTable& processes, unwind::StackUnwinder& images,
+AccessSampling::AccessSampling(NodeTraceWriter& file, ProcessTable& processes, unwind::StackUnwinder& images,
                                uint64_t most_bytes_each, double new_code_share)
     : file_(file), processes_(processes), images_(images), most_bytes_each_(most_bytes_each),
       new_code_{{new_code_share, kHeadStart_ns}, {}},
@@ -273,7 +273,7 @@ std::optional<SampledAccess> AccessSampling::take(const PerfRecord& sample, uint
 
 void AccessSampling::forget(uint32_t pid) { codes_.erase(pid); }
 
-void AccessSampling::write_evidence(TraceFile& file) const {
+void AccessSampling::write_evidence(NodeTraceWriter& file) const {
     constexpr const char* kSource = "address-sampling";
     if (!works()) {
         file.evidence(kSource, trace::EvidenceState::missing, why_, "install libZydis 4.0 (Debian: libzydis4.0)");

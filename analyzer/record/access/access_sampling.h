@@ -9,7 +9,7 @@
 #include "record/access/loop_path.h"
 #include "record/access/loop_streams.h"
 #include "record/perf/process_table.h"
-#include "record/run/trace_file.h"
+#include "record/run/node_trace_writer.h"
 #include "record/run/work_share.h"
 #include "unwind/stack_unwinder.h"
 
@@ -62,7 +62,7 @@ class AccessSampling {
     // `images` knows where functions begin. `most_bytes_each`: of the file for one process; instructions that find no
     // room are counted as dropped and still handed out. `new_code_share`: of the run's time that code which was not seen
     // before may take; what is sampled there while it is used up is not reported. Loads the decoder.
-    AccessSampling(TraceFile& file, ProcessTable& processes, unwind::StackUnwinder& images, uint64_t most_bytes_each,
+    AccessSampling(NodeTraceWriter& file, ProcessTable& processes, unwind::StackUnwinder& images, uint64_t most_bytes_each,
                    double new_code_share);
 
     bool works() const { return why_.empty(); }
@@ -83,7 +83,7 @@ class AccessSampling {
     uint64_t line_crossings() const { return line_crossings_; }
 
     // What became of it, for the report's evidence. Once, at the end.
-    void write_evidence(TraceFile& file) const;
+    void write_evidence(NodeTraceWriter& file) const;
 
   private:
     struct Entry {
@@ -133,7 +133,7 @@ class AccessSampling {
     trace::AccessSite* site_for(Code& code, uint32_t pid, uint64_t instruction, const AccessPlan& plan,
                                 uint64_t time_ns);
 
-    TraceFile& file_;
+    NodeTraceWriter& file_;
     ProcessTable& processes_;
     unwind::StackUnwinder& images_;
     const uint64_t most_bytes_each_;

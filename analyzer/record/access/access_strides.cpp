@@ -114,7 +114,7 @@ void AccessStrides::forget(uint32_t pid) {
     sites_.erase(known);
 }
 
-void AccessStrides::write(TraceFile& file) {
+void AccessStrides::write(NodeTraceWriter& file) {
     for (const auto& [pid, sites] : sites_)
         judge(pid, sites);
     sites_.clear();

@@ -5,7 +5,7 @@
 
 #include "platform/cache_levels.h"
 #include "record/access/access_sampling.h"
-#include "record/run/trace_file.h"
+#include "record/run/node_trace_writer.h"
 
 #include <cstdint>
 #include <unordered_map>
@@ -25,7 +25,7 @@ class AccessStrides {
 
     // Measures and appends what is worth it. Once, when the program has ended: takes some ten milliseconds for each
     // different walk, half a second at the most, and nothing where there is none.
-    void write(TraceFile& file);
+    void write(NodeTraceWriter& file);
 
   private:
     struct Key {

@@ -28,7 +28,7 @@ uint32_t line_bytes(const std::vector<platform::CacheLevel>& caches) {
 
 } // namespace
 
-AccessWatch::AccessWatch(TraceFile& file, ProcessTable& processes, unwind::StackUnwinder& images, double budget,
+AccessWatch::AccessWatch(NodeTraceWriter& file, ProcessTable& processes, unwind::StackUnwinder& images, double budget,
                          bool bandwidth, uint64_t begin_ns)
     : accesses_(file, processes, images, kMostBytesEach, budget * kNewCodeShare), strides_(caches_here()),
       sharing_(line_bytes(caches_here())), scatter_("/proc") {
@@ -67,7 +67,7 @@ void AccessWatch::forget(uint32_t pid) {
     sharing_.forget(pid);
 }
 
-void AccessWatch::write(TraceFile& file, uint64_t sharers, Calibration& calibration) {
+void AccessWatch::write(NodeTraceWriter& file, uint64_t sharers, Calibration& calibration) {
     strides_.write(file);
     scatter_.write(file, sharers);
     if (traffic_)

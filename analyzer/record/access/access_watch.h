@@ -18,7 +18,7 @@ class AccessWatch {
   public:
     // `budget`: of the run's time for all of recording. `bandwidth`: whether traffic is measured, which takes bursts of
     // samples now and then. Loads the decoder.
-    AccessWatch(TraceFile& file, ProcessTable& processes, unwind::StackUnwinder& images, double budget, bool bandwidth,
+    AccessWatch(NodeTraceWriter& file, ProcessTable& processes, unwind::StackUnwinder& images, double budget, bool bandwidth,
                 uint64_t begin_ns);
 
     bool works() const { return accesses_.works(); }
@@ -43,8 +43,8 @@ class AccessWatch {
     // What became of it, for the report's evidence; then times, on this machine, what was found. Both once, when the
     // program has ended; the second takes some seconds at most, and nothing where nothing was found. `sharers`:
     // recorders on this machine, which may do so at the same time.
-    void write_evidence(TraceFile& file) const { accesses_.write_evidence(file); }
-    void write(TraceFile& file, uint64_t sharers, Calibration& calibration);
+    void write_evidence(NodeTraceWriter& file) const { accesses_.write_evidence(file); }
+    void write(NodeTraceWriter& file, uint64_t sharers, Calibration& calibration);
 
   private:
     AccessSampling accesses_;

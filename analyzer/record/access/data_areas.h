@@ -2,7 +2,7 @@
 // once, when the first access to it is met. An area is divided into parts, so that what lies where can be determined within it.
 #pragma once
 
-#include "record/run/trace_file.h"
+#include "record/run/node_trace_writer.h"
 
 #include <cstdint>
 #include <map>
@@ -22,7 +22,7 @@ class DataAreas {
     };
 
     // Areas get ids from `next_id` on.
-    DataAreas(TraceFile& file, std::string proc_root, uint32_t pid, uint32_t& next_id)
+    DataAreas(NodeTraceWriter& file, std::string proc_root, uint32_t pid, uint32_t& next_id)
         : file_(file), proc_root_(std::move(proc_root)), pid_(pid), next_id_(next_id) {}
 
     // /proc/PID/maps is read when an address lies in no known mapping, and then no more for a hundred times as long as
@@ -43,7 +43,7 @@ class DataAreas {
     void read(uint64_t now_ns);
     void write(uint64_t start, Area& area, uint64_t now_ns);
 
-    TraceFile& file_;
+    NodeTraceWriter& file_;
     std::string proc_root_;
     uint32_t pid_;
     uint32_t& next_id_;

@@ -298,7 +298,7 @@ void LineSharing::forget(uint32_t pid) {
     processes_.erase(known);
 }
 
-void LineSharing::write_line(TraceFile& file, const Candidate& candidate) const {
+void LineSharing::write_line(NodeTraceWriter& file, const Candidate& candidate) const {
     const Line& line = candidate.line;
     trace::SharedLine record{};
     record.pid = candidate.pid;
@@ -378,7 +378,7 @@ LineAccesses LineSharing::what_to_time() const {
     return accesses;
 }
 
-void LineSharing::write(TraceFile& file) {
+void LineSharing::write(NodeTraceWriter& file) {
     for (auto& [pid, process] : processes_)
         judge(pid, process);
     processes_.clear();

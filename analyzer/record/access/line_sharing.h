@@ -6,7 +6,7 @@
 
 #include "record/access/access_sampling.h"
 #include "record/calibrate/line_timing.h"
-#include "record/run/trace_file.h"
+#include "record/run/node_trace_writer.h"
 
 #include <array>
 #include <cstdint>
@@ -34,7 +34,7 @@ class LineSharing {
 
     // Measures and appends what is worth it. Once, when the program has ended: takes some tens of milliseconds, and nothing
     // where no line is shared.
-    void write(TraceFile& file);
+    void write(NodeTraceWriter& file);
 
   private:
     // One thread's way to use some bytes of a line.
@@ -119,7 +119,7 @@ class LineSharing {
     static uint64_t* slices_now(Traced& process, Line& line, bool same, uint64_t time_ns, unsigned& bit);
     void make_room(Traced& process);
     void judge(uint32_t pid, Traced& process);
-    void write_line(TraceFile& file, const Candidate& candidate) const;
+    void write_line(NodeTraceWriter& file, const Candidate& candidate) const;
     LineAccesses what_to_time() const;
 
     const uint32_t line_bytes_;

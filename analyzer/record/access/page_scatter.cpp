@@ -339,7 +339,7 @@ void PageScatter::forget(uint32_t pid) {
     processes_.erase(known);
 }
 
-void PageScatter::write(TraceFile& file, uint64_t sharers) {
+void PageScatter::write(NodeTraceWriter& file, uint64_t sharers) {
     for (auto& [pid, process] : processes_)
         judge(pid, process);
     processes_.clear();

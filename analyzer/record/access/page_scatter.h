@@ -8,7 +8,7 @@
 #include "record/access/access_burst.h"
 #include "record/access/access_sampling.h"
 #include "record/calibrate/page_timing.h"
-#include "record/run/trace_file.h"
+#include "record/run/node_trace_writer.h"
 
 #include <array>
 #include <cstdint>
@@ -53,7 +53,7 @@ class PageScatter {
     // Measures and appends what is worth it. Once, when the program has ended: takes about a second for each different form
     // of accesses, two seconds at the most, and nothing where there is none. `sharers`: recorders on this machine, which
     // may do so at the same time.
-    void write(TraceFile& file, uint64_t sharers);
+    void write(NodeTraceWriter& file, uint64_t sharers);
 
   private:
     static constexpr size_t kThreadsKept = 4;

@@ -136,7 +136,7 @@ void StreamTable::take(const std::vector<ThreadBurst>& threads, const BurstTime&
 
 // Which streams of a loop go beyond the caches, and what they move. Writes them.
 StreamTable::Judged StreamTable::judge(const Key& key, const Loop& loop, uint64_t cache_bytes, uint32_t id,
-                                       TraceFile& file) const {
+                                       NodeTraceWriter& file) const {
     Judged judged;
     judged.id = id;
     std::vector<StreamPosition> positions;
@@ -203,7 +203,7 @@ StreamTable::Judged StreamTable::judge(const Key& key, const Loop& loop, uint64_
     return judged;
 }
 
-StreamTable::Written StreamTable::write(TraceFile& file, uint64_t cache_bytes,
+StreamTable::Written StreamTable::write(NodeTraceWriter& file, uint64_t cache_bytes,
                                         const std::function<uint64_t()>& sample_cost_ns) const {
     Written written;
     std::map<Key, Judged> judged;

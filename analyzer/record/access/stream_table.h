@@ -3,7 +3,7 @@
 
 #include "record/access/stream_rates.h"
 #include "record/calibrate/bandwidth_timing.h"
-#include "record/run/trace_file.h"
+#include "record/run/node_trace_writer.h"
 
 #include <cstdint>
 #include <functional>
@@ -48,7 +48,7 @@ class StreamTable {
     };
     // Judges what was collected against `cache_bytes`, of all last caches together. `sample_cost_ns`: what a sample of a burst
     // takes from its thread; in the bursts it came forward so much less. Appends MemoryStream and TrafficBurst records.
-    Written write(TraceFile& file, uint64_t cache_bytes, const std::function<uint64_t()>& sample_cost_ns) const;
+    Written write(NodeTraceWriter& file, uint64_t cache_bytes, const std::function<uint64_t()>& sample_cost_ns) const;
 
   private:
     struct StreamUse {
@@ -80,7 +80,7 @@ class StreamTable {
         StreamMix mix;
         double thread_ns = 0;
     };
-    Judged judge(const Key& key, const Loop& loop, uint64_t cache_bytes, uint32_t id, TraceFile& file) const;
+    Judged judge(const Key& key, const Loop& loop, uint64_t cache_bytes, uint32_t id, NodeTraceWriter& file) const;
     void add(const ThreadBurst& thread, const LoopRate& rate, double occupancy, Loop& loop, Burst& burst);
 
     std::map<Key, Loop> loops_;

@@ -152,7 +152,7 @@ void TrafficSampling::end(uint64_t now_ns) {
     next_ns_ = std::max(now_ns + std::max(kShortestPause_ns, (now_ns - begin_ns_) / kAgeShare), begin_ns_ + over_ns);
 }
 
-void TrafficSampling::write(TraceFile& file, uint64_t sharers, Calibration& calibration) {
+void TrafficSampling::write(NodeTraceWriter& file, uint64_t sharers, Calibration& calibration) {
     rings_.clear();
     if (!why_not_.empty())
         file.evidence(kSource, trace::EvidenceState::limited, why_not_,

@@ -8,7 +8,7 @@
 #include "record/access/stream_table.h"
 #include "record/calibrate/calibration.h"
 #include "record/perf/perf_ring.h"
-#include "record/run/trace_file.h"
+#include "record/run/node_trace_writer.h"
 
 #include <cstdint>
 #include <string>
@@ -36,7 +36,7 @@ class TrafficSampling {
 
     // Measures and appends. Once, when the program has ended: takes a second at most, and nothing where nothing streams.
     // `sharers`: recorders on this machine; each sees its own rank alone.
-    void write(TraceFile& file, uint64_t sharers, Calibration& calibration);
+    void write(NodeTraceWriter& file, uint64_t sharers, Calibration& calibration);
 
   private:
     static constexpr uint64_t kFirst_ns = 50'000'000;

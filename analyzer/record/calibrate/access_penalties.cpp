@@ -1,7 +1,7 @@
 #include "record/calibrate/access_penalties.h"
 
 #include "platform/probes/probe.h"
-#include "record/run/trace_file.h"
+#include "record/run/node_trace_writer.h"
 
 #include <algorithm>
 #include <cstring>

@@ -3,7 +3,7 @@
 #pragma once
 
 #include "platform/machine_cache.h"
-#include "record/run/trace_file.h"
+#include "record/run/node_trace_writer.h"
 
 #include <cstdint>
 #include <linux/perf_event.h>

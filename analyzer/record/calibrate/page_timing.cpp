@@ -1,7 +1,7 @@
 #include "record/calibrate/page_timing.h"
 
 #include "platform/huge_pages.h"
-#include "record/run/trace_file.h"
+#include "record/run/node_trace_writer.h"
 
 #include <algorithm>
 #include <array>

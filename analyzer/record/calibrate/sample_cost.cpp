@@ -1,7 +1,7 @@
 #include "record/calibrate/sample_cost.h"
 
 #include "record/perf/perf_ring.h"
-#include "record/run/trace_file.h"
+#include "record/run/node_trace_writer.h"
 
 #include <algorithm>
 

@@ -1,7 +1,7 @@
 // What one sample costs the thread that it is taken of.
 #pragma once
 
-#include "record/run/trace_file.h"
+#include "record/run/node_trace_writer.h"
 
 #include <linux/perf_event.h>
 

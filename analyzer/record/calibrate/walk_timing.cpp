@@ -1,6 +1,6 @@
 #include "record/calibrate/walk_timing.h"
 
-#include "record/run/trace_file.h"
+#include "record/run/node_trace_writer.h"
 
 #include <algorithm>
 #include <array>

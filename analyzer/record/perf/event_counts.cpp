@@ -169,7 +169,7 @@ std::vector<EventCounts::Count> EventCounts::read() const {
     return counts;
 }
 
-void EventCounts::write(TraceFile& file) const {
+void EventCounts::write(NodeTraceWriter& file) const {
     constexpr const char* kSource = "alignment-events";
     std::string estimated;
     for (const Count& count : read()) {

@@ -2,7 +2,7 @@
 // the kernel had to fix up or emulate, and hardware counts of accesses across lines where the CPU offers them.
 #pragma once
 
-#include "record/run/trace_file.h"
+#include "record/run/node_trace_writer.h"
 
 #include <linux/perf_event.h>
 
@@ -44,7 +44,7 @@ class EventCounts {
     std::vector<Count> read() const;
 
     // EventCount records, and what could not be counted as evidence "alignment-events". Once, at the end.
-    void write(TraceFile& file) const;
+    void write(NodeTraceWriter& file) const;
 
   private:
     struct Opened {

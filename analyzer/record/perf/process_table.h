@@ -4,7 +4,7 @@
 
 #include "platform/task_stat.h"
 #include "record/perf/perf_record.h"
-#include "record/run/trace_file.h"
+#include "record/run/node_trace_writer.h"
 
 #include <map>
 #include <memory>
@@ -46,7 +46,7 @@ struct Process {
 class ProcessTable {
   public:
     // `most_bytes_each`: how much the trace file may grow for each process that joins.
-    ProcessTable(TraceFile& file, uint64_t most_bytes_each) : file_(file), most_bytes_each_(most_bytes_each) {}
+    ProcessTable(NodeTraceWriter& file, uint64_t most_bytes_each) : file_(file), most_bytes_each_(most_bytes_each) {}
 
     void take(const PerfRecord& record); // fork, exec, comm, mapping and exit; ignores others
 
@@ -83,7 +83,7 @@ class ProcessTable {
     void read_maps(Process& process);
     Process& read(uint32_t pid, const platform::TaskStat& stat);
 
-    TraceFile& file_;
+    NodeTraceWriter& file_;
     const uint64_t pid_namespace_ = platform::read_pid_namespace("/proc", "self");
     uint64_t most_bytes_each_;
     uint32_t modules_ = 0; // ids given

@@ -4,7 +4,7 @@
 
 #include "record/perf/perf_record.h"
 #include "record/perf/process_table.h"
-#include "record/run/trace_file.h"
+#include "record/run/node_trace_writer.h"
 #include "unwind/stack_unwinder.h"
 
 #include <cstdint>
@@ -34,7 +34,7 @@ class CallChain {
 class Profile {
   public:
     // `most_bytes_each`: of the file for one process; beyond that samples are counted at the deepest known path.
-    Profile(TraceFile& file, ProcessTable& processes, uint64_t most_bytes_each)
+    Profile(NodeTraceWriter& file, ProcessTable& processes, uint64_t most_bytes_each)
         : file_(file), processes_(processes), most_bytes_each_(most_bytes_each) {}
 
     // A sample that stands for `weight_ns` of CPU time. Returns where the tree has it, 0: nowhere.
@@ -73,7 +73,7 @@ class Profile {
     uint32_t path_of(const PerfRecord& sample, Process& process, Tree& tree, bool& found_room);
     uint32_t child_of(Tree& tree, uint32_t pid, uint32_t parent, uint64_t address, uint32_t flags, bool& found_room);
 
-    TraceFile& file_;
+    NodeTraceWriter& file_;
     ProcessTable& processes_;
     uint64_t most_bytes_each_;
     uint32_t nodes_ = 0; // ids given

@@ -2,7 +2,7 @@
 
 #include "platform/cpu_list.h"
 #include "platform/read_file.h"
-#include "record/run/trace_file.h"
+#include "record/run/node_trace_writer.h"
 #include "unwind/stack_unwinder.h"
 
 #include <algorithm>

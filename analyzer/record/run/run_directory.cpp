@@ -4,7 +4,7 @@
 #include "platform/redaction.h"
 #include "record/build_config.h"
 #include "record/run/held_file.h"
-#include "record/run/trace_file.h"
+#include "record/run/node_trace_writer.h"
 #include "support/error.h"
 
 #include <algorithm>

@@ -2,7 +2,7 @@
 // does not raise the cost of recording.
 #pragma once
 
-#include "record/run/trace_file.h"
+#include "record/run/node_trace_writer.h"
 
 #include <cstdint>
 

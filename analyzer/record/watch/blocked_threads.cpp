@@ -54,7 +54,7 @@ bool may_be_brought(int number) {
 
 } // namespace
 
-BlockedThreads::BlockedThreads(TraceFile& file, ProcessTable& processes, Profile& profile, std::string proc_root,
+BlockedThreads::BlockedThreads(NodeTraceWriter& file, ProcessTable& processes, Profile& profile, std::string proc_root,
                                double share, uint64_t most_bytes_each, uint32_t first_pid, uint64_t begin_ns)
     : file_(file), processes_(processes), profile_(profile), proc_root_(std::move(proc_root)), share_(share),
       most_bytes_each_(most_bytes_each), first_pid_(first_pid), followed_ns_(begin_ns), next_ns_(begin_ns + kShortest_ns / 2),

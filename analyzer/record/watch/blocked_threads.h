@@ -10,7 +10,7 @@
 
 #include "record/perf/process_table.h"
 #include "record/perf/profile.h"
-#include "record/run/trace_file.h"
+#include "record/run/node_trace_writer.h"
 #include "record/watch/task_files.h"
 #include "record/watch/thread_monitor.h"
 #include "record/watch/wait_chain.h"
@@ -28,7 +28,7 @@ class BlockedThreads {
   public:
     // `share`: of the run's time that looks may take. `most_bytes_each`: of the file for one process. `first_pid`: the run
     // began with it at `begin_ns`, and ends with it.
-    BlockedThreads(TraceFile& file, ProcessTable& processes, Profile& profile, std::string proc_root, double share,
+    BlockedThreads(NodeTraceWriter& file, ProcessTable& processes, Profile& profile, std::string proc_root, double share,
                    uint64_t most_bytes_each, uint32_t first_pid, uint64_t begin_ns);
 
     uint64_t next_look_ns() const { return next_ns_; } // UINT64_MAX: never again
@@ -100,7 +100,7 @@ class BlockedThreads {
     Image& image_of(uint32_t pid);
     trace::BlockedSite* site_at(uint32_t tid, Thread& thread, uint64_t now_ns);
 
-    TraceFile& file_;
+    NodeTraceWriter& file_;
     ProcessTable& processes_;
     Profile& profile_;
     const std::string proc_root_;

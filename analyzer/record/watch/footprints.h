@@ -3,7 +3,7 @@
 #pragma once
 
 #include "record/perf/process_table.h"
-#include "record/run/trace_file.h"
+#include "record/run/node_trace_writer.h"
 
 #include <cstdint>
 #include <string>
@@ -13,7 +13,7 @@ namespace plumb::record {
 
 class Footprints {
   public:
-    Footprints(TraceFile& file, std::string proc_root, uint64_t begin_ns)
+    Footprints(NodeTraceWriter& file, std::string proc_root, uint64_t begin_ns)
         : file_(file), proc_root_(std::move(proc_root)), begin_ns_(begin_ns), next_ns_(begin_ns) {}
 
     // Looks at all living processes, if that is due: at least ten times a second in a young run, once in an old one, less
@@ -28,7 +28,7 @@ class Footprints {
     };
     void read_one(const Process& process, uint64_t now_ns, Known& known);
 
-    TraceFile& file_;
+    NodeTraceWriter& file_;
     std::string proc_root_;
     uint64_t begin_ns_, next_ns_;
     std::unordered_map<uint32_t, Known> known_; // living, by pid

@@ -15,7 +15,7 @@ constexpr const char* kSource = "numa";
 constexpr size_t kMostWaiting = 1 << 16; // more are not put aside: they count as unknown
 constexpr uint64_t kEpochShare = 4;      // epochs may take 1/4 of a process's bytes
 
-void write_nodes(TraceFile& file, const std::vector<platform::NumaNode>& nodes) {
+void write_nodes(NodeTraceWriter& file, const std::vector<platform::NumaNode>& nodes) {
     for (const platform::NumaNode& node : nodes) {
         std::string distances;
         for (const int distance : node.distances)
@@ -39,7 +39,7 @@ size_t MemorySampling::KeyHash::operator()(const Key& key) const {
     return mixed ^ mixed >> 29;
 }
 
-bool MemorySampling::is_wanted(TraceFile& file, const std::vector<platform::NumaNode>& nodes,
+bool MemorySampling::is_wanted(NodeTraceWriter& file, const std::vector<platform::NumaNode>& nodes,
                                const PageNodeLookup& look_up, const std::string& proc_root) {
     if (platform::memory_node_count(nodes) < 2) {
         if (platform::numa_is_off(proc_root))
@@ -60,7 +60,7 @@ bool MemorySampling::is_wanted(TraceFile& file, const std::vector<platform::Numa
     return why.empty();
 }
 
-MemorySampling::MemorySampling(TraceFile& file, ProcessTable& processes, std::vector<platform::NumaNode> nodes,
+MemorySampling::MemorySampling(NodeTraceWriter& file, ProcessTable& processes, std::vector<platform::NumaNode> nodes,
                                PageNodeLookup look_up, std::string proc_root, uint64_t begin_ns, uint64_t most_bytes_each)
     : file_(file), processes_(processes), look_up_(std::move(look_up)), proc_root_(std::move(proc_root)),
       begin_ns_(begin_ns), most_bytes_each_(most_bytes_each), epoch_begin_ns_(begin_ns) {
@@ -260,7 +260,7 @@ void MemorySampling::forget(uint32_t pid) {
     processes_traced_.erase(known);
 }
 
-void MemorySampling::write_evidence(TraceFile& file) const {
+void MemorySampling::write_evidence(NodeTraceWriter& file) const {
     const uint64_t all = located_ + unknown_ + overrun_;
     if (all == 0)
         return;

@@ -7,7 +7,7 @@
 #include "record/access/access_sampling.h"
 #include "record/access/data_areas.h"
 #include "record/perf/process_table.h"
-#include "record/run/trace_file.h"
+#include "record/run/node_trace_writer.h"
 #include "record/watch/page_nodes.h"
 
 #include <cstdint>
@@ -24,11 +24,11 @@ class MemorySampling {
   public:
     // `most_bytes_each`: of the file for one process. When half of it is used, the parts of areas are no longer told
     // apart; when all is, accesses count in the epochs alone.
-    MemorySampling(TraceFile& file, ProcessTable& processes, std::vector<platform::NumaNode> nodes,
+    MemorySampling(NodeTraceWriter& file, ProcessTable& processes, std::vector<platform::NumaNode> nodes,
                    PageNodeLookup look_up, std::string proc_root, uint64_t begin_ns, uint64_t most_bytes_each);
 
     // Whether there is anything to find out on this host; if not, says why in the file.
-    static bool is_wanted(TraceFile& file, const std::vector<platform::NumaNode>& nodes, const PageNodeLookup& look_up,
+    static bool is_wanted(NodeTraceWriter& file, const std::vector<platform::NumaNode>& nodes, const PageNodeLookup& look_up,
                           const std::string& proc_root);
 
     // `path`: where the call-path tree has the sample, 0: nowhere.
@@ -46,7 +46,7 @@ class MemorySampling {
     uint64_t unknown() const { return unknown_; } // and those whose page was not
 
     // What became of it, for the report's evidence. Once, at the end.
-    void write_evidence(TraceFile& file) const;
+    void write_evidence(NodeTraceWriter& file) const;
 
   private:
     struct Waiting {
@@ -84,7 +84,7 @@ class MemorySampling {
     void end_epoch(uint64_t now_ns);
     int16_t node_of_cpu(int cpu) const;
 
-    TraceFile& file_;
+    NodeTraceWriter& file_;
     ProcessTable& processes_;
     const PageNodeLookup look_up_;
     const std::string proc_root_;

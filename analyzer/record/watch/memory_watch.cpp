@@ -11,7 +11,7 @@ constexpr const char* kProc = "/proc";
 
 } // namespace
 
-std::unique_ptr<MemoryWatch> MemoryWatch::begin(TraceFile& file, ProcessTable& processes, Profile& profile, int pid,
+std::unique_ptr<MemoryWatch> MemoryWatch::begin(NodeTraceWriter& file, ProcessTable& processes, Profile& profile, int pid,
                                                 const std::vector<int>& cpus) {
     const std::vector<platform::NumaNode> nodes = platform::read_numa_nodes("/sys");
     if (!MemorySampling::is_wanted(file, nodes, look_up_page_nodes, kProc))
@@ -19,7 +19,7 @@ std::unique_ptr<MemoryWatch> MemoryWatch::begin(TraceFile& file, ProcessTable& p
     return std::unique_ptr<MemoryWatch>(new MemoryWatch(file, processes, profile, pid, cpus, nodes));
 }
 
-MemoryWatch::MemoryWatch(TraceFile& file, ProcessTable& processes, Profile& profile, int pid,
+MemoryWatch::MemoryWatch(NodeTraceWriter& file, ProcessTable& processes, Profile& profile, int pid,
                          const std::vector<int>& cpus, const std::vector<platform::NumaNode>& nodes)
     : file_(file), processes_(processes), profile_(profile), before_(platform::read_node_memory(kProc, "/sys")),
       before_ns_(monotonic_ns()), footprints_(file, kProc, monotonic_ns()) {

@@ -22,7 +22,7 @@ class MemoryWatch {
   public:
     // For `pid`, which has not yet exec'd its program, on these CPUs. Nothing: there is nothing to find out on this host,
     // and the file says why.
-    static std::unique_ptr<MemoryWatch> begin(TraceFile& file, ProcessTable& processes, Profile& profile, int pid,
+    static std::unique_ptr<MemoryWatch> begin(NodeTraceWriter& file, ProcessTable& processes, Profile& profile, int pid,
                                               const std::vector<int>& cpus);
 
     // Addresses of accesses cannot be determined, which the file then says.
@@ -49,10 +49,10 @@ class MemoryWatch {
     void write_evidence() const;
 
   private:
-    MemoryWatch(TraceFile& file, ProcessTable& processes, Profile& profile, int pid,
+    MemoryWatch(NodeTraceWriter& file, ProcessTable& processes, Profile& profile, int pid,
                 const std::vector<int>& cpus, const std::vector<platform::NumaNode>& nodes);
 
-    TraceFile& file_;
+    NodeTraceWriter& file_;
     ProcessTable& processes_;
     Profile& profile_;
     const std::vector<platform::NodeMemoryStat> before_;

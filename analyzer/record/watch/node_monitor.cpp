@@ -23,7 +23,7 @@ uint64_t busy_ns(const std::map<int, platform::CpuTimes>& cpus) {
 
 } // namespace
 
-NodeMonitor::NodeMonitor(TraceFile& file, std::string proc_root, std::string sys_root, uint64_t begin_ns,
+NodeMonitor::NodeMonitor(NodeTraceWriter& file, std::string proc_root, std::string sys_root, uint64_t begin_ns,
                          std::vector<int> allowed, std::function<bool(uint32_t)> belongs,
                          std::function<std::set<uint32_t>()> recorders)
     : file_(file), proc_root_(std::move(proc_root)), sys_root_(std::move(sys_root)), begin_ns_(begin_ns),

@@ -4,7 +4,7 @@
 
 #include "platform/node_stat.h"
 #include "platform/task_stat.h"
-#include "record/run/trace_file.h"
+#include "record/run/node_trace_writer.h"
 
 #include <functional>
 #include <map>
@@ -19,7 +19,7 @@ class NodeMonitor {
   public:
     // What makes a process part of the run: `belongs(pid)`, or an ancestor among `recorders()`, the recorders of the
     // run on this node with their ranks. `allowed`: CPUs the run may use.
-    NodeMonitor(TraceFile& file, std::string proc_root, std::string sys_root, uint64_t begin_ns,
+    NodeMonitor(NodeTraceWriter& file, std::string proc_root, std::string sys_root, uint64_t begin_ns,
                 std::vector<int> allowed, std::function<bool(uint32_t)> belongs,
                 std::function<std::set<uint32_t>()> recorders);
 
@@ -43,7 +43,7 @@ class NodeMonitor {
     void read_others(uint64_t now_ns);
     void read_other(uint32_t pid, const platform::TaskStat& stat, uint64_t now_ns);
 
-    TraceFile& file_;
+    NodeTraceWriter& file_;
     std::string proc_root_, sys_root_;
     uint64_t begin_ns_, interval_begin_ns_;
     uint64_t next_slow_ns_ = 0; // next look at other processes and interrupts

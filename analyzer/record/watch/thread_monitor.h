@@ -7,7 +7,7 @@
 
 #include "platform/task_stat.h"
 #include "record/perf/perf_record.h"
-#include "record/run/trace_file.h"
+#include "record/run/node_trace_writer.h"
 
 #include <map>
 #include <set>
@@ -19,7 +19,7 @@ namespace plumb::record {
 
 class ThreadMonitor {
   public:
-    ThreadMonitor(TraceFile& file, std::string proc_root, uint64_t begin_ns)
+    ThreadMonitor(NodeTraceWriter& file, std::string proc_root, uint64_t begin_ns)
         : file_(file), proc_root_(std::move(proc_root)), begin_ns_(begin_ns), interval_begin_ns_(begin_ns) {}
 
     void add(uint32_t pid, uint32_t tid, uint64_t time_ns); // known already: no effect
@@ -75,7 +75,7 @@ class ThreadMonitor {
     void write_interval(Thread& thread, uint64_t now_ns);
     void end_interval(uint64_t now_ns);
 
-    TraceFile& file_;
+    NodeTraceWriter& file_;
     std::string proc_root_;
     uint64_t begin_ns_, interval_begin_ns_;
     std::unordered_map<uint32_t, Thread> threads_; // living, by tid

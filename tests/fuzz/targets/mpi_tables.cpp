@@ -13,9 +13,9 @@ using namespace trace;
 
 void run_mpi_tables(Bytes input) {
     const std::vector<std::byte> file = trace_of_records(input, Writer::process);
-    const auto open = [&file](const std::string& name) { return TraceFile(name, [&file] { return open_memory(file); }); };
+    const auto open = [&file](const std::string& name) { return TraceReader(name, [&file] { return open_memory(file); }); };
     try {
-        std::vector<TraceFile> files;
+        std::vector<TraceReader> files;
         files.push_back(open("rank"));
         model::Run run = build_run(files, nullptr);
         check_run(run);

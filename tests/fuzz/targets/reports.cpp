@@ -90,10 +90,10 @@ void run_reports(Bytes input) {
                                  outside = trace_of_records(records.subspan(shim.size()), Writer::recorder);
     const auto open = [&](const std::string& name) {
         const std::vector<std::byte>& bytes = name == "process" ? inside : outside;
-        return TraceFile(name, [&bytes] { return open_memory(bytes); });
+        return TraceReader(name, [&bytes] { return open_memory(bytes); });
     };
     try {
-        std::vector<TraceFile> files;
+        std::vector<TraceReader> files;
         files.push_back(open("process"));
         files.push_back(open("node"));
         RunFacts facts;

@@ -17,7 +17,7 @@ using namespace trace;
 
 namespace {
 
-void dump(TraceFile& file) {
+void dump(TraceReader& file) {
     StringTable strings;
     for_each_record(file, [&](const String& record, std::string_view text) { strings.add(record.id, text); });
     size_t lines = 0, length = 0;
@@ -43,7 +43,7 @@ void run_trace(Bytes bytes) {
         std::vector<std::byte> other(input.begin(), input.end());
         if (other.size() >= sizeof(FileHeader))
             reinterpret_cast<FileHeader*>(other.data())->writer ^= 3;
-        std::vector<TraceFile> files;
+        std::vector<TraceReader> files;
         files.emplace_back("one", [input] { return open_memory(input); });
         files.emplace_back("other", [&other] { return open_memory(other); });
         dump(files[0]);
@@ -52,7 +52,7 @@ void run_trace(Bytes bytes) {
         add_neighbours(run);
         replay::replay_mpi(run, {.threads = 1, .open = [&](const std::string& name) {
                                const std::span<const std::byte> bytes = name == "one" ? input : std::span<const std::byte>(other);
-                               return TraceFile(name, [bytes] { return open_memory(bytes); });
+                               return TraceReader(name, [bytes] { return open_memory(bytes); });
                            }});
         check_jobs(run);
     } catch (const Error&) { // how unreadable input ends

@@ -1,4 +1,4 @@
-#include "record/run/trace_file.h"
+#include "record/run/node_trace_writer.h"
 
 #include "platform/read_file.h"
 #include "platform/redaction.h"
@@ -37,7 +37,7 @@ uint64_t realtime_ns() { return clock_ns(CLOCK_REALTIME); }
 uint64_t own_cpu_ns() { return clock_ns(CLOCK_PROCESS_CPUTIME_ID); }
 uint64_t thread_cpu_ns() { return clock_ns(CLOCK_THREAD_CPUTIME_ID); }
 
-TraceFile::TraceFile(const std::string& path, uint64_t most_bytes, uint64_t reserve_bytes, bool redact)
+NodeTraceWriter::NodeTraceWriter(const std::string& path, uint64_t most_bytes, uint64_t reserve_bytes, bool redact)
     : reserve_(std::max(most_bytes, reserve_bytes)), limit_(most_bytes), redact_(redact) {
     fd_ = open(path.c_str(), O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
     if (fd_ < 0)
@@ -84,14 +84,14 @@ TraceFile::TraceFile(const std::string& path, uint64_t most_bytes, uint64_t rese
     used_ = sizeof begin;
 }
 
-TraceFile::~TraceFile() {
+NodeTraceWriter::~NodeTraceWriter() {
     if (base_)
         munmap(base_, reserve_);
     if (fd_ >= 0)
         ::close(fd_);
 }
 
-bool TraceFile::allocate_up_to(uint64_t bytes) {
+bool NodeTraceWriter::allocate_up_to(uint64_t bytes) {
     if (bytes <= allocated_)
         return true;
     const uint64_t end = (bytes + kAllocationStep - 1) / kAllocationStep * kAllocationStep;
@@ -107,7 +107,7 @@ bool TraceFile::allocate_up_to(uint64_t bytes) {
     return true;
 }
 
-bool TraceFile::begin_chunk(uint32_t least_bytes) {
+bool NodeTraceWriter::begin_chunk(uint32_t least_bytes) {
     const uint32_t size = std::max<uint32_t>(kChunkBytes, sizeof(trace::ChunkHeader) + least_bytes);
     if (used_ + size > limit_ || used_ + size > reserve_ || !allocate_up_to(used_ + size)) {
         __atomic_fetch_or(&header().flags, trace::kFull, __ATOMIC_RELAXED);
@@ -122,7 +122,7 @@ bool TraceFile::begin_chunk(uint32_t least_bytes) {
     return true;
 }
 
-void* TraceFile::append_bytes(const void* record, uint32_t bytes) {
+void* NodeTraceWriter::append_bytes(const void* record, uint32_t bytes) {
     const auto room = [&] {
         return chunk_ && sizeof(trace::ChunkHeader) + chunk_->committed + bytes <= chunk_->size;
     };
@@ -136,9 +136,9 @@ void* TraceFile::append_bytes(const void* record, uint32_t bytes) {
     return place;
 }
 
-void TraceFile::count_dropped() { __atomic_fetch_add(&header().dropped_records, 1, __ATOMIC_RELAXED); }
+void NodeTraceWriter::count_dropped() { __atomic_fetch_add(&header().dropped_records, 1, __ATOMIC_RELAXED); }
 
-trace::StringId TraceFile::new_string(std::string_view text) {
+trace::StringId NodeTraceWriter::new_string(std::string_view text) {
     std::string shortened;
     if (redact_) {
         shortened = platform::without_folders(std::string(text));
@@ -157,7 +157,7 @@ trace::StringId TraceFile::new_string(std::string_view text) {
     return append_bytes(record.data(), bytes) ? ++strings_ : 0;
 }
 
-trace::StringId TraceFile::string(std::string_view text) {
+trace::StringId NodeTraceWriter::string(std::string_view text) {
     if (text.empty())
         return 0;
     const auto [entry, added] = string_ids_.try_emplace(std::string(text), 0);
@@ -166,7 +166,7 @@ trace::StringId TraceFile::string(std::string_view text) {
     return entry->second;
 }
 
-void TraceFile::evidence(std::string_view source, trace::EvidenceState state, std::string_view why,
+void NodeTraceWriter::evidence(std::string_view source, trace::EvidenceState state, std::string_view why,
                          std::string_view enable, uint32_t pid) {
     trace::Evidence record{};
     record.source = string(source);
@@ -177,9 +177,9 @@ void TraceFile::evidence(std::string_view source, trace::EvidenceState state, st
     append(trace::RecordType::Evidence, 0, record);
 }
 
-void TraceFile::raise_limit(uint64_t by_bytes) { limit_ = std::min(limit_ + by_bytes, reserve_); }
+void NodeTraceWriter::raise_limit(uint64_t by_bytes) { limit_ = std::min(limit_ + by_bytes, reserve_); }
 
-void TraceFile::close() {
+void NodeTraceWriter::close() {
     update(header().closed_ns, monotonic_ns());
     __atomic_fetch_or(&header().flags, trace::kClosed, __ATOMIC_RELAXED);
     // The last chunk is cut to what it holds; nothing is appended any more.

@@ -21,7 +21,7 @@ struct Count {
     std::vector<uint64_t> times;
 };
 
-Count count(TraceFile& file) {
+Count count(TraceReader& file) {
     Count result;
     file.visit({.record = [&](const RawRecord&) { ++result.records; }, .chunk = {}});
     for_each_record(file, [&](const ThreadEnd& record) { result.times.push_back(record.time_ns); });
@@ -83,7 +83,7 @@ TEST_CASE("a file cut off at any byte gives the records before and no others") {
     const std::vector<std::byte> whole = trace.bytes();
     for (size_t length = sizeof(FileHeader); length < whole.size(); ++length) {
         std::vector<std::byte> cut(whole.begin(), whole.begin() + static_cast<ptrdiff_t>(length));
-        TraceFile file("cut", [&] { return open_memory(cut); });
+        TraceReader file("cut", [&] { return open_memory(cut); });
         const size_t room = length < sizeof(FileHeader) + sizeof(ChunkHeader)
                                 ? 0
                                 : length - sizeof(FileHeader) - sizeof(ChunkHeader);
@@ -225,7 +225,7 @@ TEST_CASE("a sparse file of many gigabytes costs neither time nor memory") {
     const bool grown = ftruncate(descriptor, 1ll << 40) == 0;
     close(descriptor);
     if (grown) {
-        TraceFile file{std::string(path)};
+        TraceReader file{std::string(path)};
         CHECK(count(file).times == std::vector<uint64_t>{1});
     }
     unlink(path);
@@ -234,10 +234,10 @@ TEST_CASE("a sparse file of many gigabytes costs neither time nor memory") {
 TEST_CASE("what is no regular file is not waited for") {
     const std::string path = "/tmp/plumb-pipe-" + std::to_string(getpid());
     REQUIRE(mkfifo(path.c_str(), 0600) == 0);
-    CHECK_THROWS_WITH(TraceFile(path), Contains("not a regular file"));
+    CHECK_THROWS_WITH(TraceReader(path), Contains("not a regular file"));
     unlink(path.c_str());
-    CHECK_THROWS_WITH(TraceFile(std::string("/tmp")), Contains("not a regular file"));
-    CHECK_THROWS_WITH(TraceFile(path), Contains("cannot open") && Contains(path));
+    CHECK_THROWS_WITH(TraceReader(std::string("/tmp")), Contains("not a regular file"));
+    CHECK_THROWS_WITH(TraceReader(path), Contains("cannot open") && Contains(path));
 }
 
 TEST_CASE("hostile sizes everywhere end in notes, not in a loop") {
@@ -269,7 +269,7 @@ TEST_CASE("events that are passed over change nothing else, in whole and in dama
         std::vector<std::string> notes;
         uint64_t used_bytes = 0;
     };
-    const auto see = [](TraceFile& file) {
+    const auto see = [](TraceReader& file) {
         Seen seen;
         const auto record = [&](const RawRecord& raw) {
             const auto type = static_cast<RecordType>(raw.header.type);
@@ -291,7 +291,7 @@ TEST_CASE("events that are passed over change nothing else, in whole and in dama
                 bytes.resize(place);
             else
                 bytes[place] ^= std::byte{0x51};
-            TraceFile file("damaged", [&] { return open_memory(bytes); });
+            TraceReader file("damaged", [&] { return open_memory(bytes); });
             const Seen all = see(file);
             file.pass_over_events(true);
             for (int visit = 0; visit < 3; ++visit) {

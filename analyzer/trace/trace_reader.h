@@ -41,14 +41,14 @@ class NewerFormat : public Error {
 };
 
 // Holds neither a descriptor nor memory for records between visits.
-class TraceFile {
+class TraceReader {
   public:
     // Checks the file's header. Throws plumb::Error that names the file and the offset of what is wrong, and, for a
     // newer major version, the version found and the one known.
-    explicit TraceFile(const std::string& path);
+    explicit TraceReader(const std::string& path);
     // The same with bytes from anywhere; `name` is what errors and notes call them.
     using Opener = std::function<std::unique_ptr<ByteSource>()>;
-    TraceFile(std::string name, Opener open);
+    TraceReader(std::string name, Opener open);
 
     const std::string& name() const { return name_; }
     const FileHeader& header() const { return header_; } // its host ends with a NUL

@@ -1,6 +1,6 @@
 // What must hold here: every step moves forward in the file, no size or offset is used before it was checked against
 // the end of the file, and memory stays at one window of the file whatever the sizes in it claim.
-#include "trace/trace_file.h"
+#include "trace/trace_reader.h"
 
 #include <algorithm>
 #include <cstddef>
@@ -41,9 +41,9 @@ const char* record_name(uint16_t type) {
     return nullptr;
 }
 
-TraceFile::TraceFile(const std::string& path) : TraceFile(path, [path] { return open_file(path); }) {}
+TraceReader::TraceReader(const std::string& path) : TraceReader(path, [path] { return open_file(path); }) {}
 
-TraceFile::TraceFile(std::string name, Opener open) : name_(std::move(name)), open_(std::move(open)) {
+TraceReader::TraceReader(std::string name, Opener open) : name_(std::move(name)), open_(std::move(open)) {
     source_ = open_();
     end_ = source_->size();
     stored_bytes_ = source_->stored_bytes();
@@ -51,7 +51,7 @@ TraceFile::TraceFile(std::string name, Opener open) : name_(std::move(name)), op
     source_.reset();
 }
 
-void TraceFile::check_header() {
+void TraceReader::check_header() {
     const auto refuse = [this](uint64_t offset, const std::string& what) {
         throw Error(fmt::format("{}: {} at offset {}", name_, what, offset));
     };
@@ -82,19 +82,19 @@ void TraceFile::check_header() {
     header_.host[sizeof header_.host - 1] = 0;
 }
 
-void TraceFile::note(std::string text) {
+void TraceReader::note(std::string text) {
     if (notes_.size() < kMaxNotes)
         notes_.push_back(std::move(text));
     else
         ++more_notes_;
 }
 
-void TraceFile::pass_over_events(bool pass_over) {
+void TraceReader::pass_over_events(bool pass_over) {
     events_ = pass_over ? Events::remembered : Events::visited;
     event_runs_ = std::vector<EventRun>();
 }
 
-void TraceFile::see_event(uint64_t offset, uint64_t size) {
+void TraceReader::see_event(uint64_t offset, uint64_t size) {
     if (!event_runs_.empty() && event_runs_.back().end == offset)
         event_runs_.back().end += size;
     else if (event_runs_.size() < kMostEventRuns)
@@ -102,7 +102,7 @@ void TraceFile::see_event(uint64_t offset, uint64_t size) {
 }
 
 // The first run of events to pass over that begins at `offset` or behind it, null: none. Offsets rise within a visit.
-const TraceFile::EventRun* TraceFile::next_events(uint64_t offset) {
+const TraceReader::EventRun* TraceReader::next_events(uint64_t offset) {
     if (events_ != Events::passed_over)
         return nullptr;
     while (next_run_ < event_runs_.size() && event_runs_[next_run_].begin < offset)
@@ -110,7 +110,7 @@ const TraceFile::EventRun* TraceFile::next_events(uint64_t offset) {
     return next_run_ < event_runs_.size() ? &event_runs_[next_run_] : nullptr;
 }
 
-void TraceFile::visit(const RawVisitor& visitor) {
+void TraceReader::visit(const RawVisitor& visitor) {
     next_run_ = 0;
     notes_.clear();
     more_notes_ = 0;
@@ -143,7 +143,7 @@ void TraceFile::visit(const RawVisitor& visitor) {
 
 // Chunks follow each other, so this is needed only where a writer died between taking room and writing its header,
 // behind the last chunk of a file that was allocated longer than it was used, and in damaged files.
-uint64_t TraceFile::find_chunk(uint64_t offset) {
+uint64_t TraceReader::find_chunk(uint64_t offset) {
     while (offset + sizeof(ChunkHeader) <= end_) {
         // Chunks start at multiples of 8; the data of a sparse file starts at a block's beginning.
         offset = std::max(offset, source_->next_data(offset) / 8 * 8);
@@ -162,7 +162,7 @@ uint64_t TraceFile::find_chunk(uint64_t offset) {
     return end_;
 }
 
-uint64_t TraceFile::visit_chunk(uint64_t offset, const ChunkHeader& chunk, const RawVisitor& visitor) {
+uint64_t TraceReader::visit_chunk(uint64_t offset, const ChunkHeader& chunk, const RawVisitor& visitor) {
     if (visitor.chunk)
         visitor.chunk({offset, chunk});
     const uint64_t begin = offset + sizeof(ChunkHeader);

@@ -14,15 +14,15 @@
 
 namespace plumb::record {
 
-class TraceFile {
+class NodeTraceWriter {
   public:
     // Creates `path`. `most_bytes` bounds the file; raise_limit() can raise it later up to `reserve_bytes`, for
     // which address space (only) is set aside. Throws Error.
     // With `redact`, paths lose their folders and the host has an alias (plumb/redaction.h).
-    TraceFile(const std::string& path, uint64_t most_bytes, uint64_t reserve_bytes, bool redact = false);
-    ~TraceFile();
-    TraceFile(const TraceFile&) = delete;
-    TraceFile& operator=(const TraceFile&) = delete;
+    NodeTraceWriter(const std::string& path, uint64_t most_bytes, uint64_t reserve_bytes, bool redact = false);
+    ~NodeTraceWriter();
+    NodeTraceWriter(const NodeTraceWriter&) = delete;
+    NodeTraceWriter& operator=(const NodeTraceWriter&) = delete;
 
     // Appends a record: fills type and size, and returns its place, which stays valid as long as this object, to
     // be updated in place if the record is of the updated kind. Null: no room (counted).
