@@ -1,6 +1,6 @@
 // The MPI library of the launcher that started this process, loaded when it is needed: plumb is linked with none, and the
 // machine may have several. No header of any MPI is used: handles are words, of the form that the library's family has
-// (as in the shim's record/mpi/library.h).
+// (as in the shim's record/mpi/library/library.h).
 #pragma once
 
 #include <cstddef>

@@ -110,19 +110,20 @@ class Rooms(unittest.TestCase):
     """The folders inside a part include one another in one direction only, and never the face of the part, the files
     beside them, except where those are for all rooms."""
 
-    PARTS = ("analyzer/record", "analyzer/diagnoses", "preload/record", "preload/platform")
+    PARTS = ("analyzer/record", "analyzer/diagnoses", "preload/record", "preload/record/mpi", "preload/platform")
 
     def rooms_known_by(self, part):
         """Room -> rooms that its files include."""
         known = {}
+        prefix = part.split("/", 1)[1] + "/" # as includes begin that name files of the part
         for path in sources(ROOT / part):
             below = path.relative_to(ROOT / part).parts
             if len(below) == 1:
                 continue
             for quoted, name in includes(path):
-                parts = name.split("/")
-                if quoted and len(parts) > 2 and parts[0] == pathlib.Path(part).name and (ROOT / part / parts[1]).is_dir():
-                    known.setdefault(below[0], {}).setdefault(parts[1], f"{path.relative_to(ROOT)} includes {name}")
+                room = name.removeprefix(prefix).split("/")[0]
+                if quoted and name.startswith(prefix) and (ROOT / part / room).is_dir():
+                    known.setdefault(below[0], {}).setdefault(room, f"{path.relative_to(ROOT)} includes {name}")
         return known
 
     def test_know_one_another_in_one_direction(self):

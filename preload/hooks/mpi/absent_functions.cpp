@@ -7,7 +7,7 @@
 
 #include "platform/elf/dynamic_section.h"
 #include "platform/os/system_call.h"
-#include "record/mpi/library.h"
+#include "record/mpi/library/library.h"
 
 #include <atomic>
 #include <elf.h>

@@ -1,6 +1,6 @@
 #include "hooks/mpi/comm_shape.h"
 
-#include "record/mpi/library.h"
+#include "record/mpi/library/library.h"
 
 #include <atomic>
 

@@ -5,7 +5,7 @@
 // are INTEGERs (mpi_f08's derived types hold exactly one), and mpi_f08 may pass a descriptor instead of a buffer.
 #pragma once
 
-#include "record/mpi/library.h"
+#include "record/mpi/library/library.h"
 
 #include <string.h>
 

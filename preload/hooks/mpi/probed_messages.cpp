@@ -1,6 +1,6 @@
 #include "hooks/mpi/probed_messages.h"
 
-#include "record/mpi/library.h"
+#include "record/mpi/library/library.h"
 
 #include <atomic>
 

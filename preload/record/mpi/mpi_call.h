@@ -15,7 +15,7 @@
 #pragma once
 
 #include "platform/unwind/unwind_step.h"
-#include "record/mpi/clock.h"
+#include "record/mpi/tables/clock.h"
 #include "record/process/trace_writer.h"
 
 #include <plumb/trace_format.h>

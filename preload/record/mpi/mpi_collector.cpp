@@ -3,8 +3,8 @@
 #include "platform/os/memory.h"
 #include "platform/os/text.h"
 #include "platform/unwind/unwind_table.h"
+#include "record/mpi/calls/thread_calls.h"
 #include "record/mpi/rank.h"
-#include "record/mpi/thread_calls.h"
 #include "record/process/launcher.h"
 
 #include <stdlib.h>

@@ -2,8 +2,8 @@
 
 #include "platform/os/memory.h"
 #include "record/heap/heap_blocks.h"
-#include "record/mpi/counters.h"
-#include "record/mpi/thread_calls.h"
+#include "record/mpi/calls/thread_calls.h"
+#include "record/mpi/tables/counters.h"
 #include "record/process/settings.h"
 
 #include <errno.h>

@@ -1,15 +1,15 @@
 // This process as a rank: its record in the trace, and what all its threads share.
 #pragma once
 
-#include "record/mpi/channels.h"
-#include "record/mpi/clock.h"
-#include "record/mpi/comms.h"
-#include "record/mpi/library.h"
-#include "record/mpi/requests.h"
-#include "record/mpi/site.h"
-#include "record/mpi/table_lock.h"
-#include "record/mpi/thinned_events.h"
-#include "record/mpi/timeline.h"
+#include "record/mpi/calls/site.h"
+#include "record/mpi/communicators/comms.h"
+#include "record/mpi/events/channels.h"
+#include "record/mpi/events/requests.h"
+#include "record/mpi/events/thinned_events.h"
+#include "record/mpi/events/timeline.h"
+#include "record/mpi/library/library.h"
+#include "record/mpi/tables/clock.h"
+#include "record/mpi/tables/table_lock.h"
 
 namespace plumb::shim::mpi {
 

@@ -1,10 +1,10 @@
 // From MPI_Init to MPI_Finalize, and the communicators, windows, files and settings that come and go in between.
 #include "platform/os/memory.h"
 #include "platform/os/text.h"
-#include "record/mpi/counters.h"
+#include "record/mpi/calls/thread_calls.h"
 #include "record/mpi/mpi_collector.h"
 #include "record/mpi/rank.h"
-#include "record/mpi/thread_calls.h"
+#include "record/mpi/tables/counters.h"
 #include "record/process/settings.h"
 
 #include <string.h>

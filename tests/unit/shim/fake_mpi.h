@@ -1,7 +1,7 @@
 // Stands in for an MPI library in unit tests of the recording: communicators with known members, no communication.
 #pragma once
 
-#include "record/mpi/library.h"
+#include "record/mpi/library/library.h"
 
 #include <cstdint>
 #include <map>

@@ -1,12 +1,12 @@
 // The tables of MPI under ThreadSanitizer (see table_races.cpp): several threads make calls at the same time. Some tables are
 // under the lock that all share, sites, names and the timeline under none.
 #include "races.h"
-#include "record/mpi/channels.h"
-#include "record/mpi/comms.h"
-#include "record/mpi/requests.h"
-#include "record/mpi/site.h"
-#include "record/mpi/table_lock.h"
-#include "record/mpi/timeline.h"
+#include "record/mpi/calls/site.h"
+#include "record/mpi/communicators/comms.h"
+#include "record/mpi/events/channels.h"
+#include "record/mpi/events/requests.h"
+#include "record/mpi/events/timeline.h"
+#include "record/mpi/tables/table_lock.h"
 #include "record/process/trace_writer.h"
 
 #include <array>

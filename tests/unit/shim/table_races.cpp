@@ -8,7 +8,7 @@
 #include "record/heap/large_blocks.h"
 #include "record/heap/mapping_list.h"
 #include "record/heap/sampled_blocks.h"
-#include "record/mpi/table_lock.h"
+#include "record/mpi/tables/table_lock.h"
 #include "record/paths/call_path_tree.h"
 #include "record/pin/pin_table.h"
 #include "record/process/thread_state.h"

@@ -1,6 +1,6 @@
 // The lock of the MPI tables: its owner's way by plain stores, and what becomes of it when other threads come.
 #include "fake_trace.h"
-#include "record/mpi/table_lock.h"
+#include "record/mpi/tables/table_lock.h"
 #include "record/process/trace_writer.h"
 
 #include <catch2/catch.hpp>

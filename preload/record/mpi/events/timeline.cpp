@@ -1,4 +1,4 @@
-#include "record/mpi/timeline.h"
+#include "record/mpi/events/timeline.h"
 
 namespace plumb::shim::mpi {
 namespace {

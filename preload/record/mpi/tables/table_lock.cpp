@@ -1,4 +1,4 @@
-#include "record/mpi/table_lock.h"
+#include "record/mpi/tables/table_lock.h"
 
 #include "platform/os/system_call.h"
 #include "record/process/trace_writer.h"

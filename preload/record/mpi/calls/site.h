@@ -1,8 +1,8 @@
 // Call sites: one function called from one call path on one communicator by one thread.
 #pragma once
 
-#include "record/mpi/key_table.h"
 #include "record/mpi/mpi_call.h"
+#include "record/mpi/tables/key_table.h"
 #include "record/paths/call_path.h"
 
 #include <atomic>

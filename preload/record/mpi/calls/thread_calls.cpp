@@ -1,4 +1,4 @@
-#include "record/mpi/thread_calls.h"
+#include "record/mpi/calls/thread_calls.h"
 
 #include "platform/os/memory.h"
 #include "record/mpi/rank.h"

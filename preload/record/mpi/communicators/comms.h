@@ -5,9 +5,9 @@
 // are communicators here, counted apart: libraries make one for each, too.
 #pragma once
 
-#include "record/mpi/comm_facts.h"
-#include "record/mpi/key_table.h"
-#include "record/mpi/mix.h"
+#include "record/mpi/communicators/comm_facts.h"
+#include "record/mpi/tables/key_table.h"
+#include "record/mpi/tables/mix.h"
 
 namespace plumb::shim::mpi {
 

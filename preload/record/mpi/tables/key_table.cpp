@@ -1,4 +1,4 @@
-#include "record/mpi/key_table.h"
+#include "record/mpi/tables/key_table.h"
 
 #include "platform/os/memory.h"
 

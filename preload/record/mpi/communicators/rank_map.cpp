@@ -1,4 +1,4 @@
-#include "record/mpi/rank_map.h"
+#include "record/mpi/communicators/rank_map.h"
 
 #include "platform/os/memory.h"
 

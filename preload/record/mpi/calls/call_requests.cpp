@@ -1,7 +1,7 @@
 // The part of Call that follows requests from the call that begins an operation to the one that completes it.
-#include "record/mpi/counters.h"
-#include "record/mpi/operations.h"
-#include "record/mpi/thread_calls.h"
+#include "record/mpi/calls/operations.h"
+#include "record/mpi/calls/thread_calls.h"
+#include "record/mpi/tables/counters.h"
 
 #include <string.h>
 

@@ -1,7 +1,7 @@
-#include "record/mpi/channels.h"
+#include "record/mpi/events/channels.h"
 
 #include "platform/os/memory.h"
-#include "record/mpi/counters.h"
+#include "record/mpi/tables/counters.h"
 
 namespace plumb::shim::mpi {
 

@@ -1,9 +1,9 @@
 // What one thread is doing in MPI.
 #pragma once
 
-#include "record/mpi/comms.h"
-#include "record/mpi/current_call.h"
-#include "record/mpi/site.h"
+#include "record/mpi/calls/current_call.h"
+#include "record/mpi/calls/site.h"
+#include "record/mpi/communicators/comms.h"
 
 namespace plumb::shim::mpi {
 

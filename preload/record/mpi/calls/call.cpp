@@ -1,6 +1,6 @@
-#include "record/mpi/counters.h"
-#include "record/mpi/operations.h"
-#include "record/mpi/thread_calls.h"
+#include "record/mpi/calls/operations.h"
+#include "record/mpi/calls/thread_calls.h"
+#include "record/mpi/tables/counters.h"
 
 namespace plumb::shim::mpi {
 namespace {

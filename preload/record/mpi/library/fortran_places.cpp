@@ -4,8 +4,8 @@
 //  - MPICH: common blocks whose addresses the library writes into variables of its own when Fortran first calls it;
 //    mpi_f08 has variables of fixed names.
 //  - Everywhere: MPI_F_STATUS_IGNORE and MPI_F_STATUSES_IGNORE are pointers to the places of mpif.h.
-#include "record/mpi/library.h"
-#include "record/mpi/library_symbols.h"
+#include "record/mpi/library/library.h"
+#include "record/mpi/library/library_symbols.h"
 
 #include <atomic>
 

@@ -1,8 +1,8 @@
 // What the library says of a communicator, in terms that hold in all ranks.
 #pragma once
 
+#include "record/mpi/communicators/rank_map.h"
 #include "record/mpi/mpi_call.h"
-#include "record/mpi/rank_map.h"
 
 namespace plumb::shim::mpi {
 

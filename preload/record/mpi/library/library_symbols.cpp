@@ -1,11 +1,11 @@
 // An ordinary program has its MPI library in the global scope, behind this one. A module that was opened privately
 // (a Python extension) has it in its own scope: no search order that starts here leads there, so the loaded objects
 // are asked one by one, and the first in whose scope there is such a function is remembered.
-#include "record/mpi/library_symbols.h"
+#include "record/mpi/library/library_symbols.h"
 
 #include "platform/elf/loaded_object.h"
 #include "platform/elf/loaded_paths.h"
-#include "record/mpi/library.h"
+#include "record/mpi/library/library.h"
 
 #include <atomic>
 #include <dlfcn.h>

@@ -1,4 +1,4 @@
-#include "record/mpi/current_call.h"
+#include "record/mpi/calls/current_call.h"
 
 namespace plumb::shim::mpi {
 

@@ -1,8 +1,8 @@
-#include "record/mpi/site.h"
+#include "record/mpi/calls/site.h"
 
 #include "platform/os/memory.h"
-#include "record/mpi/clock.h"
-#include "record/mpi/mix.h"
+#include "record/mpi/tables/clock.h"
+#include "record/mpi/tables/mix.h"
 
 #include <string.h>
 

@@ -7,7 +7,7 @@
 #pragma once
 
 #include "platform/os/memory.h"
-#include "record/mpi/counters.h"
+#include "record/mpi/tables/counters.h"
 #include "record/process/trace_writer.h"
 
 namespace plumb::shim::mpi {

@@ -1,4 +1,4 @@
-#include "record/mpi/clock.h"
+#include "record/mpi/tables/clock.h"
 
 #include "platform/os/files.h"
 #include "platform/os/system_call.h"

@@ -1,4 +1,4 @@
-#include "record/mpi/comms.h"
+#include "record/mpi/communicators/comms.h"
 
 #include "platform/os/memory.h"
 

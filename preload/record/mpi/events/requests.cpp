@@ -1,4 +1,4 @@
-#include "record/mpi/requests.h"
+#include "record/mpi/events/requests.h"
 
 #include "platform/os/memory.h"
 

@@ -2,7 +2,7 @@
 // no table.
 #pragma once
 
-#include "record/mpi/mix.h"
+#include "record/mpi/tables/mix.h"
 
 #include <stddef.h>
 #include <stdint.h>

@@ -4,8 +4,8 @@
 // Operations of one handle are therefore a queue, and the oldest is the first to complete.
 #pragma once
 
-#include "record/mpi/key_table.h"
 #include "record/mpi/mpi_call.h"
+#include "record/mpi/tables/key_table.h"
 
 namespace plumb::shim::mpi {
 

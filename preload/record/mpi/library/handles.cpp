@@ -1,6 +1,6 @@
 // Fortran's integers as handles, sizes of datatypes, and statuses.
-#include "record/mpi/library.h"
-#include "record/mpi/library_symbols.h"
+#include "record/mpi/library/library.h"
+#include "record/mpi/library/library_symbols.h"
 
 #include <atomic>
 #include <string.h>

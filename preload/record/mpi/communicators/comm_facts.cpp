@@ -1,7 +1,7 @@
-#include "record/mpi/comm_facts.h"
+#include "record/mpi/communicators/comm_facts.h"
 
 #include "platform/os/memory.h"
-#include "record/mpi/library.h"
+#include "record/mpi/library/library.h"
 
 namespace plumb::shim::mpi {
 namespace {

@@ -3,8 +3,8 @@
 // A channel is what MPI keeps in order: one communicator, sender, receiver and tag.
 #pragma once
 
-#include "record/mpi/comms.h"
-#include "record/mpi/key_table.h"
+#include "record/mpi/communicators/comms.h"
+#include "record/mpi/tables/key_table.h"
 
 namespace plumb::shim::mpi {
 

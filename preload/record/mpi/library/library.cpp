@@ -1,8 +1,8 @@
-#include "record/mpi/library.h"
+#include "record/mpi/library/library.h"
 
 #include "platform/code/signals_blocked.h"
 #include "platform/os/futex_lock.h"
-#include "record/mpi/library_symbols.h"
+#include "record/mpi/library/library_symbols.h"
 
 #include <string.h>
 
