@@ -1,0 +1,167 @@
+#include "record/collectors.h"
+
+#include "platform/cpu_list.h"
+#include "platform/task_stat.h"
+
+#include <algorithm>
+#include <iterator>
+
+namespace plumb::record {
+
+namespace {
+
+constexpr uint64_t kMillisecond = 1'000'000;
+constexpr uint64_t kMostBytesEach = 8u << 20; // of the recorder's file, for one process of the target
+constexpr uint64_t kReservedBytes = 1u << 30;
+constexpr double kWaitShare = 0.15; // of the budget, for looks at blocked threads
+
+} // namespace
+
+Collectors::Collectors(const std::string& trace_path, const Options& options)
+    : file(trace_path, kMostBytesEach, kReservedBytes, options.redact), processes(file, kMostBytesEach),
+      profile(file, processes, kMostBytesEach / 2), options_(options) {}
+
+void Collectors::prepare(int pid, size_t recorders) {
+    if (options_.collects("sample"))
+        sampler.emplace(pid, options_, recorders);
+    count_events(pid);
+    was_sampled_ = has_samples();
+    if (was_sampled_ && options_.collects("memory"))
+        memory = MemoryWatch::begin(file, processes, profile, pid, sampler->cpus());
+}
+
+// The CPU's counters may be in use by the program itself, so they are taken on request alone.
+void Collectors::count_events(int pid) {
+    std::vector<CountedEvent> wanted = kernel_events();
+    if (options_.collects("counters"))
+        for (CountedEvent& event : unaligned_cpu_events(""))
+            wanted.push_back(std::move(event));
+    if (!wanted.empty() || options_.collects("counters"))
+        events.emplace(pid, wanted);
+}
+
+void Collectors::begin(int pid, uint64_t begin_ns) {
+    const double budget = options_.budget_percent / 100;
+    threads.emplace(file, "/proc", begin_ns);
+    if (options_.collects("wait") && unwind::StackUnwinder::works())
+        blocked.emplace(file, processes, profile, "/proc", budget * kWaitShare, kMostBytesEach / 8,
+                        static_cast<uint32_t>(pid), begin_ns);
+    if (was_sampled_) // loads the decoder
+        accesses.emplace(file, processes, profile.images(), budget, options_.collects("bandwidth"), begin_ns);
+    if (memory && !accesses->works())
+        memory->do_without_accesses(accesses->why());
+    if (sampler && !was_sampled_)
+        file.evidence("address-sampling", trace::EvidenceState::missing,
+                      "the registers of time samples come from perf events, which do not work here", sampler->enable());
+}
+
+uint64_t Collectors::samples() const { return profile.samples() + (accesses ? accesses->burst_samples() : 0); }
+
+uint64_t Collectors::lost_samples() const { return sampler ? std::max(lost_, sampler->lost()) : lost_; }
+
+void Collectors::drain(uint64_t weight, bool final) {
+    drained_ns_ = final ? UINT64_MAX : monotonic_ns();
+    if (has_samples())
+        lost_ += sampler->drain(
+            [&](const PerfRecord& record) {
+                processes.take(record);
+                const uint64_t weight_ns = sampler->period_ns() * weight;
+                threads->take(record, weight_ns);
+                if (record.kind != PerfKind::sample)
+                    return;
+                const trace::NodeId path = profile.take(record, weight_ns);
+                if (blocked)
+                    blocked->saw(record.tid, path, record.time_ns);
+                const auto access = accesses ? accesses->take(record, path, weight_ns) : std::nullopt;
+                if (access && memory)
+                    memory->take(*access, path);
+            },
+            final);
+    const std::vector<uint32_t> gone = processes.take_gone();
+    if (memory)
+        memory->settle(final || !gone.empty(), final);
+    for (const uint32_t pid : gone) {
+        profile.forget(pid);
+        if (blocked)
+            blocked->forget(pid);
+        if (accesses)
+            accesses->forget(pid);
+        if (memory)
+            memory->forget(pid);
+    }
+}
+
+bool Collectors::is_withheld(int pid, uint64_t started_ns) {
+    if (withheld_)
+        return true;
+    const Process* first = processes.find(static_cast<uint32_t>(pid));
+    // The record of the exec may lie in the ring still, as the youngest do, or have found no room there.
+    constexpr uint64_t kSettled = 100 * kMillisecond; // on a busy machine
+    const bool has_come = drained_ns_ > started_ns + kSettled && lost_ == 0 && sampler->lost() == 0;
+    withheld_ = has_come && profile.samples() == 0 && first && !first->seen_written;
+    if (withheld_)
+        file.evidence("perf-sampling", trace::EvidenceState::missing,
+                      "the kernel does not allow sampling of '" + options_.command[0] +
+                          "': it cannot be read, or runs with other privileges",
+                      "make the program readable, or run plumb with the program's privileges");
+    return withheld_;
+}
+
+void Collectors::add_to_poll(std::vector<pollfd>& polled) const {
+    if (sampler)
+        for (const PerfRing& ring : sampler->rings())
+            polled.push_back({ring.fd(), POLLIN, 0});
+    if (memory)
+        for (const PerfRing& ring : memory->rings())
+            polled.push_back({ring.fd(), POLLIN, 0});
+}
+
+void Collectors::write_evidence(int pid) {
+    if (accesses)
+        accesses->write_evidence(file);
+    if (memory)
+        memory->write_evidence();
+    if (blocked)
+        blocked->write_evidence();
+    if (events)
+        events->write(file);
+    write_what_is_left(pid);
+    if (was_sampled_)
+        write_what_was_not_sampled();
+}
+
+// The run ends with the program, as it does for whoever waits for it; what it left running is not recorded further.
+void Collectors::write_what_is_left(int pid) {
+    std::string names;
+    size_t count = 0;
+    for (const uint32_t left : processes.living()) {
+        const auto stat = platform::read_process_stat("/proc", left);
+        if (left == static_cast<uint32_t>(pid) || !stat || stat->state == 'Z')
+            continue;
+        if (++count <= 5)
+            names += (names.empty() ? "" : ", ") + stat->name + " (" + std::to_string(left) + ")";
+    }
+    if (count > 0)
+        file.evidence("processes-left", trace::EvidenceState::limited,
+                      std::to_string(count) + " processes continued after the program ended, and were recorded only until "
+                                              "then: " + names + (count > 5 ? ", ..." : ""),
+                      "run the program in the foreground (many daemons have an option for that)");
+}
+
+// Where not everything could be sampled that ran.
+void Collectors::write_what_was_not_sampled() {
+    if (const uint64_t refused = sampler->refused_threads())
+        file.evidence("perf-sampling", trace::EvidenceState::limited,
+                      std::to_string(refused) + " threads were not sampled: no memory or descriptor was left for their rings",
+                      "ulimit -l and ulimit -n, or sysctl kernel.perf_event_mlock_kb: larger");
+    std::vector<int> elsewhere;
+    if (!sampler->is_per_thread())
+        std::ranges::set_difference(threads->cpus(), sampler->cpus(), std::back_inserter(elsewhere));
+    if (!elsewhere.empty())
+        file.evidence("perf-sampling", trace::EvidenceState::limited,
+                      "threads ran on CPUs that the program was not allowed to use when it began, and were not sampled "
+                      "there: " + platform::format_cpu_list(elsewhere),
+                      "let the program begin with all CPUs that it is to use");
+}
+
+} // namespace plumb::record

@@ -1,0 +1,76 @@
+// What collects evidence while the program runs, and the way of the kernel's records to each of them. Which of them there
+// are depends on the options and on what works here.
+#pragma once
+
+#include "record/access/access_watch.h"
+#include "record/calibrate/calibration.h"
+#include "record/perf/event_counts.h"
+#include "record/perf/process_table.h"
+#include "record/perf/profile.h"
+#include "record/perf/sampler.h"
+#include "record/run/node_trace_writer.h"
+#include "record/run/options.h"
+#include "record/watch/blocked_threads.h"
+#include "record/watch/memory_watch.h"
+#include "record/watch/thread_monitor.h"
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <poll.h>
+#include <string>
+#include <vector>
+
+namespace plumb::record {
+
+class Collectors {
+  public:
+    Collectors(const std::string& trace_path, const Options& options);
+
+    // For `pid`, which has not yet exec'd its program: what has to be there when it does. `recorders`: of this job, on this
+    // node.
+    void prepare(int pid, size_t recorders);
+
+    // What the program need not wait for.
+    void begin(int pid, uint64_t begin_ns);
+
+    // Time samples were wanted: whether there are any.
+    bool works_as_wanted() const { return has_samples() || !options_.collects("sample"); }
+    bool has_samples() const { return sampler && sampler->works(); }
+    uint64_t samples() const; // taken so far: those of bursts cost the program as much as the others
+    uint64_t lost_samples() const;
+
+    // Hands out what the kernel recorded. A sample stands for `weight` of its kind. `final`: all of it, else what is certain to
+    // be in order.
+    void drain(uint64_t weight, bool final);
+
+    // A program that we may execute but not read, or that runs with more privileges than we have, takes the events off
+    // itself: the kernel then reports not even its exec. `started_ns`: of that exec.
+    bool is_withheld(int pid, uint64_t started_ns);
+
+    void add_to_poll(std::vector<pollfd>& polled) const;
+
+    // Once, when the program has ended. `pid`: its.
+    void write_evidence(int pid);
+
+    NodeTraceWriter file;
+    ProcessTable processes;
+    Profile profile;
+    std::optional<Sampler> sampler;       // where samples are wanted
+    std::optional<AccessWatch> accesses;  // where there are samples
+    std::unique_ptr<MemoryWatch> memory;  // where it has more than one place
+    std::optional<EventCounts> events;
+    std::optional<ThreadMonitor> threads; // from begin() on, like the next one
+    std::optional<BlockedThreads> blocked;
+
+  private:
+    void count_events(int pid);
+    void write_what_is_left(int pid);
+    void write_what_was_not_sampled();
+
+    const Options& options_;
+    bool was_sampled_ = false, withheld_ = false;
+    uint64_t drained_ns_ = 0, lost_ = 0;
+};
+
+} // namespace plumb::record

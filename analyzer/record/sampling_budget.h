@@ -1,0 +1,39 @@
+// Keeps the cost of recording within the share that the user allows, and writes what it was.
+#pragma once
+
+#include "record/calibrate/calibration.h"
+#include "record/collectors.h"
+#include "record/run/overhead_governor.h"
+
+#include <cstdint>
+
+namespace plumb::record {
+
+class SamplingBudget {
+  public:
+    // `share`: of the run's CPU time, for all of recording.
+    SamplingBudget(Collectors& collectors, Calibration& calibration, double share, uint64_t begin_ns);
+
+    uint64_t weight() const { return governor_.weight(); } // what a sample stands for, in samples
+
+    // Where sampling is paused now and then: begins or ends a pause. Returns for how long that holds; UINT64_MAX: without an
+    // end.
+    uint64_t choose_slice();
+
+    void look(uint64_t now_ns); // once a tick
+
+    // What a sample costs here. Before the program has ended this is needed only where sampling can be paused.
+    void find_sample_cost();
+
+    // `record`: what recording cost so far.
+    void write(trace::RecorderCost& record) const;
+
+  private:
+    Collectors& collectors_;
+    Calibration& calibration_;
+    OverheadGovernor governor_;
+    const uint64_t begin_ns_;
+    uint64_t sample_cost_ns_ = 0, last_look_ns_ = 0;
+};
+
+} // namespace plumb::record
