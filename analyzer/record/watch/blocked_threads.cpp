@@ -1,5 +1,6 @@
 #include "record/watch/blocked_threads.h"
 
+#include "record/watch/blocking_calls.h"
 #include "support/idle_share.h"
 
 #include <algorithm>
@@ -7,7 +8,6 @@
 #include <cerrno>
 #include <cstring>
 #include <sys/syscall.h>
-#include <sys/uio.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -17,47 +17,14 @@ namespace {
 
 constexpr uint64_t kShortest_ns = 10'000'000, kIdle_ns = 50'000'000;
 constexpr size_t kMostKeptFiles = 256; // threads whose files stay open; further ones have theirs opened for each look
-constexpr size_t kStackBytes = 4096, kPageBytes = 4096;
 constexpr size_t kMostSites = 64; // of one thread at one path that differ in their object
-
-// Calls whose first argument is a descriptor, and which can block for long.
-constexpr std::array kDescriptorCalls = {
-    SYS_read,    SYS_write,   SYS_pread64,   SYS_pwrite64,  SYS_readv,       SYS_writev,         SYS_preadv,
-    SYS_pwritev, SYS_preadv2, SYS_pwritev2,  SYS_fsync,     SYS_fdatasync,   SYS_sync_file_range, SYS_ftruncate,
-    SYS_fallocate, SYS_recvfrom, SYS_recvmsg, SYS_recvmmsg, SYS_sendto,      SYS_sendmsg,        SYS_sendmmsg,
-    SYS_accept,  SYS_accept4, SYS_connect,   SYS_flock,     SYS_fcntl,       SYS_ioctl,          SYS_getdents64,
-    SYS_sendfile, SYS_syncfs,  SYS_io_uring_enter};
-
-bool names_descriptor(int number) {
-    return std::find(kDescriptorCalls.begin(), kDescriptorCalls.end(), number) != kDescriptorCalls.end();
-}
-
-// Whether the third argument is the length of what is read or written.
-bool has_length(int number) {
-    constexpr std::array calls = {SYS_read, SYS_write, SYS_pread64, SYS_pwrite64};
-    return std::find(calls.begin(), calls.end(), number) != calls.end();
-}
-
-// What is waited for in it may come from another thread or process of the run.
-bool may_be_brought(int number) {
-    constexpr std::array calls = {
-        SYS_read,      SYS_readv,       SYS_write,      SYS_writev,  SYS_recvfrom, SYS_recvmsg,     SYS_recvmmsg,
-        SYS_sendto,    SYS_sendmsg,     SYS_sendmmsg,   SYS_accept,  SYS_accept4,  SYS_connect,     SYS_ppoll,
-        SYS_pselect6,  SYS_epoll_pwait, SYS_rt_sigsuspend, SYS_rt_sigtimedwait,    SYS_semop,       SYS_semtimedop,
-        SYS_msgrcv,    SYS_msgsnd,      SYS_mq_timedreceive, SYS_mq_timedsend,     SYS_flock,       SYS_fcntl,
-#ifdef SYS_poll
-        SYS_poll,      SYS_select,      SYS_epoll_wait, SYS_pause,
-#endif
-    };
-    return std::find(calls.begin(), calls.end(), number) != calls.end();
-}
 
 } // namespace
 
 BlockedThreads::BlockedThreads(NodeTraceWriter& file, ProcessTable& processes, Profile& profile, std::string proc_root,
                                double share, uint64_t most_bytes_each, uint32_t first_pid, uint64_t begin_ns)
     : file_(file), processes_(processes), profile_(profile), proc_root_(std::move(proc_root)), share_(share),
-      most_bytes_each_(most_bytes_each), first_pid_(first_pid), followed_ns_(begin_ns), next_ns_(begin_ns + kShortest_ns / 2),
+      most_bytes_each_(most_bytes_each), wall_(first_pid, begin_ns), next_ns_(begin_ns + kShortest_ns / 2),
       interval_ns_(kShortest_ns) {}
 
 void BlockedThreads::saw(uint32_t tid, trace::NodeId path, uint64_t time_ns) {
@@ -85,31 +52,6 @@ BlockedThreads::Image& BlockedThreads::image_of(uint32_t pid) {
     return image;
 }
 
-// The lowest part of the stack, and of a futex the words behind it, in one system call. A stack may end, or a page be
-// missing: what lies before it is read all the same, page by page.
-void BlockedThreads::read_memory(uint32_t pid, const platform::TaskSyscall& call) {
-    memory_.bytes.resize(kStackBytes);
-    memory_.has_futex = false;
-    std::array<iovec, 2> local;
-    std::array<iovec, 3> remote;
-    size_t locals = 0, remotes = 0, before_stack = 0;
-    if (call.number == SYS_futex && call.arguments[0] % sizeof(uint32_t) == 0 &&
-        call.arguments[0] % kPageBytes + sizeof memory_.futex <= kPageBytes) {
-        before_stack = sizeof memory_.futex;
-        local[locals++] = {memory_.futex, sizeof memory_.futex};
-        remote[remotes++] = {reinterpret_cast<void*>(call.arguments[0]), sizeof memory_.futex};
-    }
-    local[locals++] = {memory_.bytes.data(), kStackBytes};
-    const size_t first = std::min(kStackBytes, kPageBytes - call.sp % kPageBytes);
-    remote[remotes++] = {reinterpret_cast<void*>(call.sp), first};
-    if (first < kStackBytes)
-        remote[remotes++] = {reinterpret_cast<void*>(call.sp + first), kStackBytes - first};
-    const ssize_t got = process_vm_readv(static_cast<pid_t>(pid), local.data(), locals, remote.data(), remotes, 0);
-    const size_t bytes = got > 0 ? static_cast<size_t>(got) : 0;
-    memory_.has_futex = before_stack > 0 && bytes >= before_stack;
-    memory_.bytes.resize(bytes > before_stack ? bytes - before_stack : 0);
-}
-
 // The frame pointer of a blocked thread is not known. Compilers need it in few functions; a chain that comes to one of
 // them ends there.
 trace::NodeId BlockedThreads::path_of(uint32_t tid, const Thread& thread, uint64_t now_ns) {
@@ -123,8 +65,8 @@ trace::NodeId BlockedThreads::path_of(uint32_t tid, const Thread& thread, uint64
     registers[kUserSp] = thread.call.sp;
     record.registers = registers;
     record.register_abi = PERF_SAMPLE_REGS_ABI_64;
-    record.stack = memory_.bytes;
-    return thread.call.pc == 0 || memory_.bytes.empty() ? 0 : profile_.place(record);
+    record.stack = memory_.stack();
+    return thread.call.pc == 0 || memory_.stack().empty() ? 0 : profile_.place(record);
 }
 
 // What the call's descriptor refers to ("/a/file", "pipe:[4711]"); empty: it has none.
@@ -138,7 +80,7 @@ std::string BlockedThreads::descriptor_of(uint32_t pid, const platform::TaskSysc
 }
 
 trace::BlockedSite* BlockedThreads::site_at(uint32_t tid, Thread& thread, uint64_t now_ns) {
-    read_memory(thread.pid, thread.call);
+    memory_.read(thread.pid, thread.call);
     const trace::NodeId path = path_of(tid, thread, now_ns);
     Image& image = image_of(thread.pid);
     const std::string descriptor = descriptor_of(thread.pid, thread.call);
@@ -173,27 +115,11 @@ trace::BlockedSite* BlockedThreads::site_at(uint32_t tid, Thread& thread, uint64
     return known->second;
 }
 
-// glibc (x86-64): a mutex is its futex word, 2 while somebody waits, a count, the owner's thread id, and how many use it. A
-// reader-writer lock has two words that are waited on, two that are 0, and the thread id of the writer that holds it. A
-// condition variable is waited on with another value than 2; a lock of the program's own can look like a mutex only if the
-// id of a living thread of the process stands in the same place. In a PID namespace of its own the ids are others than those
-// seen from here: no holder is found.
+// Of the lock that it waits for; 0: not known.
 uint32_t BlockedThreads::holder_of(uint32_t tid, const Thread& thread) const {
-    if (!memory_.has_futex || thread.call.number != SYS_futex)
-        return 0;
-    const auto is_holder = [&](uint32_t candidate) {
-        const auto found = threads_.find(candidate);
-        return candidate != 0 && candidate != tid && found != threads_.end() && found->second.pid == thread.pid;
-    };
-    const auto& word = memory_.futex;
-    uint32_t candidate = 0;
-    if (word[0] == 2 && word[3] != 0)
-        candidate = word[2]; // a mutex
-    else if (word[2] == 0 && word[3] == 0)
-        candidate = word[4]; // a reader waits, or the writer that is next, for the phase to change
-    else if (word[1] == 0 && word[2] == 0)
-        candidate = word[3]; // a writer waits for its turn
-    return is_holder(candidate) ? candidate : 0;
+    const uint32_t holder = thread.call.number == SYS_futex ? memory_.lock_holder() : 0;
+    const auto found = threads_.find(holder);
+    return holder != tid && found != threads_.end() && found->second.pid == thread.pid ? holder : 0;
 }
 
 void BlockedThreads::write_holder(uint32_t tid, Thread& thread, uint64_t now_ns, uint64_t weight_ns) {
@@ -284,7 +210,7 @@ void BlockedThreads::look_at(uint32_t tid, Thread& thread, uint64_t now_ns) {
         if (has_length(thread.call.number))
             update(thread.site->bytes, thread.site->bytes + thread.call.arguments[2]);
     } else if (thread.call.number == SYS_futex) {
-        read_memory(thread.pid, thread.call); // a lock may have changed hands
+        memory_.read(thread.pid, thread.call); // a lock may have changed hands
     }
     ++looks_;
     update(thread.site->looks, thread.site->looks + 1);
@@ -302,7 +228,7 @@ void BlockedThreads::judge_wait(uint32_t tid, Thread& thread) {
     switch (call.number) {
     case SYS_futex: {
         // Whoever joins a thread waits on the word that holds its id until the kernel clears it.
-        const uint32_t word = memory_.has_futex ? memory_.futex[0] : 0;
+        const uint32_t word = memory_.futex_word();
         const auto joined = word != 0 && word != tid && word == call.arguments[2] ? threads_.find(word) : threads_.end();
         if (thread.waits_for == 0 && joined != threads_.end() && joined->second.pid == thread.pid)
             thread.waits_for = word;
@@ -345,38 +271,16 @@ trace::ThreadWall* BlockedThreads::wall_of(uint32_t tid, uint32_t pid, uint64_t 
     return record;
 }
 
-// What the wall time since the look before depended on.
 void BlockedThreads::follow_wall(uint64_t now_ns) {
-    const auto elapsed_ns = static_cast<double>(now_ns - followed_ns_);
-    followed_ns_ = now_ns;
-    moments_.clear();
+    looked_at_.clear();
     for (const auto& [tid, thread] : threads_) {
         const Process* process = processes_.find(thread.pid);
         const bool idles = tid != thread.pid && thread.site &&
                            is_idle(static_cast<double>(thread.site->time_ns), static_cast<double>(now_ns - thread.first_ns));
-        moments_.push_back({tid, thread.pid, process ? process->parent_pid : 0, thread.state, thread.waits_for, idles});
+        looked_at_.push_back({{tid, thread.pid, process ? process->parent_pid : 0, thread.state, thread.waits_for, idles},
+                              thread.site, thread.holder});
     }
-    WaitChain chain(moments_);
-    chain.follow(first_pid_);
-    for (const WaitChain::Share& end : chain.ends()) {
-        const ThreadMoment& moment = moments_[end.thread];
-        const Thread& thread = threads_.at(moment.tid);
-        const auto part_ns = static_cast<uint64_t>(elapsed_ns * end.share);
-        if (thread.site) {
-            update(thread.site->wall_ns, thread.site->wall_ns + part_ns);
-            if (chain.is_alone(end.thread))
-                update(thread.site->alone_ns, thread.site->alone_ns + part_ns);
-        } else if (moment.state == ThreadMoment::State::runs) {
-            if (trace::ThreadWall* wall = wall_of(moment.tid, moment.pid, now_ns)) {
-                update(wall->looks, wall->looks + 1);
-                update(wall->running_ns, wall->running_ns + part_ns);
-                update(wall->last_ns, now_ns);
-            }
-        }
-    }
-    for (const WaitChain::Share& link : chain.links())
-        if (trace::LockHolder* holder = threads_.at(moments_[link.thread].tid).holder)
-            update(holder->wall_ns, holder->wall_ns + static_cast<uint64_t>(elapsed_ns * link.share));
+    wall_.follow(now_ns, looked_at_, [&](uint32_t tid, uint32_t pid) { return wall_of(tid, pid, now_ns); });
 }
 
 void BlockedThreads::look(uint64_t now_ns, const std::vector<ThreadMonitor::Task>& tasks) {

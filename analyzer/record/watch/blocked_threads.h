@@ -1,8 +1,8 @@
 // What threads wait for while they are off their CPUs, which no time sample shows: at random moments, about a hundred times
 // a second, each thread of the run is looked at from outside. A blocked one has its system call, its stack and, for a lock
 // of the C library, the holder recorded (BlockedSite and LockHolder records). Nothing happens inside the target: it is not
-// stopped, and no signal interrupts its call. What the run's wall time depends on is followed at each look (wait_chain.h;
-// ThreadWall records, and the wall_ns of the others).
+// stopped, and no signal interrupts its call. What the run's wall time depends on is followed at each look
+// (wall_time.h).
 //
 // A look takes 1 us for a thread that has not run since the look before, else about 10. Looks become rarer so that their
 // cost stays below a share of the run's time, however many threads there are.
@@ -11,9 +11,10 @@
 #include "record/perf/process_table.h"
 #include "record/perf/profile.h"
 #include "record/run/node_trace_writer.h"
+#include "record/watch/blocked_memory.h"
 #include "record/watch/task_files.h"
 #include "record/watch/thread_monitor.h"
-#include "record/watch/wait_chain.h"
+#include "record/watch/wall_time.h"
 
 #include <cstdint>
 #include <map>
@@ -82,14 +83,8 @@ class BlockedThreads {
         trace::NodeId sampled_path = 0;
         uint64_t sampled_ns = 0;
     };
-    struct StackTop {
-        std::vector<char> bytes;
-        uint32_t futex[5] = {}; // the words from the futex on
-        bool has_futex = false;
-    };
     void look_at(uint32_t tid, Thread& thread, uint64_t now_ns);
     bool read_call(Thread& thread);
-    void read_memory(uint32_t pid, const platform::TaskSyscall& call);
     trace::NodeId path_of(uint32_t tid, const Thread& thread, uint64_t now_ns);
     std::string descriptor_of(uint32_t pid, const platform::TaskSyscall& call) const;
     uint32_t holder_of(uint32_t tid, const Thread& thread) const;
@@ -108,10 +103,9 @@ class BlockedThreads {
     const uint64_t most_bytes_each_;
     std::unordered_map<uint32_t, Thread> threads_; // living, by tid
     std::unordered_map<uint32_t, Image> images_;   // by pid
-    StackTop memory_;                              // of the latest wait
-    const uint32_t first_pid_;
-    uint64_t followed_ns_;                         // until when wall time is accounted for
-    std::vector<ThreadMoment> moments_;            // of the latest look
+    BlockedMemory memory_;                         // of the latest wait
+    WallTime wall_;
+    std::vector<LookedAt> looked_at_;              // by the latest look
     uint64_t next_ns_, interval_ns_, round_ = 0, looks_ = 0, random_ = 0x9e3779b97f4a7c15u;
     size_t kept_files_ = 0;
     uint64_t refused_ = 0, seen_ = 0;
