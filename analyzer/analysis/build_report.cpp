@@ -1,10 +1,11 @@
 #include "analysis/build_report.h"
-#include "diagnoses/analyses.h"
-#include "diagnoses/metrics.h"
+
+#include "analyses/analyses.h"
 #include "analysis/heap_profile.h"
 #include "analysis/mpi_summary.h"
 #include "analysis/own_cost.h"
 #include "analysis/profile.h"
+#include "diagnoses/metrics.h"
 #include "support/error.h"
 
 #include <algorithm>

@@ -1,6 +1,6 @@
 #include "analysis/memory_summary.h"
 
-#include "diagnoses/common/line_shares.h"
+#include "analyses/lines/line_shares.h"
 
 #include <algorithm>
 #include <map>

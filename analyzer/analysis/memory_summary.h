@@ -2,7 +2,7 @@
 // each part of them lies, and what filled the nodes meanwhile.
 #pragma once
 
-#include "diagnoses/memory/memory_objects.h"
+#include "analyses/memory/memory_objects.h"
 
 #include <cstdint>
 #include <string>

@@ -1,5 +1,6 @@
-#include "diagnoses/common/own_time.h"
 #include "analysis/own_cost.h"
+
+#include "analyses/time/own_time.h"
 #include "support/figures.h"
 
 #include <fmt/format.h>

@@ -1,13 +1,13 @@
 // Everything a report shows, already decided: text, JSON and HTML only differ in form.
 #pragma once
 
-#include "diagnoses/access/unaligned_lines.h"
-#include "diagnoses/finding.h"
-#include "diagnoses/wait/time_account.h"
-#include "model/run.h"
-#include "model/source_resolver.h"
+#include "analyses/accesses/unaligned_lines.h"
+#include "analyses/time/time_account.h"
 #include "analysis/memory_summary.h"
 #include "analysis/mpi_summary.h"
+#include "diagnoses/finding.h"
+#include "model/run.h"
+#include "model/source_resolver.h"
 
 #include <functional>
 #include <string>

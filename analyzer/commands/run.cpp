@@ -1,8 +1,8 @@
 // plumb run: records a program and prints the diagnosis.
+#include "analyses/lines/launch_command.h"
 #include "commands/align_options.h"
 #include "commands/command.h"
 #include "commands/target_command.h"
-#include "diagnoses/common/launch_command.h"
 #include "placement/pin_session.h"
 #include "record/recorder.h"
 #include "record/run/crash_guard.h"

@@ -15,7 +15,7 @@ struct Analyses;
 struct DiagnosisInput {
     const model::Run& run;
     model::CallPaths& paths; // resolves and caches source frames; not thread-safe
-    const Analyses& analyses; // what several diagnoses need, computed before the first: see diagnoses/analyses.h
+    const Analyses& analyses; // what several diagnoses need, computed before the first: see analyses/analyses.h
 };
 
 class Diagnosis {

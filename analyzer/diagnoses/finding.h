@@ -1,7 +1,7 @@
 // What a diagnosis says, in the one form that all reports show (see the JSON Schema in reports/).
 #pragma once
 
-#include "model/run.h"
+#include "analyses/statements.h"
 
 #include <map>
 #include <optional>
@@ -15,14 +15,6 @@ enum class Severity { info, low, medium, high };
 
 const char* to_string(Severity severity);
 
-using Value = std::variant<bool, int64_t, double, std::string, std::vector<std::string>, std::vector<int64_t>>;
-
-struct Cost {
-    double seconds = 0;  // of wall time
-    double fraction = 0; // of the run, 0..1
-    std::string how = "estimated"; // "measured", "estimated" or "bound"
-};
-
 struct Gain {
     double fraction = 0; // of the run's wall time saved by the advice, 0..1: the best estimate, or an upper bound
     std::string how;     // in words: how it was estimated
@@ -35,25 +27,6 @@ struct Gain {
 // medium from 3 %, low from 1 % on. Below that, and below 20 ms, it is worth nobody's work: info. `run_s`: wall time
 // of the run.
 Severity severity_of(const Gain& gain, double run_s);
-
-struct Location {
-    std::string file, function, module;
-    uint32_t line = 0;   // 0: unknown
-    double share = 0;    // of the finding's cost, 0..1
-    std::string inlined_from; // "file:line" of the call that was inlined, may be empty
-};
-
-struct Subject {
-    std::string kind; // variable, allocation, call-site, cpu, thread, rank, ranks, node, daemon, device, communicator, library
-    std::string name;
-    std::map<std::string, Value> details;
-};
-
-struct Advice {
-    std::string what, how;
-    std::string applies; // launch, code or system
-    std::string command; // ready to paste, may be empty
-};
 
 struct Finding {
     std::string id;

@@ -1,8 +1,9 @@
-#include "diagnoses/common/own_time.h"
-#include "diagnoses/common/run_totals.h"
-#include "diagnoses/memory/bandwidth_use.h"
-#include "diagnoses/memory/node_matrix.h"
 #include "diagnoses/metrics.h"
+
+#include "analyses/memory/node_matrix.h"
+#include "analyses/time/own_time.h"
+#include "analyses/time/run_totals.h"
+#include "diagnoses/memory/bandwidth_use.h"
 #include "diagnoses/mpi/mpi_metrics.h"
 
 #include <algorithm>

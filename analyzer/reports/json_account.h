@@ -1,7 +1,7 @@
 // The time account in JSON.
 #pragma once
 
-#include "diagnoses/wait/time_account.h"
+#include "analyses/time/time_account.h"
 #include "reports/json_document.h"
 
 namespace plumb {

@@ -1,6 +1,6 @@
 #include "reports/json_memory.h"
 
-#include "diagnoses/memory/node_matrix.h"
+#include "analyses/memory/node_matrix.h"
 
 #include <algorithm>
 

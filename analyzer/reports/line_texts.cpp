@@ -1,5 +1,6 @@
-#include "diagnoses/common/launch_command.h"
 #include "reports/line_texts.h"
+
+#include "analyses/lines/launch_command.h"
 #include "reports/utf8.h"
 
 #include <fmt/format.h>

@@ -1,6 +1,6 @@
 #include "reports/text_memory.h"
 
-#include "diagnoses/memory/node_matrix.h"
+#include "analyses/memory/node_matrix.h"
 
 #include <fmt/format.h>
 #include <set>

@@ -1,4 +1,6 @@
-#include "diagnoses/common/launch_command.h"
+#include "reports/text_report.h"
+
+#include "analyses/lines/launch_command.h"
 #include "reports/access_listing.h"
 #include "reports/line_texts.h"
 #include "reports/quantity.h"
@@ -9,7 +11,6 @@
 #include "reports/text_findings.h"
 #include "reports/text_memory.h"
 #include "reports/text_mpi.h"
-#include "reports/text_report.h"
 #include "reports/utf8.h"
 
 #include <algorithm>

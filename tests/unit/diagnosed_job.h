@@ -1,7 +1,7 @@
 // Diagnoses of a made-up MPI job; names some addresses of its program, and the call sites.
 #pragma once
 
-#include "diagnoses/analyses.h"
+#include "analyses/analyses.h"
 #include "diagnoses/registry.h"
 #include "model/call_paths.h"
 #include "synthetic_job.h"

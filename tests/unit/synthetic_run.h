@@ -2,7 +2,7 @@
 // find can be worked out by hand.
 #pragma once
 
-#include "diagnoses/analyses.h"
+#include "analyses/analyses.h"
 #include "diagnoses/diagnosis.h"
 #include "diagnoses/registry.h"
 

@@ -1,5 +1,5 @@
 // Heap diagnoses on made-up runs: shares and lines are known beforehand.
-#include "diagnoses/heap/allocator_code.h"
+#include "analyses/time/allocator_code.h"
 #include "synthetic_run.h"
 
 #include <catch2/catch.hpp>

@@ -27,10 +27,11 @@ ANALYZER = {
     "record": {"support", "platform", "placement", "unwind"}, # of the trace it knows the format, not the reader
     "team": {"support"}, # knows nothing of what its processes hand to one another
     "replay": {"support", "model", "trace", "team"}, # lays the events of MPI ranks side by side; fills the model before diagnoses
-    "diagnoses": {"support", "model"},
-    "analysis": {"support", "platform", "model", "trace", "symbols", "team", "replay", "diagnoses"}, # the pipeline
-    "reports": {"support", "model", "replay", "diagnoses", "analysis"}, # replay: of a timeline
-    "commands": {"support", "platform", "model", "trace", "symbols", "placement", "record", "team", "replay", "diagnoses", "analysis", "reports"},
+    "analyses": {"support", "model"}, # what several diagnoses and reports need of a run; knows no finding
+    "diagnoses": {"support", "model", "analyses"},
+    "analysis": {"support", "platform", "model", "trace", "symbols", "team", "replay", "analyses", "diagnoses"}, # the pipeline
+    "reports": {"support", "model", "replay", "analyses", "diagnoses", "analysis"}, # replay: of a timeline
+    "commands": {"support", "platform", "model", "trace", "symbols", "placement", "record", "team", "replay", "analyses", "diagnoses", "analysis", "reports"},
 }
 # What is shared with the shim: its unwinder, which the recorder runs on stack samples, and its instruction decoder.
 SHARED_WITH_THE_SHIM = {"platform/unwind": {"unwind"}, "platform/code/memory_instruction": {"platform", "record", "symbols", "unwind"}}
@@ -110,7 +111,7 @@ class Rooms(unittest.TestCase):
     """The folders inside a part include one another in one direction only, and never the face of the part, the files
     beside them, except where those are for all rooms."""
 
-    PARTS = ("analyzer/record", "analyzer/diagnoses", "preload/record", "preload/record/mpi", "preload/platform")
+    PARTS = ("analyzer/record", "analyzer/analyses", "analyzer/diagnoses", "preload/record", "preload/record/mpi", "preload/platform")
 
     def rooms_known_by(self, part):
         """Room -> rooms that its files include."""

@@ -1,10 +1,10 @@
 // Kernel time by cause, library time, migration and overlapping masks on made-up runs.
+#include "analyses/lines/launch_command.h"
+#include "analyses/time/kernel_cause.h"
 #include "diagnoses/common/confidence.h"
 #include "diagnoses/common/interpreted_code.h"
-#include "diagnoses/common/launch_command.h"
 #include "diagnoses/kernel/fault_source.h"
 #include "diagnoses/kernel/kernel_advice.h"
-#include "diagnoses/kernel/kernel_cause.h"
 #include "diagnoses/metrics.h"
 #include "synthetic_run.h"
 

@@ -1,6 +1,6 @@
 // Diagnoses of remote memory on made-up runs of a machine with two nodes: each fires on its own pattern with the object
 // and the lines, and none fires on the cured program or on innocent ones.
-#include "diagnoses/memory/memory_objects.h"
+#include "analyses/memory/memory_objects.h"
 #include "synthetic_run.h"
 
 #include <catch2/catch.hpp>

@@ -1,5 +1,5 @@
 // Who waits for whom among ranks that did not end MPI, by models that were made up.
-#include "diagnoses/analyses.h"
+#include "analyses/analyses.h"
 #include "diagnoses/registry.h"
 #include "model/call_paths.h"
 #include "replay/pending.h"

@@ -1,4 +1,4 @@
-#include "diagnoses/common/small_blocks.h"
+#include "analyses/memory/small_blocks.h"
 #include "synthetic_run.h"
 
 #include <catch2/catch.hpp>

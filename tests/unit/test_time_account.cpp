@@ -1,5 +1,5 @@
 // The time account on made-up runs whose classes can be worked out by hand, and the parser it rests on.
-#include "diagnoses/wait/time_account.h"
+#include "analyses/time/time_account.h"
 #include "platform/task_syscall.h"
 #include "synthetic_run.h"
 

@@ -1,5 +1,5 @@
 // Unaligned accesses on made-up runs: grouping by data object, cost by counts and by samples, what is reported as info.
-#include "diagnoses/access/unaligned_lines.h"
+#include "analyses/accesses/unaligned_lines.h"
 #include "synthetic_run.h"
 
 #include <algorithm>

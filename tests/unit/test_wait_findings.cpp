@@ -1,5 +1,5 @@
 // Findings about waits, on made-up runs whose gain can be worked out by hand.
-#include "diagnoses/wait/time_account.h"
+#include "analyses/time/time_account.h"
 #include "synthetic_run.h"
 
 #include <catch2/catch.hpp>

@@ -1,5 +1,5 @@
 // Why an access is unaligned, from what is known of the data: each cause, and what is not blamed.
-#include "diagnoses/access/why_unaligned.h"
+#include "analyses/accesses/why_unaligned.h"
 #include "diagnoses/common/access_words.h"
 
 #include <catch2/catch.hpp>

@@ -1,7 +1,7 @@
 // Which of two diagnoses reports the cost of crossings: each second is reported once.
 #pragma once
 
-#include "diagnoses/access/unaligned_lines.h"
+#include "analyses/accesses/unaligned_lines.h"
 
 namespace plumb {
 

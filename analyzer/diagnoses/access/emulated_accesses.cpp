@@ -1,6 +1,7 @@
 #include "diagnoses/access/emulated_accesses.h"
+
+#include "analyses/analyses.h"
 #include "diagnoses/access/unaligned_objects.h"
-#include "diagnoses/analyses.h"
 #include "diagnoses/common/access_words.h"
 
 #include <algorithm>

@@ -1,7 +1,7 @@
 // Accesses that the CPU refuses and the kernel carries out: alignment and emulation faults.
 #pragma once
 
-#include "diagnoses/common/run_totals.h"
+#include "analyses/time/run_totals.h"
 #include "diagnoses/diagnosis.h"
 
 #include <vector>

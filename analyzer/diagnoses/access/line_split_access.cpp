@@ -1,8 +1,8 @@
 // Accesses that cross a cache line or a page and cost noticeable time: unaligned ones that the trap caught, and vector
 // ones, which never trap and are seen by address sampling. Page crossings are named apart: they cost many times more.
+#include "analyses/analyses.h"
 #include "diagnoses/access/crossing_cost.h"
 #include "diagnoses/access/unaligned_objects.h"
-#include "diagnoses/analyses.h"
 #include "diagnoses/common/access_words.h"
 #include "diagnoses/registry.h"
 

@@ -1,13 +1,13 @@
 // Walks whose stride, often a power of two, puts their lines into few sets of a cache that could hold them all: every
 // access misses, although its line was used a moment ago. Rows one line longer spread the lines over all sets. What that
 // gains was timed after the run, by the recorder, on walks of the same form.
+#include "analyses/accesses/touched_data.h"
+#include "analyses/lines/line_shares.h"
+#include "analyses/memory/memory_names.h"
+#include "analyses/time/run_totals.h"
 #include "diagnoses/access/crossing_cost.h"
 #include "diagnoses/common/access_words.h"
 #include "diagnoses/common/confidence.h"
-#include "diagnoses/common/line_shares.h"
-#include "diagnoses/common/memory_names.h"
-#include "diagnoses/common/run_totals.h"
-#include "diagnoses/common/touched_data.h"
 #include "diagnoses/registry.h"
 
 #include <algorithm>

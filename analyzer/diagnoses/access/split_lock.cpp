@@ -1,9 +1,9 @@
 // Locked instructions that cross a cache line. The CPU cannot lock two lines by its coherence protocol: it locks the
 // bus of the whole machine, or traps; so other jobs pay as well, and the rate alone makes it serious.
+#include "analyses/analyses.h"
+#include "analyses/time/run_totals.h"
 #include "diagnoses/access/unaligned_objects.h"
-#include "diagnoses/analyses.h"
 #include "diagnoses/common/access_words.h"
-#include "diagnoses/common/run_totals.h"
 #include "diagnoses/registry.h"
 #include "support/figures.h"
 

@@ -1,11 +1,11 @@
 // Unaligned accesses by data object, with the change of layout that cures them. On most CPUs an access inside a cache
 // line costs nothing, so severity follows the cost: below 1 % of the run it is reported as info. What crossings of lines
 // cost is reported by line-split-access where it is more than that.
+#include "analyses/analyses.h"
+#include "analyses/lines/launch_command.h"
 #include "diagnoses/access/crossing_cost.h"
 #include "diagnoses/access/unaligned_objects.h"
-#include "diagnoses/analyses.h"
 #include "diagnoses/common/access_words.h"
-#include "diagnoses/common/launch_command.h"
 #include "diagnoses/registry.h"
 
 #include <fmt/format.h>

@@ -2,8 +2,9 @@
 // allocation, with the lines as its places. Accesses to memory without a name are kept apart by line.
 #pragma once
 
-#include "diagnoses/access/unaligned_lines.h"
-#include "diagnoses/common/line_shares.h"
+#include "analyses/accesses/unaligned_lines.h"
+#include "analyses/lines/line_shares.h"
+#include "diagnoses/finding.h"
 
 #include <functional>
 #include <string>

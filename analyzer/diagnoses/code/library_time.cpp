@@ -1,9 +1,9 @@
 // Where a library, not the program, does the work: for information, and with a cure where a faster drop-in is known.
+#include "analyses/lines/launch_command.h"
+#include "analyses/lines/line_shares.h"
+#include "analyses/time/allocator_code.h"
+#include "analyses/time/run_totals.h"
 #include "diagnoses/common/confidence.h"
-#include "diagnoses/common/launch_command.h"
-#include "diagnoses/common/line_shares.h"
-#include "diagnoses/common/run_totals.h"
-#include "diagnoses/heap/allocator_code.h"
 #include "diagnoses/registry.h"
 
 #include <algorithm>

@@ -1,7 +1,7 @@
 // How reports and findings speak of accesses and of what they touch.
 #pragma once
 
-#include "diagnoses/common/touched_data.h"
+#include "analyses/accesses/touched_data.h"
 #include "model/alignment.h"
 
 #include <cstdint>

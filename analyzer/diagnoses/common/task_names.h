@@ -1,7 +1,7 @@
 // How findings name threads and CPUs.
 #pragma once
 
-#include "diagnoses/common/line_shares.h"
+#include "analyses/lines/line_shares.h"
 #include "diagnoses/common/schedule.h"
 #include "model/call_paths.h"
 

@@ -3,8 +3,8 @@
 //   shared   no CPU had room because programs outside the run took their part
 //   crowded  no CPU had room because the run has more runnable threads than CPUs: not a loss by itself (info)
 // The three parts do not overlap: each is what is left when the ones before it are cured.
-#include "diagnoses/common/launch_command.h"
-#include "diagnoses/common/run_totals.h"
+#include "analyses/lines/launch_command.h"
+#include "analyses/time/run_totals.h"
 #include "diagnoses/common/task_names.h"
 #include "diagnoses/cpu/placement_replay.h"
 #include "diagnoses/registry.h"

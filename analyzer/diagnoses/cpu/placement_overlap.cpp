@@ -1,6 +1,6 @@
 // Masks that force threads onto one another although the run has CPUs to spare. It names the cause; what the
 // overlap cost is cpu-oversubscribed's to tell, so that one cause does not count twice: this one is always info.
-#include "diagnoses/common/launch_command.h"
+#include "analyses/lines/launch_command.h"
 #include "diagnoses/common/schedule.h"
 #include "diagnoses/common/task_names.h"
 #include "diagnoses/registry.h"

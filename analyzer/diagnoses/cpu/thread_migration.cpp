@@ -1,7 +1,7 @@
 // Busy threads that the scheduler moves from CPU to CPU many times a second. No clock shows what a move costs; the
 // bound is what refilling the core's own cache takes, and never more than the thread ran between two moves.
-#include "diagnoses/common/launch_command.h"
-#include "diagnoses/common/run_totals.h"
+#include "analyses/lines/launch_command.h"
+#include "analyses/time/run_totals.h"
 #include "diagnoses/common/task_names.h"
 #include "diagnoses/registry.h"
 

@@ -3,7 +3,7 @@
 // structures that only give their blocks back.
 #pragma once
 
-#include "diagnoses/heap/allocator_code.h"
+#include "analyses/time/allocator_code.h"
 #include "model/call_paths.h"
 
 #include <cstdint>

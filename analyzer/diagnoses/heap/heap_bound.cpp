@@ -1,9 +1,10 @@
 // Time in the memory allocator: every sample with the allocator on its call path, page faults and system calls
 // of the allocator included. Page faults of the program's first touch of fresh memory are kernel-time's.
+#include "analyses/lines/launch_command.h"
+#include "analyses/time/run_totals.h"
 #include "diagnoses/common/changeable_code.h"
 #include "diagnoses/common/confidence.h"
-#include "diagnoses/common/launch_command.h"
-#include "diagnoses/common/run_totals.h"
+#include "diagnoses/common/unplaced_lines.h"
 #include "diagnoses/heap/allocation_parts.h"
 #include "diagnoses/heap/heap_profile.h"
 #include "diagnoses/registry.h"

@@ -1,9 +1,9 @@
 // Threads that wait for one another inside the allocator. Two witnesses: the time that sampled allocator calls
 // slept (the shim counts a call as blocked when its thread gave up the CPU in it), and CPU samples in the C library's
 // private locks: what it takes to go to sleep and to wake others up.
+#include "analyses/lines/launch_command.h"
+#include "analyses/time/run_totals.h"
 #include "diagnoses/common/confidence.h"
-#include "diagnoses/common/launch_command.h"
-#include "diagnoses/common/run_totals.h"
 #include "diagnoses/heap/contention_replay.h"
 #include "diagnoses/heap/heap_profile.h"
 #include "diagnoses/registry.h"

@@ -2,8 +2,8 @@
 // leak, although its destructor frees all of it in the end: what counts is what lived when the heap was largest. Info only:
 // whether it was meant to live until the end is for the reader to judge. What a program sets up once and keeps is left
 // out as far as the records can tell: a leak goes on allocating late in its process's life, in many pieces.
-#include "diagnoses/common/line_shares.h"
-#include "diagnoses/common/run_totals.h"
+#include "analyses/lines/line_shares.h"
+#include "analyses/time/run_totals.h"
 #include "diagnoses/registry.h"
 #include "model/source_line.h"
 #include "support/figures.h"

@@ -1,5 +1,6 @@
-#include "diagnoses/heap/allocator_code.h"
 #include "diagnoses/heap/heap_profile.h"
+
+#include "analyses/time/allocator_code.h"
 
 #include <algorithm>
 

@@ -1,7 +1,7 @@
 // What the allocator cost: time samples inside it, and the lines of the user's code that called it.
 #pragma once
 
-#include "diagnoses/common/line_shares.h"
+#include "analyses/lines/line_shares.h"
 #include "model/call_paths.h"
 
 #include <algorithm>

@@ -1,9 +1,9 @@
 // What usually helps against time in one system call or in page faults.
 #pragma once
 
+#include "analyses/time/kernel_cause.h"
 #include "diagnoses/finding.h"
 #include "diagnoses/kernel/fault_source.h"
-#include "diagnoses/kernel/kernel_cause.h"
 
 #include <string>
 #include <string_view>

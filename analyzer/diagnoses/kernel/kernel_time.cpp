@@ -1,11 +1,12 @@
 // Time inside the kernel, by system call and by page faults, and the lines of the user's code that caused it.
+#include "analyses/lines/launch_command.h"
+#include "analyses/lines/line_shares.h"
+#include "analyses/time/run_totals.h"
 #include "diagnoses/access/emulated_accesses.h"
 #include "diagnoses/common/changeable_code.h"
 #include "diagnoses/common/confidence.h"
 #include "diagnoses/common/interpreted_code.h"
-#include "diagnoses/common/launch_command.h"
-#include "diagnoses/common/line_shares.h"
-#include "diagnoses/common/run_totals.h"
+#include "diagnoses/common/unplaced_lines.h"
 #include "diagnoses/kernel/kernel_advice.h"
 #include "diagnoses/registry.h"
 

@@ -1,13 +1,13 @@
 // Loops over large arrays whose threads move as much as memory can, which fewer threads could move as well: each one more
 // brings nothing. What the threads moved is known from how far their streams came; what memory can move was measured after the
 // run, on the same CPUs, with as many streams.
+#include "analyses/lines/launch_command.h"
+#include "analyses/lines/line_shares.h"
+#include "analyses/memory/memory_names.h"
+#include "analyses/time/run_totals.h"
 #include "diagnoses/access/crossing_cost.h"
 #include "diagnoses/common/access_words.h"
 #include "diagnoses/common/confidence.h"
-#include "diagnoses/common/launch_command.h"
-#include "diagnoses/common/line_shares.h"
-#include "diagnoses/common/memory_names.h"
-#include "diagnoses/common/run_totals.h"
 #include "diagnoses/memory/bandwidth_use.h"
 #include "diagnoses/registry.h"
 #include "model/call_paths.h"

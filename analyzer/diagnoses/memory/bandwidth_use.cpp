@@ -1,6 +1,6 @@
 #include "diagnoses/memory/bandwidth_use.h"
 
-#include "diagnoses/memory/memory_objects.h"
+#include "analyses/memory/memory_objects.h"
 
 #include <algorithm>
 #include <cmath>

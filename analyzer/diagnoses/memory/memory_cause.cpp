@@ -1,5 +1,6 @@
 #include "diagnoses/memory/memory_cause.h"
-#include "diagnoses/analyses.h"
+
+#include "analyses/analyses.h"
 #include "diagnoses/memory/memory_spill.h"
 
 #include <algorithm>

@@ -2,8 +2,8 @@
 // cause, so that no time is counted by two findings.
 #pragma once
 
+#include "analyses/memory/memory_objects.h"
 #include "diagnoses/diagnosis.h"
-#include "diagnoses/memory/memory_objects.h"
 #include "diagnoses/memory/numa_headroom.h"
 
 #include <cstdint>

@@ -1,7 +1,8 @@
-#include "diagnoses/common/confidence.h"
-#include "diagnoses/common/run_totals.h"
-#include "diagnoses/common/task_names.h"
 #include "diagnoses/memory/memory_finding.h"
+
+#include "analyses/time/run_totals.h"
+#include "diagnoses/common/confidence.h"
+#include "diagnoses/common/task_names.h"
 
 #include <algorithm>
 #include <fmt/format.h>

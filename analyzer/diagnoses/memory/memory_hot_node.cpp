@@ -1,6 +1,6 @@
 // Memory of one node that threads of several nodes share: all of them wait for the one memory controller, and adding
 // threads makes it worse. What is only read can be copied; what is written can at least be spread.
-#include "diagnoses/common/launch_command.h"
+#include "analyses/lines/launch_command.h"
 #include "diagnoses/common/sentence.h"
 #include "diagnoses/memory/memory_finding.h"
 #include "diagnoses/registry.h"

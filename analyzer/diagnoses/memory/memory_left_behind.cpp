@@ -1,6 +1,6 @@
 // A thread that touched its memory on one node and was then moved to another by the scheduler: it reads what it left
 // behind from then on.
-#include "diagnoses/common/launch_command.h"
+#include "analyses/lines/launch_command.h"
 #include "diagnoses/common/sentence.h"
 #include "diagnoses/memory/memory_finding.h"
 #include "diagnoses/registry.h"

@@ -1,5 +1,5 @@
 // Remote memory whose cause the evidence does not show: neither who shares it, nor who touched it, nor who moved.
-#include "diagnoses/common/launch_command.h"
+#include "analyses/lines/launch_command.h"
 #include "diagnoses/common/sentence.h"
 #include "diagnoses/memory/kernel_numa_counters.h"
 #include "diagnoses/memory/memory_finding.h"

@@ -1,7 +1,7 @@
 // Threads that are packed more densely than their memory: each takes one CPU of its node, but needs the memory of several,
 // so the node is full before they have what they need, and the rest lands on nodes that are far away. They have to be
 // placed further apart, which no program needs to be changed for.
-#include "diagnoses/common/launch_command.h"
+#include "analyses/lines/launch_command.h"
 #include "diagnoses/memory/memory_finding.h"
 #include "diagnoses/memory/numa_headroom.h"
 #include "diagnoses/memory/spacing.h"

@@ -1,5 +1,6 @@
-#include "diagnoses/memory/memory_objects.h"
 #include "diagnoses/memory/numa_headroom.h"
+
+#include "analyses/memory/memory_objects.h"
 
 #include <algorithm>
 #include <tuple>

@@ -1,5 +1,5 @@
 // A node full of cached file pages: what threads of that node allocate lands on other nodes, and stays there.
-#include "diagnoses/common/launch_command.h"
+#include "analyses/lines/launch_command.h"
 #include "diagnoses/memory/kernel_numa_counters.h"
 #include "diagnoses/memory/memory_finding.h"
 #include "diagnoses/memory/memory_spill.h"

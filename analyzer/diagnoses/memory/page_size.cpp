@@ -1,13 +1,13 @@
 // Accesses that fall anywhere into much memory: nearly each of them needs another page, and with small pages the processor
 // keeps the translations of a few MiB only. What huge pages save was timed after the run, by the recorder, on accesses of the
 // same form.
+#include "analyses/lines/line_shares.h"
+#include "analyses/memory/memory_names.h"
+#include "analyses/memory/memory_objects.h"
+#include "analyses/time/run_totals.h"
 #include "diagnoses/access/crossing_cost.h"
 #include "diagnoses/common/access_words.h"
 #include "diagnoses/common/confidence.h"
-#include "diagnoses/common/line_shares.h"
-#include "diagnoses/common/memory_names.h"
-#include "diagnoses/common/run_totals.h"
-#include "diagnoses/memory/memory_objects.h"
 #include "diagnoses/memory/page_size_cause.h"
 #include "diagnoses/registry.h"
 

@@ -1,6 +1,6 @@
 #include "diagnoses/memory/page_size_cause.h"
 
-#include "diagnoses/common/launch_command.h"
+#include "analyses/lines/launch_command.h"
 
 #include <fmt/format.h>
 

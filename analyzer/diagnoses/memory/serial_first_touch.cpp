@@ -1,6 +1,6 @@
 // Memory that each thread uses a part of, all of it on the node of the one thread that touched it first: the loop that
 // fills it should be divided among the threads as the loop that uses it is.
-#include "diagnoses/common/launch_command.h"
+#include "analyses/lines/launch_command.h"
 #include "diagnoses/common/sentence.h"
 #include "diagnoses/memory/memory_finding.h"
 #include "diagnoses/registry.h"

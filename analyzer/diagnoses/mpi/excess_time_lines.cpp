@@ -1,6 +1,6 @@
 #include "diagnoses/mpi/excess_time_lines.h"
 
-#include "diagnoses/common/own_time.h"
+#include "analyses/time/own_time.h"
 #include "model/source_line.h"
 
 #include <algorithm>

@@ -1,7 +1,7 @@
 // Where late ranks spend CPU time that the others do not spend: by samples of both, line by line.
 #pragma once
 
-#include "diagnoses/common/line_shares.h"
+#include "analyses/lines/line_shares.h"
 #include "model/call_paths.h"
 #include "model/mpi_job.h"
 

@@ -1,4 +1,5 @@
 // Time in collectives: waiting for the last to arrive, and the operations themselves.
+#include "diagnoses/common/unplaced_lines.h"
 #include "diagnoses/mpi/mpi_findings.h"
 #include "diagnoses/registry.h"
 

@@ -1,7 +1,7 @@
 // What the diagnoses of MPI share: which ranks are late, which call sites matter, and how much of the run a cost is.
 #pragma once
 
-#include "diagnoses/common/line_shares.h"
+#include "analyses/lines/line_shares.h"
 #include "diagnoses/diagnosis.h"
 #include "model/mpi_job.h"
 

@@ -1,4 +1,5 @@
 // Ranks that make the others wait, one alone or several together: who, on which line, and why.
+#include "diagnoses/common/unplaced_lines.h"
 #include "diagnoses/mpi/common_trait.h"
 #include "diagnoses/mpi/excess_time_lines.h"
 #include "diagnoses/mpi/mpi_findings.h"

@@ -1,4 +1,5 @@
 // Ranks that work one after another, each waiting for the message of the one before.
+#include "diagnoses/common/unplaced_lines.h"
 #include "diagnoses/mpi/mpi_findings.h"
 #include "diagnoses/registry.h"
 

@@ -1,4 +1,5 @@
 // Many small messages: each costs its latency, whatever it carries; what sending them together would save.
+#include "diagnoses/common/unplaced_lines.h"
 #include "diagnoses/mpi/mpi_findings.h"
 #include "diagnoses/registry.h"
 

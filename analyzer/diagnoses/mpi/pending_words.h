@@ -1,7 +1,7 @@
 // Words for ranks that did not end MPI: where each is, and whom it waits for.
 #pragma once
 
-#include "diagnoses/common/line_shares.h"
+#include "analyses/lines/line_shares.h"
 #include "diagnoses/common/sentence.h"
 #include "diagnoses/diagnosis.h"
 #include "model/mpi_job.h"

@@ -1,7 +1,8 @@
-#include "diagnoses/common/memory_names.h"
-#include "diagnoses/heap/allocator_code.h"
-#include "diagnoses/sharing/exchange_code.h"
 #include "diagnoses/sharing/shared_lines.h"
+
+#include "analyses/memory/memory_names.h"
+#include "analyses/time/allocator_code.h"
+#include "diagnoses/sharing/exchange_code.h"
 
 #include <algorithm>
 #include <bit>

@@ -2,7 +2,7 @@
 // threads are to blame for.
 #pragma once
 
-#include "diagnoses/common/line_shares.h"
+#include "analyses/lines/line_shares.h"
 #include "model/call_paths.h"
 #include "model/run.h"
 

@@ -1,8 +1,9 @@
+#include "diagnoses/sharing/sharing_finding.h"
+
+#include "analyses/time/run_totals.h"
 #include "diagnoses/access/crossing_cost.h"
 #include "diagnoses/common/confidence.h"
-#include "diagnoses/common/run_totals.h"
 #include "diagnoses/common/task_names.h"
-#include "diagnoses/sharing/sharing_finding.h"
 
 #include <algorithm>
 #include <fmt/format.h>

@@ -1,5 +1,6 @@
 // Time of the run that depended on threads waiting for files: which file, on which line, in requests of what size.
-#include "diagnoses/common/line_shares.h"
+#include "analyses/lines/line_shares.h"
+#include "diagnoses/common/unplaced_lines.h"
 #include "diagnoses/registry.h"
 #include "diagnoses/wait/wait_replay.h"
 

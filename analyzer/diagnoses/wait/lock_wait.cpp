@@ -1,6 +1,7 @@
 // Threads that wait for a lock: which one, who holds it meanwhile, and what the holder does with it.
-#include "diagnoses/common/line_shares.h"
-#include "diagnoses/common/memory_names.h"
+#include "analyses/lines/line_shares.h"
+#include "analyses/memory/memory_names.h"
+#include "diagnoses/common/unplaced_lines.h"
 #include "diagnoses/registry.h"
 #include "diagnoses/wait/wait_replay.h"
 

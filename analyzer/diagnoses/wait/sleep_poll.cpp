@@ -1,5 +1,6 @@
 // A loop that sleeps and looks, again and again, while nothing else of the run goes on.
-#include "diagnoses/common/line_shares.h"
+#include "analyses/lines/line_shares.h"
+#include "diagnoses/common/unplaced_lines.h"
 #include "diagnoses/registry.h"
 #include "diagnoses/wait/wait_replay.h"
 #include "model/source_line.h"

@@ -1,6 +1,6 @@
 #include "diagnoses/wait/wait_replay.h"
 
-#include "diagnoses/common/run_totals.h"
+#include "analyses/time/run_totals.h"
 #include "support/idle_share.h"
 
 #include <algorithm>

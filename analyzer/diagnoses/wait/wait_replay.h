@@ -8,7 +8,7 @@
 // The largest of the three is the replayed wall time. It is optimistic: threads that no longer wait may meet elsewhere.
 #pragma once
 
-#include "diagnoses/wait/wait_class.h"
+#include "analyses/time/wait_class.h"
 #include "model/call_paths.h"
 
 #include <cstdint>

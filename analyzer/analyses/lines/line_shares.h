@@ -1,7 +1,7 @@
 // Adds up a cost by source line and hands the lines out as a finding's `where`.
 #pragma once
 
-#include "diagnoses/finding.h"
+#include "analyses/statements.h"
 #include "model/run.h"
 #include "model/source_line.h"
 
@@ -31,9 +31,6 @@ class LineShares {
     std::map<model::SourceLine, Line> lines_;
     double total_ = 0, unplaced_ = 0;
 };
-
-// Says in `finding` how much of its cost no line could be named for, and how to record so that it can.
-void note_unplaced(const LineShares& lines, const model::Run& run, Finding& finding);
 
 // "file:line", or "function in module" where there is no line.
 std::string place_name(const Location& location);

@@ -1,8 +1,8 @@
-#include "diagnoses/wait/time_account.h"
+#include "analyses/time/time_account.h"
 
-#include "diagnoses/common/own_time.h"
-#include "diagnoses/heap/allocator_code.h"
-#include "diagnoses/kernel/kernel_cause.h"
+#include "analyses/time/allocator_code.h"
+#include "analyses/time/kernel_cause.h"
+#include "analyses/time/own_time.h"
 #include "support/idle_share.h"
 
 #include <algorithm>

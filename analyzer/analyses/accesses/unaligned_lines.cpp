@@ -1,5 +1,6 @@
-#include "diagnoses/access/unaligned_lines.h"
-#include "diagnoses/common/run_totals.h"
+#include "analyses/accesses/unaligned_lines.h"
+
+#include "analyses/time/run_totals.h"
 
 #include <algorithm>
 #include <cmath>

@@ -1,5 +1,6 @@
-#include "diagnoses/common/line_shares.h"
-#include "diagnoses/common/memory_names.h"
+#include "analyses/memory/memory_names.h"
+
+#include "analyses/lines/line_shares.h"
 
 #include <algorithm>
 #include <fmt/format.h>

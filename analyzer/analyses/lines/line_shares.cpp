@@ -1,5 +1,6 @@
-#include "diagnoses/common/launch_command.h"
-#include "diagnoses/common/line_shares.h"
+#include "analyses/lines/line_shares.h"
+
+#include "analyses/lines/launch_command.h"
 #include "model/call_paths.h"
 
 #include <algorithm>
@@ -8,9 +9,6 @@
 namespace plumb {
 
 namespace {
-
-constexpr double kTellUnplaced = 0.2;   // of the cost: said as evidence from here on
-constexpr double kAdviseUnplaced = 0.5; // and recording again is worth it
 
 bool is_own_code(const model::SourceFrame& frame) {
     const bool stub = frame.line == 0 && frame.function.ends_with("@plt"); // made by the linker
@@ -63,17 +61,6 @@ std::vector<Location> LineShares::heaviest(size_t limit, double least_share) con
         locations.push_back(location);
     }
     return locations;
-}
-
-void note_unplaced(const LineShares& lines, const model::Run& run, Finding& finding) {
-    if (lines.unplaced_fraction() < kTellUnplaced)
-        return;
-    finding.evidence["without_caller_fraction"] = lines.unplaced_fraction();
-    if (lines.unplaced_fraction() >= kAdviseUnplaced)
-        finding.advice.push_back({"Make the callers traceable",
-            "most of these samples have no stack that leads to a line of the program: it passes code without call-frame "
-            "information (generated code, a stripped .eh_frame), it is deeper than the copied part, or the run used "
-            "--call-graph=fp or none; a build with -fno-omit-frame-pointer can be unwound by frame pointers", "launch", plumb_run_line(run, "--call-graph=fp")});
 }
 
 std::string place_name(const Location& location) {

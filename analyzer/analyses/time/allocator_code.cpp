@@ -1,4 +1,4 @@
-#include "diagnoses/heap/allocator_code.h"
+#include "analyses/time/allocator_code.h"
 
 #include <string_view>
 #include <unordered_set>

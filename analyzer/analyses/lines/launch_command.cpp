@@ -1,4 +1,4 @@
-#include "diagnoses/common/launch_command.h"
+#include "analyses/lines/launch_command.h"
 
 #include <algorithm>
 #include <cctype>

@@ -2,9 +2,9 @@
 // who touched it first. Weighted by time.
 #pragma once
 
-#include "diagnoses/common/line_shares.h"
-#include "diagnoses/common/memory_names.h"
-#include "diagnoses/memory/node_matrix.h"
+#include "analyses/lines/line_shares.h"
+#include "analyses/memory/memory_names.h"
+#include "analyses/memory/node_matrix.h"
 
 #include <cstdint>
 #include <map>

@@ -1,4 +1,4 @@
-#include "diagnoses/access/access_cost.h"
+#include "analyses/accesses/access_cost.h"
 
 #include <algorithm>
 #include <cmath>

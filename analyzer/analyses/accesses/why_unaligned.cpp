@@ -1,4 +1,4 @@
-#include "diagnoses/access/why_unaligned.h"
+#include "analyses/accesses/why_unaligned.h"
 
 #include <algorithm>
 #include <bit>

@@ -5,7 +5,7 @@
 // looks at blocked threads) is sampled: each is scaled to the exact amount, so that the account always adds up.
 #pragma once
 
-#include "diagnoses/wait/wait_class.h"
+#include "analyses/time/wait_class.h"
 #include "model/call_paths.h"
 #include "model/source_resolver.h"
 

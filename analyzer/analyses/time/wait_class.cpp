@@ -1,4 +1,4 @@
-#include "diagnoses/wait/wait_class.h"
+#include "analyses/time/wait_class.h"
 
 #include <algorithm>
 #include <array>

@@ -1,6 +1,7 @@
-#include "diagnoses/common/own_time.h"
-#include "diagnoses/heap/allocator_code.h"
-#include "diagnoses/kernel/kernel_cause.h"
+#include "analyses/time/kernel_cause.h"
+
+#include "analyses/time/allocator_code.h"
+#include "analyses/time/own_time.h"
 
 #include <array>
 #include <vector>

@@ -2,10 +2,10 @@
 // saw, with the data they touched, the reason, and their cost.
 #pragma once
 
-#include "diagnoses/access/access_cost.h"
-#include "diagnoses/access/why_unaligned.h"
-#include "diagnoses/common/touched_data.h"
-#include "diagnoses/finding.h"
+#include "analyses/accesses/access_cost.h"
+#include "analyses/accesses/touched_data.h"
+#include "analyses/accesses/why_unaligned.h"
+#include "analyses/statements.h"
 #include "model/call_paths.h"
 
 #include <vector>

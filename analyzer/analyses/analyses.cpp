@@ -1,4 +1,4 @@
-#include "diagnoses/analyses.h"
+#include "analyses/analyses.h"
 
 namespace plumb {
 

@@ -1,9 +1,9 @@
 // What several diagnoses and the report need, computed once from the model, before any diagnosis runs.
 #pragma once
 
-#include "diagnoses/access/unaligned_lines.h"
-#include "diagnoses/memory/memory_objects.h"
-#include "diagnoses/wait/time_account.h"
+#include "analyses/accesses/unaligned_lines.h"
+#include "analyses/memory/memory_objects.h"
+#include "analyses/time/time_account.h"
 #include "model/call_paths.h"
 
 namespace plumb {

@@ -2,8 +2,8 @@
 // of an allocation, a stack, a mapping.
 #pragma once
 
-#include "diagnoses/common/small_blocks.h"
-#include "diagnoses/finding.h"
+#include "analyses/memory/small_blocks.h"
+#include "analyses/statements.h"
 #include "model/call_paths.h"
 #include "model/run.h"
 

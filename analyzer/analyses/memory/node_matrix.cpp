@@ -1,4 +1,4 @@
-#include "diagnoses/memory/node_matrix.h"
+#include "analyses/memory/node_matrix.h"
 
 #include <algorithm>
 

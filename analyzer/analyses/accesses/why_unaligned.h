@@ -1,8 +1,8 @@
 // Why an access is unaligned, and which change of the data's layout cures it.
 #pragma once
 
-#include "diagnoses/common/touched_data.h"
-#include "diagnoses/finding.h"
+#include "analyses/accesses/touched_data.h"
+#include "analyses/statements.h"
 #include "model/alignment.h"
 
 #include <string>

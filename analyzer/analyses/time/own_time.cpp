@@ -1,4 +1,4 @@
-#include "diagnoses/common/own_time.h"
+#include "analyses/time/own_time.h"
 
 namespace plumb {
 

@@ -1,4 +1,4 @@
-#include "diagnoses/memory/memory_objects.h"
+#include "analyses/memory/memory_objects.h"
 
 #include <algorithm>
 #include <string>

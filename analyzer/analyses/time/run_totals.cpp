@@ -1,4 +1,4 @@
-#include "diagnoses/common/run_totals.h"
+#include "analyses/time/run_totals.h"
 
 #include <algorithm>
 

@@ -1,5 +1,6 @@
-#include "diagnoses/common/line_shares.h"
-#include "diagnoses/common/touched_data.h"
+#include "analyses/accesses/touched_data.h"
+
+#include "analyses/lines/line_shares.h"
 
 #include <fmt/format.h>
 

@@ -1,6 +1,6 @@
-#include "diagnoses/common/small_blocks.h"
+#include "analyses/memory/small_blocks.h"
 
-#include "diagnoses/common/line_shares.h"
+#include "analyses/lines/line_shares.h"
 
 #include <algorithm>
 #include <map>
