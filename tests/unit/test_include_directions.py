@@ -34,7 +34,9 @@ ANALYZER = {
     "commands": {"support", "platform", "model", "trace", "symbols", "placement", "record", "team", "replay", "analyses", "diagnoses", "analysis", "reports"},
 }
 # What is shared with the shim: its unwinder, which the recorder runs on stack samples, and its instruction decoder.
-SHARED_WITH_THE_SHIM = {"platform/unwind": {"unwind"}, "platform/code/memory_instruction": {"platform", "record", "symbols", "unwind"}}
+SHARED_WITH_THE_SHIM = {"platform/unwind": {"unwind"}, "platform/code/decoder": {"platform", "record"},
+                        "platform/code/memory_instruction": {"platform", "record", "symbols", "unwind"}, # symbols: names data
+                        "platform/code/register_instruction": {"record"}}
 PRELOAD = {"platform": set(), "record": {"platform"}, "hooks": {"platform", "record"}, "strings": {"platform"}}
 
 # Libraries that one part alone may know.
@@ -43,8 +45,6 @@ OWNERS = {
     "CLI11": (re.compile(r"^CLI/"), {"commands", "placement"}), # placement: the options that two commands share
     "hwloc": (re.compile(r"^hwloc"), {"platform", "placement", "record"}),
 }
-
-SHARED_WITH_THE_SHIM["platform/code/memory_instruction"].add("symbols") # names data by the operands of instructions
 
 
 def sources(folder):

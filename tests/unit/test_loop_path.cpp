@@ -9,7 +9,44 @@ using namespace plumb::record;
 using Bytes = std::vector<uint8_t>;
 using Flags = RegisterStep::Flags;
 
+#if defined(__x86_64__)
+
+namespace {
+
+constexpr uint64_t kStart = 0x401000;
+constexpr int kRax = 0, kRdx = 1, kRcx = 2, kRsi = 4;
+
+struct Decoder {
+    Decoder() { shim::load_decoder(nullptr); }
+} decoder;
+
+#define NEEDS_DECODER()                                                                                      \
+    if (!shim::has_decoder()) {                                                                              \
+        WARN("not tested: no decoder here");                                                                 \
+        return;                                                                                              \
+    }
+
+struct Sampled {
+    std::shared_ptr<const LoopPath> path;
+    shim::Registers registers{};
+    std::optional<LoopMove> move() const { return path ? path->move(registers) : std::nullopt; }
+};
+
+Sampled sample(const Bytes& code, uint64_t offset) {
+    const CodeRegion region = CodeRegion::from_boundary(kStart, code);
+    Sampled sampled;
+    sampled.path = LoopPath::follow(region, kStart + offset, plan_access(region, kStart + offset));
+    return sampled;
+}
+
+// addsd (%rax),%xmm0; add $0x4000,%rax; cmp %rdx,%rax; jne back; ret
+const Bytes kColumn = {0xf2, 0x0f, 0x58, 0x00, 0x48, 0x05, 0x00, 0x40, 0x00, 0x00,
+                       0x48, 0x39, 0xd0, 0x75, 0xf1, 0xc3};
+
+} // namespace
+
 TEST_CASE("steps of registers") {
+    NEEDS_DECODER();
     const auto step = [](const Bytes& bytes) { return register_step(bytes); };
     RegisterStep add = step({0x48, 0x05, 0x00, 0x40, 0x00, 0x00}); // add $0x4000,%rax
     CHECK(add.changed == 0);
@@ -48,45 +85,14 @@ TEST_CASE("steps of registers") {
     CHECK(step({0x66, 0x0f, 0x2f, 0xc1}).flags == Flags::unknown); // comisd
     CHECK(step({0x66, 0x01, 0xc8}).changed == -1); // add %cx,%ax: a part of the register
     CHECK(step({0x48, 0x81, 0xc0, 0x00}).changed == -1); // cut off
+    CHECK(step({0xff, 0xe0}).flags == Flags::kept);      // jmp *%rax
+    CHECK(step({0xe8, 0, 0, 0, 0}).flags == Flags::unknown); // call
+    CHECK(step({0x44, 0x0f, 0xaf, 0xc2}).mixed == (1u << 8 | 1u << kRdx)); // imul %edx,%r8d
+    CHECK(step({0x0f, 0xb6, 0xc4}).mixed == 1u << kRax); // movzbl %ah,%eax
+    CHECK(step({0x48, 0x89, 0xd0}).mixed == 0);          // mov %rdx,%rax
     CHECK(step({}).changed == -1);
     CHECK(step({0x66}).changed == -1);
 }
-
-#if defined(__x86_64__)
-
-namespace {
-
-constexpr uint64_t kStart = 0x401000;
-constexpr int kRax = 0, kRdx = 1, kRcx = 2, kRsi = 4;
-
-struct Decoder {
-    Decoder() { shim::load_decoder(nullptr); }
-} decoder;
-
-#define NEEDS_DECODER()                                                                                      \
-    if (!shim::has_decoder()) {                                                                              \
-        WARN("not tested: no decoder here");                                                                 \
-        return;                                                                                              \
-    }
-
-struct Sampled {
-    std::shared_ptr<const LoopPath> path;
-    shim::Registers registers{};
-    std::optional<LoopMove> move() const { return path ? path->move(registers) : std::nullopt; }
-};
-
-Sampled sample(const Bytes& code, uint64_t offset) {
-    const CodeRegion region = CodeRegion::from_boundary(kStart, code);
-    Sampled sampled;
-    sampled.path = LoopPath::follow(region, kStart + offset, plan_access(region, kStart + offset));
-    return sampled;
-}
-
-// addsd (%rax),%xmm0; add $0x4000,%rax; cmp %rdx,%rax; jne back; ret
-const Bytes kColumn = {0xf2, 0x0f, 0x58, 0x00, 0x48, 0x05, 0x00, 0x40, 0x00, 0x00,
-                       0x48, 0x39, 0xd0, 0x75, 0xf1, 0xc3};
-
-} // namespace
 
 TEST_CASE("what a later jump goes back over is in a loop") {
     NEEDS_DECODER();

@@ -29,30 +29,6 @@ uint32_t loaded_by(const shim::MemoryInstruction& instruction) {
     return registers;
 }
 
-// The two registers of an arithmetic instruction, of a conditional move or one that widens; 0: another instruction.
-uint32_t register_operands(std::span<const uint8_t> instruction) {
-    size_t at = 0;
-    unsigned reg = 0, base = 0;
-    if (at < instruction.size() && (instruction[at] & 0xf0) == 0x40) {
-        reg = instruction[at] >> 2 & 1;
-        base = instruction[at++] & 1;
-    }
-    if (at + 1 >= instruction.size())
-        return 0;
-    uint8_t opcode = instruction[at++];
-    bool takes_two = opcode < 0x3f && ((opcode & 7) == 1 || (opcode & 7) == 3);
-    if (opcode == 0x0f) {
-        opcode = instruction[at++];
-        takes_two = (opcode & 0xf0) == 0x40 || opcode == 0xaf || opcode == 0xb6 || opcode == 0xb7 || opcode == 0xbe ||
-                    opcode == 0xbf;
-    }
-    if (!takes_two || at >= instruction.size() || instruction[at] >> 6 != 3)
-        return 0;
-    static constexpr std::array<uint8_t, 16> kDwarf = {0, 2, 1, 3, 7, 6, 4, 5, 8, 9, 10, 11, 12, 13, 14, 15};
-    const uint8_t modrm = instruction[at];
-    return 1u << kDwarf[(modrm >> 3 & 7u) | reg << 3] | 1u << kDwarf[(modrm & 7u) | base << 3];
-}
-
 bool is_nearby(const shim::MemoryOperand& operand) {
     return (operand.load || operand.store) && !operand.stack && operand.segment == shim::Segment::none;
 }
@@ -230,7 +206,7 @@ bool LoopPath::add_way(const CodeRegion& code, uint64_t from, uint64_t access, c
         } else if (instruction.overwritten) {
             step.forgotten = instruction.overwritten;
             step.loaded_by = loaded_by(instruction);
-            step.sources = register_operands(own);
+            step.sources = effect.mixed;
             way.push_back(step);
         }
         address += instruction.length;

@@ -1,5 +1,5 @@
-// What one instruction of x86-64 does to a general register, for the few kinds that loops count and step with. Pure: works
-// on bytes alone, on every machine.
+// What one instruction of x86-64 does to a general register, for the few kinds that loops count and step with. Needs the
+// decoder (platform/code/decoder.h): without it nothing is known of any instruction.
 #pragma once
 
 #include <cstdint>
@@ -7,7 +7,7 @@
 
 namespace plumb::record {
 
-// first * factor + second * factor + constant; registers by their DWARF numbers as in platform/code/memory_instruction.h.
+// first * factor + second * factor + constant; registers by their DWARF numbers as in platform/code/decoder.h.
 struct LinearValue {
     int8_t first = -1, second = -1; // -1: none
     int32_t first_factor = 1, second_factor = 1;
@@ -22,6 +22,7 @@ struct RegisterStep {
     // What a conditional jump behind it compares with zero.
     enum class Flags : uint8_t { kept, set, unknown } flags = Flags::unknown;
     LinearValue compared; // if set: as the registers are before the instruction
+    uint32_t mixed = 0; // bit n: register n is one of the two that arithmetic, a conditional move or one that widens takes
 };
 
 // `instruction`: exactly its bytes. Of instructions of other kinds only `flags` is set: `changed` is -1.

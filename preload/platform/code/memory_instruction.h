@@ -1,19 +1,12 @@
-// What one machine instruction does to memory, from its bytes. The decoder (Zydis) is loaded privately and on demand;
-// where it is missing, or on other architectures, nothing can be decoded. Shared by the shim and the analyzer.
+// What one machine instruction does to memory, from its bytes. Shared by the shim and the analyzer.
 #pragma once
+
+#include "platform/code/decoder.h"
 
 #include <stddef.h>
 #include <stdint.h>
 
 namespace plumb::shim {
-
-// Registers by their DWARF numbers (x86-64: 0 rax, 1 rdx, 2 rcx, 3 rbx, 4 rsi, 5 rdi, 6 rbp, 7 rsp, 8 to 15 r8 to r15),
-// 16: the address of the next instruction.
-inline constexpr int kNoRegister = -1;
-inline constexpr int kStackPointer = 7;
-inline constexpr int kNextInstruction = 16;
-inline constexpr int kRegisterCount = 17;
-using Registers = uint64_t[kRegisterCount];
 
 enum class Segment : uint8_t { none, fs, gs };
 
@@ -41,16 +34,8 @@ struct MemoryInstruction {
     uint32_t overwritten;   // bit n: register n is changed (partly or wholly)
 };
 
-// Loads the decoder. Allocates and takes the loader's lock: not signal-safe, once per process, before anything below.
-// False: not there; `why` (may be null) is a sentence.
-bool load_decoder(const char** why);
-bool has_decoder(); // signal-safe
-
 // False: not an instruction, or cut off after `bytes`. Signal-safe once the decoder is loaded; about 2 KiB of stack.
 bool decode_memory_instruction(const uint8_t* code, size_t bytes, MemoryInstruction* instruction);
-
-// Its length alone, in a third of the time; 0: as above.
-unsigned instruction_length(const uint8_t* code, size_t bytes);
 
 // Signal-safe. `segment_base`: of the operand's segment, ignored when it has none.
 inline uint64_t operand_address(const MemoryOperand& operand, const Registers& registers, uint64_t segment_base) {

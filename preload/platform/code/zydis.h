@@ -1,0 +1,28 @@
+// Zydis's own structures, for the files of this folder alone.
+#pragma once
+
+#include "platform/code/decoder.h"
+
+#if defined(__x86_64__) && __has_include(<Zydis/Zydis.h>)
+#define PLUMB_HAS_ZYDIS 1
+#include <Zydis/Zydis.h>
+
+namespace plumb::shim {
+
+struct ZydisInstruction {
+    ZydisDecodedInstruction decoded;
+    ZydisDecodedOperand operands[ZYDIS_MAX_OPERAND_COUNT];
+};
+
+// False: there is no decoder, or this is not an instruction. Signal-safe once the decoder is loaded.
+bool decode_with_zydis(const uint8_t* code, size_t bytes, ZydisInstruction* instruction);
+
+// The DWARF number of a whole 64-bit register; kNoRegister: it is none.
+int dwarf_number(ZydisRegister reg);
+
+// Of the register that it is any part of; kNoRegister: not a general register.
+int enclosing_number(ZydisRegister reg);
+
+} // namespace plumb::shim
+
+#endif
