@@ -39,7 +39,8 @@ struct MpiRankRow {
     int rank = -1;
     uint32_t process = 0; // index into Run::processes
     uint32_t host = 0;    // index into Run::hosts
-    double elapsed_s = 0, mpi_s = 0; // of the thread that spent most time in MPI
+    uint32_t thread = 0;   // index into the process's threads: the one that spent most time in MPI, of which the times are
+    double elapsed_s = 0, mpi_s = 0;
     double compute_s = 0;            // elapsed_s - mpi_s
     double collective_wait_s = 0, collective_s = 0; // waiting; the operations themselves
     double late_sender_s = 0, late_receiver_s = 0;
@@ -135,12 +136,12 @@ struct MpiTransferFit {
 };
 
 // Work done one rank after another: c waits for the message of b, which had waited for that of a, and no single rank's
-// work makes up most of c's waiting.
+// work makes up most of c's waiting. Two ranks in turns: a waits while b works, which had waited while a worked.
 struct MpiChains {
-    uint64_t waits = 0;      // of receives at the end of such a chain of at least three ranks
+    uint64_t waits = 0;      // of receives at the end of such a chain of at least three ranks, or of a turn
     uint32_t longest = 0;    // ranks
     double mean_length = 0;  // ranks
-    double wait_s = 0;       // rank-seconds of these waits
+    double wait_s = 0;       // rank-seconds of these waits; of turns: the part in which both could work
     double collective_wait_s = 0; // rank-seconds in collectives whose last rank came late because of such a wait
     std::vector<int> longest_ranks; // of one longest chain, at most 64, the one that began it first
     uint32_t process = 0, path = 0; // call path of the receive that waited most, as in MpiCallSite
@@ -183,6 +184,7 @@ struct MpiJob {
     MpiMatrix matrix;
     SizeHistogram message_sizes = {}; // sent messages
     MpiTransferFit within_host, between_hosts;
+    double messages_in_burst = 0; // mean; sends to one rank with hardly any work in between. 0: none were kept
     MpiChains chains;
     MpiGranularity granularity;
     MpiClocks clocks;

@@ -1,5 +1,7 @@
 #include "replay/chains.h"
 
+#include "replay/turns.h"
+
 #include <algorithm>
 #include <map>
 #include <set>
@@ -16,11 +18,6 @@ std::map<uint32_t, Nanoseconds> by_row(const Causes& causes) {
         sums[part.row] += part.length;
     return sums;
 }
-
-struct SiteOfWait {
-    uint32_t row, site;
-    auto operator<=>(const SiteOfWait&) const = default;
-};
 
 } // namespace
 
@@ -71,7 +68,7 @@ Causes causes_of(const MatchedMessages& messages, const PeerWait& wait) {
     return causes;
 }
 
-model::MpiChains find_chains(const model::Run& run, const Job& job, const MatchedMessages& messages,
+model::MpiChains find_chains(const model::Run& run, const Job& job, const MatchedMessages& messages, Nanoseconds least,
                              std::vector<Nanoseconds>& caused) {
     model::MpiChains chains;
     std::map<SiteOfWait, Nanoseconds> by_site;
@@ -81,15 +78,22 @@ model::MpiChains find_chains(const model::Run& run, const Job& job, const Matche
         const Causes causes = causes_of(messages, wait);
         for (const Causes::Part& part : causes.parts)
             accumulate(caused[part.row], part.length * static_cast<Nanoseconds>(wait.weight));
-        if (!causes.is_serial())
-            continue;
+        Nanoseconds serial = wait.length();
         std::set<uint32_t> involved = {wait.waiter};
-        for (const Causes::Part& part : causes.parts)
-            involved.insert(part.row);
+        if (causes.is_serial()) {
+            for (const Causes::Part& part : causes.parts)
+                involved.insert(part.row);
+        } else if (const auto turn = turn_of(messages, wait.waiter, wait.awaited, wait.begin, wait.end, least)) {
+            involved.insert(wait.awaited);
+            serial = turn->overlap;
+        } else {
+            continue;
+        }
+        serial *= static_cast<Nanoseconds>(wait.weight);
         chains.waits += wait.weight;
         ranks += involved.size() * wait.weight;
-        sum += wait.weighted();
-        by_site[{wait.waiter, wait.wait_site}] += wait.weighted();
+        accumulate(sum, serial);
+        accumulate(by_site[{wait.waiter, wait.wait_site}], serial);
         if (involved.size() > chains.longest) {
             chains.longest = static_cast<uint32_t>(involved.size());
             chains.longest_ranks = {job.ranks[wait.waiter].rank};

@@ -23,14 +23,19 @@ struct Causes {
     bool is_serial() const;
 };
 
+struct SiteOfWait {
+    uint32_t row, site; // of its process
+    auto operator<=>(const SiteOfWait&) const = default;
+};
+
 Causes causes_of(const MatchedMessages& messages, const PeerWait& wait);
 
 // The latest wait of `row` that ended in (begin, end]; null: there is none.
 const PeerWait* last_wait(const MatchedMessages& messages, uint32_t row, Nanoseconds begin, Nanoseconds end);
 
-// Sums over all waits. `caused`: nanoseconds that others waited, by the row that was at work meanwhile (one element for
-// each rank of the job).
-model::MpiChains find_chains(const model::Run& run, const Job& job, const MatchedMessages& messages,
+// Sums over all waits. `least`: nanoseconds of a turn, see turns.h. `caused`: nanoseconds that others waited, by the row that
+// was at work meanwhile (one element for each rank of the job).
+model::MpiChains find_chains(const model::Run& run, const Job& job, const MatchedMessages& messages, Nanoseconds least,
                              std::vector<Nanoseconds>& caused);
 
 } // namespace plumb::replay

@@ -47,6 +47,7 @@ class RankReader {
             inherited_ = {};
         const Nanoseconds wait = std::clamp(waited_until(*epoch, event) - event.wait, Nanoseconds{0}, event.end - event.wait);
         charge(*epoch, event, wait);
+        look_at_turns(*epoch, event, wait);
         const Arrival awaited = epoch->awaited();
         const uint32_t responsible = input_.responsible[static_cast<size_t>(epoch - input_.epochs.epochs().data())];
         if (awaited.row == row_)
@@ -88,6 +89,20 @@ class RankReader {
         all_.arrivals.add(input_.shape.row_of(row_), column, lateness);
         if (const uint32_t alone = input_.shape.outlier_of(row_); alone != HeatMapShape::kNone)
             all_.arrivals.add(alone, column, lateness);
+    }
+
+    // The last one may be so late because it had waited for this rank's message, which is idle now.
+    void look_at_turns(const Epoch& epoch, const Collective& event, Nanoseconds wait) {
+        const uint32_t awaited = epoch.awaited().row;
+        if (wait <= 0 || awaited == row_ || awaited == UINT32_MAX)
+            return;
+        const std::optional<Turn> turn =
+            turn_of(input_.messages, row_, awaited, event.wait, event.wait + wait, input_.least_turn);
+        if (!turn || causes_of(input_.messages, *turn->before).is_serial()) // a longer chain has it already
+            return;
+        own_.turns.count++;
+        accumulate(own_.turns.overlap, turn->overlap);
+        accumulate(own_.turns.by_site[{awaited, turn->before->wait_site}], turn->overlap);
     }
 
     // The others waited for this rank.
@@ -271,6 +286,48 @@ std::vector<double> usual_run_delays(const model::Run& run, const Job& job) {
         usual.push_back(sorted[middle < own ? middle : middle + 1]);
     }
     return usual;
+}
+
+void add_turns(const model::Run& run, const Job& job, const std::vector<RankCharge>& charges, uint64_t stride,
+               model::MpiChains& chains) {
+    RankCharge::Turns all;
+    std::vector<int> ranks; // of the site that waited longest: who came first, who waited for it
+    Nanoseconds most = 0, of_site = 0;
+    for (size_t row = 0; row < charges.size(); ++row) {
+        const RankCharge::Turns& turns = charges[row].turns;
+        all.count += turns.count;
+        accumulate(all.overlap, turns.overlap);
+        for (const auto& [site, overlap] : turns.by_site) {
+            accumulate(all.by_site[site], overlap);
+            if (overlap > most) {
+                most = overlap;
+                ranks = {job.ranks[row].rank, job.ranks.at(site.row).rank};
+            }
+        }
+    }
+    if (all.count == 0)
+        return;
+    const double scale = static_cast<double>(stride), overlap_s = seconds(all.overlap) * scale;
+    const auto site = std::ranges::max_element(all.by_site, {}, [](const auto& entry) { return entry.second; });
+    of_site = site->second;
+    if (seconds(of_site) * scale > chains.site_share * chains.wait_s) {
+        const model::Process& process = run.processes[job.ranks[site->first.row].process];
+        chains.process = job.ranks[site->first.row].process;
+        chains.path = process.mpi->sites.at(site->first.site).path;
+        chains.call = process.mpi->sites[site->first.site].call;
+        chains.site_share = seconds(of_site) * scale / (chains.wait_s + overlap_s);
+    } else {
+        chains.site_share *= chains.wait_s / (chains.wait_s + overlap_s);
+    }
+    const auto waits = static_cast<double>(chains.waits), turns = static_cast<double>(all.count * stride);
+    chains.mean_length = (chains.mean_length * waits + 2 * turns) / (waits + turns);
+    chains.waits += all.count * stride;
+    chains.wait_s += overlap_s;            // of the waits for messages
+    chains.collective_wait_s += overlap_s; // of those in the collectives that followed
+    if (chains.longest < 2) {
+        chains.longest = 2;
+        chains.longest_ranks = ranks;
+    }
 }
 
 void LevelCharge::keep_latest(size_t epoch, const Late& candidate) {

@@ -8,6 +8,7 @@
 #include "replay/log_histogram.h"
 #include "replay/off_cpu.h"
 #include "replay/responsible.h"
+#include "replay/turns.h"
 
 #include <algorithm>
 #include <map>
@@ -28,12 +29,24 @@ struct RankCharge {
     Nanoseconds lateness = 0, late_computing = 0, late_delayed = 0, late_asleep = 0, late_waiting = 0;
     double delayed_intervals = 0; // share of its thread's intervals with noticeable run delay; 0 unless it came last
     LogHistogram extra_compute; // over the median of the others, in all its collectives
+    struct Turns { // after which it waited in a collective for the rank that had waited for its message, see turns.h
+        uint64_t count = 0;
+        Nanoseconds overlap = 0;
+        std::map<SiteOfWait, Nanoseconds> by_site; // where that one had waited
+        template <class Carrier> void carry(Carrier& carrier) { carrier(count, overlap, by_site); }
+        bool fits(const model::Run& run, const Job& job) const { // what was carried here is possible
+            return std::ranges::all_of(by_site, [&](const auto& entry) {
+                return entry.first.row < job.ranks.size() &&
+                       entry.first.site < run.processes[job.ranks[entry.first.row].process].mpi->sites.size();
+            });
+        }
+    } turns;
     std::map<uint32_t, Nanoseconds> delayed_by; // row at the root of late_waiting; at most kMostDelayers
     static constexpr size_t kMostDelayers = 64;
 
     template <class Carrier> void carry(Carrier& carrier) { // see team/packing.h
         carrier(sites, wait, operation, collectives, times_last, times_root, lateness, late_computing, late_delayed,
-                late_asleep, late_waiting, delayed_intervals, extra_compute, delayed_by);
+                late_asleep, late_waiting, delayed_intervals, extra_compute, turns, delayed_by);
     }
 };
 
@@ -97,10 +110,15 @@ struct ChargeInput {
     const Responsible& responsible;
     const std::vector<double>& usual_delay; // see usual_run_delays
     const LateLevels& levels;
+    Nanoseconds least_turn; // see turns.h
 };
 
 // For each rank the share of its time for which the median of the other ranks is runnable without a CPU.
 std::vector<double> usual_run_delays(const model::Run& run, const Job& job);
+
+// Adds the turns before collectives to the chains of the job. `stride`: collectives that each one laid side by side stands for.
+void add_turns(const model::Run& run, const Job& job, const std::vector<RankCharge>& charges, uint64_t stride,
+               model::MpiChains& chains);
 
 // Reads the collectives of the rank at `row`. Its own charge is exact and complete afterwards; what others did to one
 // another is added to `all`.

@@ -80,6 +80,7 @@ std::vector<model::MpiRankRow> rank_rows(const model::Run& run, const Job& job, 
         result.process = job.ranks[row].process;
         result.host = job.ranks[row].host;
         const RankTime time = rank_time(run, process);
+        result.thread = time.thread;
         result.elapsed_s = time.elapsed_s;
         result.mpi_s = time.mpi_s;
         result.compute_s = time.compute_s();

@@ -11,6 +11,7 @@
 #include "replay/rank_rows.h"
 #include "replay/rank_work.h"
 #include "replay/transfer_fit.h"
+#include "replay/turns.h"
 #include "support/error.h"
 
 #include <algorithm>
@@ -69,7 +70,8 @@ class Charged {
                std::ranges::all_of(charge.levels, [&](const LevelCharge& level) { return level.fits(job, epochs_); }) &&
                charge.arrivals.size() == cells_ &&
                std::ranges::all_of(ranks, [&](const auto& entry) {
-                   return entry.second.sites.size() == run_->processes[job.ranks[entry.first].process].mpi->sites.size();
+                   return entry.second.sites.size() == run_->processes[job.ranks[entry.first].process].mpi->sites.size() &&
+                          entry.second.turns.fits(*run_, job);
                });
     }
 
@@ -95,7 +97,8 @@ class JobReplay {
             result_.clocks.aligned = false;
         }
         EpochTable epochs = gather();
-        result_.chains = find_chains(run_, job_, messages_, caused_by_messages_);
+        fits_ = fit_transfers(job_, messages_);
+        result_.chains = find_chains(run_, job_, messages_, least_turn(fits_), caused_by_messages_);
         if (!charge(epochs))
             return {};
         describe();
@@ -127,7 +130,7 @@ class JobReplay {
         const HeatMapShape shape(job_, epochs, longest_awaited(epochs));
         const Responsible responsible = find_responsible(run_, job_, epochs, messages_, options_.open, work_);
         const std::vector<double> usual_delay = usual_run_delays(run_, job_);
-        const ChargeInput input{run_, job_, epochs, messages_, shape, responsible, usual_delay, levels_};
+        const ChargeInput input{run_, job_, epochs, messages_, shape, responsible, usual_delay, levels_, least_turn(fits_)};
         const auto none = [&] { return Charged(run_, JobCharge(job_, epochs, shape, levels_)); };
         auto charged = work_.for_leader(none, [&](uint32_t row, Charged& share) {
             read(row, share.problems, [&] { charge_rank(input, row, options_.open, share.ranks[row], share.charge); });
@@ -151,6 +154,7 @@ class JobReplay {
         result_.arrivals = shape.empty_map();
         all.arrivals.write(result_.arrivals);
         result_.chains.collective_wait_s = seconds(all.chain_wait) * static_cast<double>(stride_);
+        add_turns(run_, job_, charges_, stride_, result_.chains);
         result_.granularity = granularity_of(all, epochs);
         describe_comms(epochs, all);
         return true;
@@ -200,6 +204,24 @@ class JobReplay {
             result_.wait_s += comm.wait_s;
             result_.operation_s += comm.operation_s;
         }
+        limit_collectives();
+    }
+
+    // What is scaled up from a part of the collectives can be no more than the ranks' time in them, which is exact.
+    void limit_collectives() {
+        double most_s = 0;
+        for (const model::MpiRankRow& row : result_.ranks)
+            most_s += row.collective_wait_s + row.collective_s;
+        const double scaled_s = result_.wait_s + result_.operation_s;
+        if (scaled_s <= most_s || scaled_s <= 0)
+            return;
+        const double factor = most_s / scaled_s;
+        for (model::MpiCommRow& comm : result_.comms) {
+            comm.wait_s *= factor;
+            comm.operation_s *= factor;
+        }
+        result_.wait_s *= factor;
+        result_.operation_s *= factor;
     }
 
     void describe() {
@@ -230,9 +252,9 @@ class JobReplay {
         result_.matched_messages = messages_.matched;
         result_.unmatched_ends = messages_.unmatched;
         result_.message_stride = messages_.weight;
-        const TransferFits fits = fit_transfers(job_, messages_);
-        result_.within_host = fits.within_host;
-        result_.between_hosts = fits.between_hosts;
+        result_.messages_in_burst = messages_.messages_in_burst;
+        result_.within_host = fits_.within_host;
+        result_.between_hosts = fits_.between_hosts;
         result_.pending = find_pending(run_, job_, options_.open);
     }
 
@@ -262,6 +284,7 @@ class JobReplay {
     std::vector<RankCharge> charges_;
     std::vector<Nanoseconds> caused_by_messages_;
     MatchedMessages messages_;
+    TransferFits fits_;
     Problems problems_;
     uint64_t stride_ = 1;
     model::MpiJob result_;

@@ -114,6 +114,70 @@ TEST_CASE("mpi-late-rank: messages tell it where ranks come to collectives toget
     CHECK(Diagnosed(in_turn).findings("mpi-late-rank").empty());
 }
 
+TEST_CASE("mpi-serialised: two ranks that work in turns, by messages alone and before collectives") {
+    SyntheticJob token(2), sweep(2), piecewise(2), late(2);
+    for (int step = 0; step < 50; ++step) {
+        for (int from = 0; from < 2; ++from) {
+            token.compute(from, 0.010);
+            token.message(from, 1 - from, 64, 1e-6);
+        }
+        sweep.compute(0, 0.010);
+        sweep.message(0, 1, 64, 1e-6);
+        sweep.compute(1, 0.010);
+        sweep.allreduce();
+        piecewise.compute_all(0.010); // each works before it sends
+        piecewise.message(0, 1, 64, 1e-6);
+        piecewise.allreduce();
+        late.compute(0, 0.004); // but the other works at the same time
+        late.compute_all(0.010);
+        late.message(0, 1, 64, 1e-6);
+        late.allreduce();
+    }
+    for (SyntheticJob* job : {&token, &sweep}) {
+        Diagnosed made(*job);
+        const auto findings = made.findings("mpi-serialised");
+        REQUIRE(findings.size() == 1);
+        CHECK(findings[0].title.find("work in turns") != std::string::npos);
+        CHECK(findings[0].cost.fraction == Approx(0.5).epsilon(0.05));
+        CHECK(findings[0].where.at(0).line == 102); // MPI_Recv
+        CHECK(made.findings("mpi-late-rank").empty());
+    }
+    CHECK(Diagnosed(piecewise).findings("mpi-serialised").empty());
+    CHECK(Diagnosed(late).findings("mpi-serialised").empty());
+}
+
+TEST_CASE("mpi-late-rank: a larger part of the same work gains what dividing it gains") {
+    SyntheticJob job = steps(2, 0.010, 1, 0.010);
+    Diagnosed made(job);
+    made.sample(0, kWork, 1.0);
+    made.sample(1, kWork, 2.0);
+    const auto findings = made.findings("mpi-late-rank");
+    REQUIRE(findings.size() == 1);
+    CHECK(findings[0].cost.seconds == Approx(0.5).epsilon(0.05));
+    CHECK(findings[0].gain.how.find("divided evenly") != std::string::npos);
+}
+
+TEST_CASE("mpi-late-rank: the same lines a little longer may be a slower CPU, and no certain gain") {
+    SyntheticJob job = steps(2, 0.010, 1, 0.002);
+    Diagnosed made(job);
+    made.sample(0, kWork, 1.0);
+    made.sample(1, kWork, 1.2);
+    const auto findings = made.findings("mpi-late-rank");
+    REQUIRE(findings.size() == 1);
+    CHECK(findings[0].severity == Severity::info);
+    CHECK(findings[0].title.find("or a slower CPU") != std::string::npos);
+}
+
+TEST_CASE("mpi-small-messages: messages with work in between are not to be joined") {
+    SyntheticJob job(2);
+    for (int step = 0; step < 2000; ++step) {
+        job.compute_all(0.0001);
+        job.message(0, 1, 64, 30e-6);
+        job.message(1, 0, 64, 30e-6);
+    }
+    CHECK(Diagnosed(job).findings("mpi-small-messages").empty());
+}
+
 TEST_CASE("mpi-collective-wait: ranks of unequal work, and operations that cost much themselves") {
     SyntheticJob unequal(4);
     for (int step = 0; step < 100; ++step) {

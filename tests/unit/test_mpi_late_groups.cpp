@@ -155,7 +155,7 @@ TEST_CASE("ranks that hide behind a later one are reported with the gain of thei
     CHECK(first.cost.seconds == Approx(one_s).epsilon(0.05));
     CHECK(behind.subject.name == "8-11");
     CHECK(behind.cost.seconds == Approx(some_s).epsilon(0.05));
-    CHECK(contains(behind.title, "Behind rank 3, 11 ranks wait for ranks 8-11: they compute more"));
+    CHECK(contains(behind.title, "Behind rank 3, 11 ranks wait for ranks 8-11: they compute longer"));
     CHECK(numbers(behind, "hidden_behind_ranks") == std::vector<int64_t>{3});
     CHECK(Diagnosed(job).findings("mpi-collective-wait").empty());
 }

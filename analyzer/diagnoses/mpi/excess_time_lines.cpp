@@ -23,10 +23,10 @@ struct LineTimes {
     double sum_s() const { return std::accumulate(seconds.begin(), seconds.end(), 0.0); }
 };
 
-// How far apart two ranks that spend the same time on a line come by the chance of sampling, hardly ever farther:
-// twice the standard deviation of the difference of two counts.
+// How far apart two ranks that spend the same time on a line come by the chance of sampling, hardly ever farther: three
+// times the standard deviation of the difference of two counts, as there are many lines.
 double chance_seconds(const LineTimes& line, double late_s, double other_s) {
-    return line.samples ? 2 * std::sqrt((late_s + other_s) * line.sum_s() / static_cast<double>(line.samples)) : 0;
+    return line.samples ? 3 * std::sqrt((late_s + other_s) * line.sum_s() / static_cast<double>(line.samples)) : 0;
 }
 
 // CPU seconds of the process by the user's line, what it did for MPI included: a rank that waits spins there.
@@ -91,7 +91,9 @@ ExcessTimeLines excess_time_lines(model::CallPaths& paths, const model::MpiJob& 
     LineShares perhaps; // no more than chance
     std::vector<RankExcess> own(members.size());
     size_t most_on_one_line = 0;
+    double late_s = 0, usual_sum_s = 0; // on the lines that are more
     for (auto& [key, line] : lines) {
+        extra.samples += line.samples;
         const auto first = line.seconds.begin() + static_cast<ptrdiff_t>(members.size());
         const auto middle = first + static_cast<ptrdiff_t>(compared.size() / 2);
         double usual_s = 0;
@@ -106,12 +108,15 @@ ExcessTimeLines excess_time_lines(model::CallPaths& paths, const model::MpiJob& 
             (is_more ? extra.lines : perhaps).add(line.frame, more_s);
             here += is_more;
             extra.cpu_s += is_more ? more_s : 0;
+            late_s += is_more ? line.seconds[member] : 0;
+            usual_sum_s += is_more ? usual_s : 0;
             if (is_more && more_s > own[member].most_s)
                 own[member] = {more_s, key};
         }
         most_on_one_line = std::max(most_on_one_line, here);
     }
     const auto known = static_cast<size_t>(std::ranges::count_if(own, [](const RankExcess& rank) { return rank.most_s > 0; }));
+    extra.usual_share = late_s > 0 ? usual_sum_s / late_s : 0;
     extra.known = 2 * known > members.size();
     extra.is_shared = static_cast<double>(most_on_one_line) >= kNearlyAll * static_cast<double>(known);
     if (!members.empty())

@@ -14,6 +14,9 @@ struct ExcessTimeLines {
     // where there are no others.
     LineShares lines;
     double cpu_s = 0; // of all late ranks together, what is more than chance
+    // What the usual rank spends on these lines, as a share of what the late ones do: near 0, they do what no other does.
+    double usual_share = 0;
+    uint64_t samples = 0; // of all compared ranks: few say nothing, many that show no lines say that there are none
 
     // Which ranks have their extra work in common.
     bool known = false;   // most of the compared ranks have a line that is more than chance

@@ -1,8 +1,7 @@
 // Ranks that make the others wait, one alone or several together: who, on which line, and why.
 #include "diagnoses/common/unplaced_lines.h"
 #include "diagnoses/mpi/common_trait.h"
-#include "diagnoses/mpi/excess_time_lines.h"
-#include "diagnoses/mpi/mpi_findings.h"
+#include "diagnoses/mpi/late_reason.h"
 #include "diagnoses/registry.h"
 
 #include <plumb/trace_format.h>
@@ -17,64 +16,7 @@ namespace {
 constexpr size_t kMostFindings = 4;
 constexpr size_t kMostRanksNamed = 64;
 constexpr size_t kCrowd = 3; // so many ranks are not late alike by chance
-constexpr double kLeastOfWork = 0.3; // of what they compute more: what samples must have seen of it, or lines say nothing
-
-struct Reason {
-    const char* name;
-    double seconds;
-    const char *of_one, *of_several;
-    const char* words(const LateRanks& late) const { return late.rows.size() == 1 ? of_one : of_several; }
-};
-
-model::MpiLateness lateness_of(const LateRanks& late) {
-    model::MpiLateness sum;
-    for (const model::MpiRankRow* row : late.rows) {
-        sum.computing_s += row->lateness.computing_s;
-        sum.irregular_s += row->lateness.irregular_s;
-        sum.starved_s += row->lateness.starved_s;
-        sum.interrupted_s += row->lateness.interrupted_s;
-        sum.blocked_s += row->lateness.blocked_s;
-        sum.waiting_s += row->lateness.waiting_s;
-        sum.other_s += row->lateness.other_s;
-    }
-    return sum;
-}
-
-// Of ranks that hide behind later ones nothing is known but their sums: whether they lack CPUs more than the others.
-model::MpiLateness lateness_behind(const model::MpiJob& job, const LateRanks& late) {
-    std::vector<double> compute_s, delay_s;
-    for (const model::MpiRankRow& row : job.ranks) {
-        compute_s.push_back(row.compute_s);
-        delay_s.push_back(row.run_delay_s);
-    }
-    const auto median = [](std::vector<double>& values) {
-        std::ranges::nth_element(values, values.begin() + static_cast<ptrdiff_t>(values.size() / 2));
-        return values[values.size() / 2];
-    };
-    const double usual_s = median(compute_s), usual_delay_s = median(delay_s);
-    model::MpiLateness sum;
-    for (const model::MpiRankRow* row : late.rows) {
-        sum.starved_s += std::max(0.0, row->run_delay_s - usual_delay_s);
-        sum.computing_s += std::max(0.0, row->compute_s - usual_s);
-    }
-    sum.computing_s = std::max(0.0, sum.computing_s - sum.starved_s);
-    return sum;
-}
-
-// Nothing where most of it is time in MPI calls that wait for unknown ranks: no advice would follow.
-std::optional<Reason> main_reason(const model::MpiLateness& lateness) {
-    const Reason reasons[] = {
-        {"computing", lateness.computing_s, "it computes more than the others", "they compute more than the others"},
-        {"irregular", lateness.irregular_s, "at times it is busy outside MPI longer than the others",
-         "at times they are busy outside MPI longer than the others"},
-        {"starved", lateness.starved_s, "it waits for a CPU", "they wait for CPUs"},
-        {"interrupted", lateness.interrupted_s, "at times it loses its CPU", "at times they lose their CPUs"},
-        {"blocked", lateness.blocked_s, "it sleeps or is blocked outside MPI", "they sleep or are blocked outside MPI"},
-        {"waiting", lateness.waiting_s, "it waits for others itself", "they wait for others themselves"},
-    };
-    const Reason& most = *std::ranges::max_element(reasons, {}, &Reason::seconds);
-    return lateness.other_s > most.seconds ? std::nullopt : std::optional(most);
-}
+constexpr double kSameLines = 0.1; // what the usual rank spends on a late rank's lines: a larger part of the same work
 
 std::vector<int> numbers_of(const LateRanks& late) {
     std::vector<int> numbers;
@@ -92,6 +34,7 @@ struct LateCase {
     LateRanks late;
     CommonTrait trait;
     ExcessTimeLines extra;
+    BlockedLines blocked;
     std::vector<int> with; // others that are late alike, for another reason: either side hides the other
 
     std::string name() const {
@@ -115,33 +58,31 @@ std::vector<Advice> several_compute_more(const LateCase& late_case, const std::s
     return advice;
 }
 
-std::vector<Advice> advice_for(const Reason& reason, const LateCase& late_case, const std::string& place) {
+std::vector<Advice> advice_for(const LateReason& reason, const LateCase& late_case, const std::string& place) {
     const bool one = late_case.late.rows.size() == 1;
-    const std::string name = reason.name;
-    if (name == "starved" || name == "interrupted")
+    if (reason.lacks_cpu())
         return {{one ? "Give the rank a CPU of its own" : "Give each of them a CPU of its own",
                  "bind each rank to a core (mpirun --bind-to core, srun --cpu-bind=cores, or plumb's --pin) and keep other "
                  "programs off that core", "launch", ""}};
-    if (name == "blocked")
+    if (reason.kind == LateReason::Kind::blocked && reason.by_lines)
+        return {{"Let the others not wait for it",
+                 fmt::format("all others wait while {} is in {}: do it less often, in a thread of its own, or while the other "
+                             "ranks continue", one ? "this rank" : "each of these ranks", late_case.blocked.what), "code", ""}};
+    if (reason.kind == LateReason::Kind::blocked)
         return {{"Check what it waits for outside MPI",
                  "a file, a lock, a pipe or a sleep between its MPI calls: `strace -f -T` on such a rank shows the system "
                  "calls and their times; let another thread do it, or do it while the other ranks continue", "code", ""}};
-    if (name == "waiting")
+    if (reason.kind == LateReason::Kind::waiting)
         return {one ? Advice{"Check the ranks that it waits for", "other MPI calls passed the delay on to it", "code", ""}
                     : Advice{"Check the ranks that they wait for", "other MPI calls passed the delay on to them", "code", ""}};
     if (!one)
         return several_compute_more(late_case, place);
-    std::vector<Advice> advice = {
-        {"Divide its extra work", place.empty() ? std::string("all others wait for what only this rank does (output, checks, a "
+    return {{"Divide its extra work", place.empty() ? std::string("all others wait for what only this rank does (output, checks, a "
                                                               "larger part of the grid)")
                                                    : fmt::format("all others wait for what only this rank does at {}: divide "
                                                                  "it among the ranks, or let this rank do it while the others "
                                                                  "continue", place),
-         "code", ""}};
-    if (name == "irregular")
-        advice.push_back({"Look for what disturbs it", "if all ranks run this line alike, something outside the program (an "
-                                                       "interrupt, the hypervisor) takes its time", "system", ""});
-    return advice;
+             "code", ""}};
 }
 
 // Whether what ranks that are late alike have more to do is the same.
@@ -156,7 +97,8 @@ bool belong_together(const LateCase& late_case) {
 LateCase late_case_of(const DiagnosisInput& input, const model::MpiJob& job, LateRanks late) {
     CommonTrait trait = common_trait(input.run, job, late.rows);
     ExcessTimeLines extra = excess_time_lines(input.paths, job, late.rows);
-    return {std::move(late), std::move(trait), std::move(extra), {}};
+    BlockedLines blocked = blocked_lines(input.paths, job, late.rows);
+    return {std::move(late), std::move(trait), std::move(extra), std::move(blocked), {}};
 }
 
 // Those that are late alike by chance are reported one by one.
@@ -205,39 +147,55 @@ class MpiLateRank : public Diagnosis {
     // Nothing where the reason is not known.
     std::optional<Finding> finding_of(const DiagnosisInput& input, const model::MpiJob& job, const LateCase& late_case) const {
         const LateRanks& late = late_case.late;
-        const model::MpiLateness lateness = late.behind.empty() ? lateness_of(late) : lateness_behind(job, late);
-        const std::optional<Reason> known = late.by_messages ? reason_by_messages(job) : main_reason(lateness);
+        const model::MpiLateness lateness = lateness_of(job, late, late_case.blocked);
+        // Of ranks that hide one another each comes last to a part of the collectives only.
+        const double part = static_cast<double>(late.rows.size()) / static_cast<double>(late.rows.size() + late_case.with.size());
+        const std::optional<LateReason> known =
+            late_reason(job, late, part * late.cost_s, lateness, late_case.extra, late_case.blocked);
         if (!known)
             return {};
-        const Reason& reason = *known;
+        const LateReason& reason = *known;
+        const bool one = late.rows.size() == 1;
         Finding finding;
         finding.id = id();
-        finding.cost.seconds = late.cost_s;
-        finding.cost.fraction = fraction_of_run(input.run, late.cost_s);
         finding.confidence = late.by_messages ? 0.7 : late_case.with.empty() ? 0.9 : 0.6;
-        // Time that took no CPU is on no line of the samples: the call that it came late to is all that is known.
-        const double work_s = late.by_messages ? late.cost_s : lateness.computing_s + lateness.irregular_s;
-        const bool by_lines = reason.name != std::string("blocked") && late_case.extra.cpu_s >= kLeastOfWork * work_s;
-        finding.where = by_lines ? late_case.extra.lines.heaviest(5) : late.by_messages ? message_calls(input, late) : late_calls(input, late);
+        const LineShares* lines = !reason.by_lines ? nullptr : reason.is_own_work() ? &late_case.extra.lines : &late_case.blocked.lines;
+        finding.where = lines ? lines->heaviest(5) : late.by_messages ? message_calls(input, late) : late_calls(input, late);
         const std::string place = finding.where.empty() ? std::string() : place_name(finding.where[0]);
         finding.title = fmt::format("{}{} for {}: {}", late.behind.empty() ? "" : fmt::format("Behind {}, ", ranks_words(late.behind)),
-                                    waiting_words(input, job, late), late_case.name(), reason.words(late));
-        const std::string name = reason.name;
-        if (!place.empty() && (name == "computing" || name == "irregular" || name == "blocked"))
-            finding.title += by_lines           ? ", at " + place
+                                    waiting_words(input, job, late), late_case.name(), reason.words(one, late_case.blocked));
+        if (!place.empty() && (reason.is_own_work() || reason.kind == LateReason::Kind::blocked))
+            finding.title += lines              ? ", at " + place
                              : late.by_messages ? ", before " + place
                                                 : fmt::format(", before {} at {}", late.rows[0]->late_call, place);
-        finding.gain = {finding.cost.fraction, gain_words(late_case)};
+        set_cost(input, job, late_case, reason, finding);
         describe_subject(input, late_case, finding);
-        finding.subject.details["reason"] = name;
+        finding.subject.details["reason"] = std::string(reason.name());
         add_evidence(job, late_case, lateness, finding);
-        finding.advice = advice_for(reason, late_case, by_lines ? place : std::string());
-        if (by_lines)
-            note_unplaced(late_case.extra.lines, input.run, finding);
+        finding.advice = advice_for(reason, late_case, lines ? place : std::string());
+        if (lines)
+            note_unplaced(*lines, input.run, finding);
         // Ranks that alone lack CPUs are just what is to be found; whether those that wait have CPUs to wait on does not matter.
-        const bool lacks_cpu = name == "starved" || name == "interrupted";
-        allow_for_starved_ranks(lacks_cpu ? starved_share(job, &late) : starved_share(late.rows), finding);
+        allow_for_starved_ranks(reason.lacks_cpu() ? starved_share(job, &late) : starved_share(late.rows), finding);
         return finding;
+    }
+
+    // A larger part of the same work is cured by dividing it: each rank, the late ones too, then has its share of it. What only
+    // they do may also be done elsewhere, or at another time.
+    static void set_cost(const DiagnosisInput& input, const model::MpiJob& job, const LateCase& late_case, const LateReason& reason,
+                         Finding& finding) {
+        const LateRanks& late = late_case.late;
+        const bool is_work = reason.is_own_work();
+        const double divided = 1 - static_cast<double>(late.rows.size()) / static_cast<double>(std::max<size_t>(job.ranks.size(), 1));
+        const bool same_work = is_work && reason.by_lines && late_case.extra.usual_share >= kSameLines;
+        finding.cost.seconds = late.cost_s * (same_work ? divided : 1);
+        finding.cost.fraction = fraction_of_run(input.run, finding.cost.seconds);
+        finding.gain = {finding.cost.fraction, gain_words(late_case, same_work)};
+        if (reason.may_be_slower)
+            finding.gain.at_least = 0;
+        if (is_work)
+            finding.gain.how += same_work ? "" : fmt::format("; {:.0f} % if it is divided among all ranks",
+                                                             100 * divided * finding.cost.fraction);
     }
 
     // "8 ranks wait", "The other rank waits"; with the job's name when the run has several.
@@ -247,12 +205,6 @@ class MpiLateRank : public Diagnosis {
         if (waiting == 1)
             return fmt::format("{} other rank{} waits", late.behind.empty() ? "The" : "the", of_job);
         return fmt::format("{} ranks{} wait", waiting, of_job);
-    }
-
-    static Reason reason_by_messages(const model::MpiJob& job) {
-        if (job.late_receiver_s > job.late_sender_s)
-            return {"computing", 0, "it comes late to receive messages", "they come late to receive messages"};
-        return {"computing", 0, "its messages come late", "their messages come late"};
     }
 
     // Where they send and receive.
@@ -274,15 +226,15 @@ class MpiLateRank : public Diagnosis {
         return lines.heaviest(5);
     }
 
-    static std::string gain_words(const LateCase& late_case) {
+    static std::string gain_words(const LateCase& late_case, bool same_work) {
         const LateRanks& late = late_case.late;
-        if (late.by_messages)
-            return "the mean time that the other ranks waited for its sends and receives, less the time that it waited for "
-                   "them";
-        std::string words = late.rows.size() == 1
-            ? "estimated by replaying the collectives without this rank's extra work"
-            : "estimated by replaying the collectives without the extra work of these ranks; curing only one of them gains "
-              "nothing";
+        const char* cure = same_work ? "with this work divided evenly" : late.rows.size() == 1
+            ? "without this rank's extra work" : "without the extra work of these ranks";
+        std::string words = late.by_messages
+            ? fmt::format("the mean time that the other ranks waited for its messages, less its own waiting for theirs, {}", cure)
+            : fmt::format("estimated by replaying the collectives {}", cure);
+        if (late.rows.size() > 1 && !late.by_messages)
+            words += "; curing only one of them gains nothing";
         if (!late_case.with.empty())
             words += fmt::format("; together with the cure of {}: either alone hides the other", ranks_words(late_case.with));
         if (!late.behind.empty())

@@ -1,4 +1,4 @@
-// Ranks that work one after another, each waiting for the message of the one before.
+// Ranks that work one after another, each waiting for the message of the one before; two of them, in turns.
 #include "diagnoses/common/unplaced_lines.h"
 #include "diagnoses/mpi/mpi_findings.h"
 #include "diagnoses/registry.h"
@@ -29,7 +29,7 @@ class MpiSerialised : public Diagnosis {
     std::vector<Finding> diagnose(const DiagnosisInput& input) const override {
         std::vector<Finding> findings;
         for (const model::MpiJob& job : input.run.mpi_jobs)
-            if (job.chains.waits >= kLeastWaits && job.chains.longest >= 3 &&
+            if (job.chains.waits >= kLeastWaits && job.chains.longest >= 2 &&
                 fraction_of_run(input.run, serialised_seconds(job)) >= kLeastFraction)
                 findings.push_back(finding_of(input, job));
         return findings;
@@ -49,8 +49,11 @@ class MpiSerialised : public Diagnosis {
         finding.where = lines.heaviest(1);
         if (!finding.where.empty())
             finding.where[0].share = chains.site_share;
-        finding.title = fmt::format("Ranks work one after another: up to {} in a row ({}) wait for the previous one in {}",
-                                    chains.longest, rank_words(chains.longest_ranks), chains.call);
+        finding.title = chains.longest == 2
+            ? fmt::format("Ranks {} work in turns: one waits in {} while the other works",
+                          fmt::join(chains.longest_ranks, " and "), chains.call)
+            : fmt::format("Ranks work one after another: up to {} in a row ({}) wait for the previous one in {}",
+                          chains.longest, rank_words(chains.longest_ranks), chains.call);
         if (!finding.where.empty())
             finding.title += " at " + place_name(finding.where[0]);
         finding.gain = {finding.cost.fraction, "upper bound: the mean waiting time of a rank, if all ranks worked at the same "

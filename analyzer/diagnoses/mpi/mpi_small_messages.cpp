@@ -16,8 +16,6 @@ namespace {
 constexpr double kLeastFraction = 0.03;     // of the run, to be saved
 constexpr double kLeastLatencyPart = 0.5;   // of the time in message calls
 constexpr double kLeastTogether = 2;        // messages that could become one
-constexpr double kMostTogether = 64;        // where nothing but the size limits it
-constexpr uint64_t kLeastSteps = 3;
 constexpr double kLeastMessages = 200;      // the time of a few is that of starting up
 constexpr double kSmall_bytes = 8192;       // where the bandwidth could not be determined
 constexpr double kLeastSmall_bytes = 1024, kMostSmall_bytes = 65536;
@@ -29,23 +27,20 @@ struct Messages {
     double count = 0, bytes = 0;
     double small_count = 0;
     double small_limit_bytes = kSmall_bytes; // at which half of a message's time is its latency
-    double pairs = 0;                 // (sender, receiver)
     double calls_s = 0;               // in calls that send, receive or wait for messages, long waits for late ranks left out; at
                                       // most the job's time: threads of a rank may wait side by side
     double latency_part_s = 0;        // of these: what does not grow with the bytes
-    double together = 1;              // messages of one pair between two collectives, which could be one
-    bool by_steps = false;            // that was counted; else it follows from the sizes
+    double together = 1;              // messages of one pair with hardly any work in between, which could be one
 };
 
 const model::MpiTransferFit& fit_of(const model::MpiJob& job) {
     return job.between_hosts.messages > job.within_host.messages ? job.between_hosts : job.within_host;
 }
 
-void count_pairs(const model::Run& run, const model::MpiJob& job, Messages& messages) {
+void count_messages(const model::Run& run, const model::MpiJob& job, Messages& messages) {
     for (const model::MpiRankRow& row : job.ranks)
         for (const model::MpiPeer& peer : run.processes[row.process].mpi->peers)
             if (peer.direction == model::MpiPeer::Direction::sent && peer.peer >= 0) {
-                messages.pairs += 1;
                 messages.count += static_cast<double>(peer.messages);
                 messages.bytes += static_cast<double>(peer.bytes);
             }
@@ -59,7 +54,7 @@ Messages messages_of(const model::Run& run, const model::MpiJob& job) {
     const model::MpiTransferFit& fit = fit_of(job);
     if (fit.known && fit.seconds_per_byte > 0)
         messages.small_limit_bytes = std::clamp(fit.latency_s / fit.seconds_per_byte, kLeastSmall_bytes, kMostSmall_bytes);
-    count_pairs(run, job, messages);
+    count_messages(run, job, messages);
     if (messages.count <= 0)
         return messages;
     double waits_s = 0;
@@ -72,14 +67,7 @@ Messages messages_of(const model::Run& run, const model::MpiJob& job) {
         messages.calls_s = std::max(0.0, messages.calls_s - waits_s);
     messages.calls_s = std::min(messages.calls_s, job.elapsed_s * job.size);
     messages.latency_part_s = std::max(0.0, messages.calls_s - messages.bytes * fit.seconds_per_byte);
-    const uint64_t steps = job.epochs * job.epoch_stride;
-    if (steps >= kLeastSteps) {
-        messages.by_steps = true;
-        messages.together = messages.count / messages.pairs / static_cast<double>(steps);
-    } else {
-        const double mean_bytes = std::max(1.0, messages.bytes / messages.count);
-        messages.together = std::min(kMostTogether, messages.small_limit_bytes / mean_bytes);
-    }
+    messages.together = job.messages_in_burst;
     return messages;
 }
 
@@ -124,7 +112,7 @@ class MpiSmallMessages : public Diagnosis {
         finding.id = id();
         finding.cost.seconds = messages.latency_part_s / job.size;
         finding.cost.fraction = fraction_of_run(input.run, finding.cost.seconds);
-        finding.confidence = messages.by_steps ? 0.85 : 0.6;
+        finding.confidence = 0.85;
         LineShares lines;
         for (const model::MpiCallSite& site : job.sites)
             if ((site.kind & kMessageCall) && !(site.kind & (trace::kMpiCollectiveCall | trace::kMpiPoll | trace::kMpiProbe)))
@@ -136,13 +124,8 @@ class MpiSmallMessages : public Diagnosis {
                                     messages.count, mean_bytes, 100 * finding.cost.fraction);
         if (!finding.where.empty())
             finding.title += ", mainly at " + place_name(finding.where[0]);
-        finding.gain = {fraction,
-                        messages.by_steps
-                            ? fmt::format("estimated for sending the {:.1f} messages of each pair of ranks between two "
-                                          "collectives as one",
-                                          messages.together)
-                            : fmt::format("estimated for messages joined to {:.0f} bytes, where latency and transfer cost the "
-                                          "same; it is not known if they can be joined", messages.small_limit_bytes)};
+        finding.gain = {fraction, fmt::format("estimated for sending as one message what goes to the same rank with hardly any work in "
+                                              "between, {:.1f} messages on average", messages.together)};
         finding.subject.kind = "call-site";
         finding.subject.name = finding.where.empty() ? "MPI messages" : place_name(finding.where[0]);
         finding.evidence["message_count"] = static_cast<int64_t>(messages.count);

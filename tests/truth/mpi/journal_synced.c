@@ -10,7 +10,7 @@
 #include "field.h"
 
 static void note(int journal, int step, double total) {
-    static char line[65536];
+    static char line[4096];
     memset(line, '.', sizeof line);
     snprintf(line, sizeof line, "%d %g", step, total);
     if (write(journal, line, sizeof line) < 0)
