@@ -131,6 +131,33 @@ TEST_CASE("no finding where threads still bring something, do not move all, or a
     CHECK(program(0.01, 26, kFlat).diagnose("bandwidth-saturated").empty());
 }
 
+TEST_CASE("arrays-refetched: loops over the same arrays at the roof, not over others, nor below it") {
+    const auto two_loops = [](double gigabytes_per_s, uint64_t other_array) {
+        SyntheticRun made = program(0.6, gigabytes_per_s / 2, kFlat, 4);
+        std::vector<model::StreamingLoop>& loops = made.run.processes[0].streaming_loops;
+        for (model::MemoryStream& each : loops[0].streams) {
+            each.lowest_address = each.last_address;
+            each.highest_address = each.last_address + 0x10000;
+        }
+        loops.push_back(loops[0]); // as much time: of `compute`
+        loops[1].begin = kOther - 16;
+        loops[1].end = kOther + 16;
+        for (model::MemoryStream& each : loops[1].streams) {
+            each.lowest_address += other_array;
+            each.highest_address += other_array;
+        }
+        return made.diagnose("arrays-refetched");
+    };
+    const std::vector<Finding> findings = two_loops(26, 0);
+    REQUIRE(findings.size() == 1);
+    CHECK(findings[0].where.size() == 2);
+    CHECK(number(findings[0], "loop_count") == 2);
+    // All is moved twice, by loops of 60 and 40 % of the time: the smaller part is superfluous.
+    CHECK(findings[0].cost.fraction == Approx(0.4).epsilon(0.03));
+    CHECK(two_loops(26, 0x1000000).empty());
+    CHECK(two_loops(10, 0).empty());
+}
+
 TEST_CASE("no finding from evidence that does not carry one") {
     CHECK(program(0.5, 26, {}).diagnose("bandwidth-saturated").empty());     // nothing was timed
     CHECK(program(0.5, 60, kFlat).diagnose("bandwidth-saturated").empty()); // twice what can be: one figure is wrong

@@ -361,6 +361,26 @@ TEST_CASE("what the caches hold is no traffic") {
     CHECK(written(StreamTable(), 64 << 20).bursts.empty());
 }
 
+TEST_CASE("what passes until a loop comes back depends on the loops that run in between") {
+    const uint64_t mib = 1 << 20;
+    const MemoryRange a{0, 24 * mib}, b{100 * mib, 124 * mib}, c{200 * mib, 224 * mib};
+    // Three loops in turn, seen ten times each; the first and the last share an array.
+    std::vector<SweptLoop> loops = {{.sweep_bytes = 48 * mib, .sweeps = 10, .threads = 2, .ranges = {a, b}, .entered_from = {0, 0, 20}},
+                                    {.sweep_bytes = 24 * mib, .sweeps = 10, .threads = 2, .ranges = {c}, .entered_from = {20, 0, 0}},
+                                    {.sweep_bytes = 24 * mib, .sweeps = 10, .threads = 2, .ranges = {a}, .entered_from = {0, 20, 0}}};
+    const std::vector<size_t> before = loops_before(loops);
+    CHECK(before == std::vector<size_t>{2, 0, 1});
+    CHECK(bytes_until_reuse(loops, before, 0, b) == 96 * mib); // all three
+    CHECK(bytes_until_reuse(loops, before, 0, a) == 36 * mib); // the last one had it: half of each
+    CHECK(bytes_until_reuse(loops, before, 2, a) == 60 * mib); // half of its own, the second, half of the first
+    loops[1].sweeps = 200; // many sweeps before another loop runs
+    CHECK(loops_before(loops)[1] == 1);
+    CHECK(bytes_until_reuse(loops, loops_before(loops), 1, c) == 24 * mib);
+    CHECK(bytes_until_reuse(loops, loops_before(loops), 2, b) == 48 * mib); // what came before the second is not known
+    loops[0].entered_from = {0, 0, 1}; // too few to tell
+    CHECK(bytes_until_reuse(loops, loops_before(loops), 0, b) == 48 * mib);
+}
+
 TEST_CASE("steps of threads and mixes of streams for the trial") {
     CHECK(thread_steps(1) == std::vector<uint32_t>{1});
     CHECK(thread_steps(2) == std::vector<uint32_t>{1, 2});

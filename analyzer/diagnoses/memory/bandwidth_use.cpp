@@ -57,8 +57,9 @@ void judge(HostBurst& burst) {
     burst.roof_bytes_per_s = roof_at(*burst.roof, burst.threads);
     const auto threads = static_cast<uint32_t>(std::lround(burst.threads));
     burst.enough = enough_threads(*burst.roof, threads);
-    burst.saturated = threads >= 2 && burst.enough < threads && burst.bytes_per_s() >= kFull * burst.roof_bytes_per_s &&
-                      burst.bytes_per_s() <= kMostOfRoof * burst.roof_bytes_per_s;
+    burst.full = threads >= 1 && burst.bytes_per_s() >= kFull * burst.roof_bytes_per_s &&
+                 burst.bytes_per_s() <= kMostOfRoof * burst.roof_bytes_per_s;
+    burst.saturated = burst.full && threads >= 2 && burst.enough < threads;
 }
 
 BandwidthUse use_of(const model::Run& run, const model::Host& host) {
@@ -69,7 +70,7 @@ BandwidthUse use_of(const model::Run& run, const model::Host& host) {
         if (process.streaming_loops.empty() || host_of(run, process) != &host)
             continue;
         for (const model::StreamingLoop& loop : process.streaming_loops)
-            use.loops.push_back({.process = number, .loop = &loop, .time_ns = 0, .samples = 0, .saturated_fraction = 0,
+            use.loops.push_back({.process = number, .loop = &loop, .time_ns = 0, .samples = 0, .full_fraction = 0, .saturated_fraction = 0,
                                  .bytes_per_s = 0, .bytes = 0, .sites = {}});
         share_out_samples(process, number, use.loops);
     }
@@ -96,16 +97,18 @@ BandwidthUse use_of(const model::Run& run, const model::Host& host) {
     }
     weigh(use.bursts);
     for (LoopUse& each : use.loops) {
-        double all = 0, saturated = 0, bytes = 0, weighted = 0; // by weight and threads; weighted: by weight alone
+        double all = 0, full = 0, saturated = 0, bytes = 0, weighted = 0; // by weight and threads; weighted: by weight alone
         for (const model::TrafficBurst& part : each.loop->bursts) {
             const auto burst = std::ranges::lower_bound(use.bursts, part.begin_ns, {}, &HostBurst::begin_ns);
             const double weight = burst->weight_ns * part.threads;
             all += weight;
+            full += burst->full ? weight : 0;
             saturated += burst->saturated ? weight : 0;
             bytes += weight * (part.read_bytes_per_s + part.written_bytes_per_s);
             weighted += burst->weight_ns * (part.read_bytes_per_s + part.written_bytes_per_s);
         }
         if (all > 0) {
+            each.full_fraction = full / all;
             each.saturated_fraction = saturated / all;
             each.bytes_per_s = bytes / all;
             each.bytes = weighted / all * each.time_ns * 1e-9; // so much a second of one thread

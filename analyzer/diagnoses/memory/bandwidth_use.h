@@ -24,7 +24,8 @@ struct HostBurst {
     const model::BandwidthRoof* roof = nullptr; // of the loop with most threads; null: none was measured
     double roof_bytes_per_s = 0;                // at so many threads; 0: not known
     uint32_t enough = 0;    // threads that reach nearly as much; 0: not known
-    bool saturated = false; // nearly all that these threads can move is moved, and fewer could move it
+    bool full = false;      // nearly all that these threads can move is moved
+    bool saturated = false; // likewise, and fewer could move it
 
     double bytes_per_s() const { return read_bytes_per_s + written_bytes_per_s; }
 };
@@ -34,7 +35,7 @@ struct LoopUse {
     const model::StreamingLoop* loop = nullptr;
     double time_ns = 0;            // sampled in it
     uint64_t samples = 0;
-    double saturated_fraction = 0; // of its bursts, by their weight and its threads
+    double full_fraction = 0, saturated_fraction = 0; // of its bursts, by their weight and its threads
     double bytes_per_s = 0;        // mean of its bursts, likewise
     double bytes = 0;              // of all the time in it
     std::vector<const model::SampleSite*> sites; // of the samples

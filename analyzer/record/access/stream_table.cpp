@@ -1,7 +1,5 @@
 #include "record/access/stream_table.h"
 
-#include "record/access/stream_traffic.h"
-
 #include <algorithm>
 #include <cmath>
 
@@ -14,7 +12,8 @@ constexpr size_t kFewestPlaces = 8, kManyPlaces = 24; // to tell a footprint at 
 constexpr uint64_t kSmallGap = 64 << 10; // bytes
 constexpr double kWideGap = 4;           // times the median and the logarithm of their number: the widest of random gaps is
                                          // about 1.4 of that
-constexpr double kBeyondCaches = 1.5;           // of their size, between two uses of a line
+constexpr double kBeyondCaches = 1.25;          // of their size, between two uses of a line
+constexpr double kGoesAlong = 0.5;              // of the loop's rounds: a stream with fewer comes around within one sweep
 constexpr double kMostSampleCost = 0.3;         // of a period: more is a measurement that was disturbed
 constexpr double kLeastPart = 0.2, kMostThreadsQuantile = 0.9;
 
@@ -63,6 +62,7 @@ void StreamTable::note(uint32_t pid, uint64_t generation, uint64_t instruction, 
 void StreamTable::add(const ThreadBurst& thread, const LoopRate& rate, double occupancy, Loop& loop, Burst& burst) {
     loop.end = std::max(loop.end, rate.end);
     loop.samples += rate.samples;
+    loop.rounds += rate.rounds_per_s * static_cast<double>(rate.time_ns) * 1e-9;
     // Of all positions those that were seen together: the most there were.
     for (size_t i = 0; i < thread.samples.size(); ++i) {
         const LoopSample& sample = thread.samples[i];
@@ -124,6 +124,7 @@ void StreamTable::take(const std::vector<ThreadBurst>& threads, const BurstTime&
                     std::min(1.0, static_cast<double>(rate.time_ns) / static_cast<double>(extent_ns));
                 add(thread, rate, occupancy, loops_[key], burst);
             }
+            note_order(thread);
         }
         for (auto& [key, burst] : bursts) {
             Loop& loop = loops_[key];
@@ -134,48 +135,111 @@ void StreamTable::take(const std::vector<ThreadBurst>& threads, const BurstTime&
     }
 }
 
-// Which streams of a loop go beyond the caches, and what they move. Writes them.
-StreamTable::Judged StreamTable::judge(const Key& key, const Loop& loop, uint64_t cache_bytes, uint32_t id,
-                                       NodeTraceWriter& file) const {
-    Judged judged;
-    judged.id = id;
-    std::vector<StreamPosition> positions;
+// Which loop a thread came from, as far as its samples lie close enough together to see it.
+void StreamTable::note_order(const ThreadBurst& thread) {
+    uint64_t before = 0;
+    for (const LoopSample& sample : thread.samples) {
+        if (sample.begin == 0)
+            continue;
+        if (const auto loop = loops_.find({thread.pid, thread.generation, sample.begin});
+            before != 0 && before != sample.begin && loop != loops_.end() &&
+            (loop->second.entered_from.size() < kMostLoops || loop->second.entered_from.contains(before)))
+            ++loop->second.entered_from[before];
+        before = sample.begin;
+    }
+}
+
+double StreamTable::Shape::stream_rounds(size_t stream) const {
+    return static_cast<double>(footprint_bytes[stream]) / static_cast<double>(magnitude(positions[streams[stream].leader].round));
+}
+
+StreamTable::Shape StreamTable::shape_of(const Key& key, const Loop& loop, uint64_t cache_bytes) const {
+    Shape shape;
     for (const StreamPosition& position : loop.positions)
         if (loop.streams.contains(position.instruction))
-            positions.push_back(position);
-    const std::vector<Stream> streams = streams_of(positions, cache_bytes / loop.thread_count);
-    uint64_t round_bytes = 0;
-    std::vector<std::vector<uint64_t>> places(streams.size());
-    double most_rounds = 0; // of a sweep, by the stream that shows most
-    for (size_t i = 0; i < streams.size(); ++i) {
-        round_bytes += streams[i].line_bytes;
-        for (const size_t member : streams[i].members)
-            if (const auto known = places_.find({std::get<0>(key), std::get<1>(key), positions[member].instruction});
+            shape.positions.push_back(position);
+    shape.streams = streams_of(shape.positions, cache_bytes / loop.thread_count);
+    shape.places.resize(shape.streams.size());
+    for (size_t i = 0; i < shape.streams.size(); ++i) {
+        shape.round_bytes += shape.streams[i].line_bytes;
+        for (const size_t member : shape.streams[i].members)
+            if (const auto known = places_.find({std::get<0>(key), std::get<1>(key), shape.positions[member].instruction});
                 known != places_.end())
-                places[i].insert(places[i].end(), known->second.kept.begin(), known->second.kept.end());
-        most_rounds = std::max(most_rounds, static_cast<double>(footprint_of(places[i])) /
-                                                static_cast<double>(magnitude(positions[streams[i].leader].round)));
+                shape.places[i].insert(shape.places[i].end(), known->second.kept.begin(), known->second.kept.end());
+        shape.footprint_bytes.push_back(footprint_of(shape.places[i]));
+        shape.sweep_rounds = std::max(shape.sweep_rounds, shape.stream_rounds(i));
     }
-    for (size_t i = 0; i < streams.size(); ++i) {
-        const Stream& stream = streams[i];
-        const StreamPosition& leader = positions[stream.leader];
+    // All streams that go on with the loop make its rounds: one that was hardly seen goes as far as the others.
+    for (size_t i = 0; i < shape.streams.size(); ++i)
+        if (shape.places[i].size() < kManyPlaces)
+            shape.footprint_bytes[i] =
+                std::max(shape.footprint_bytes[i],
+                         static_cast<uint64_t>(shape.sweep_rounds *
+                                               static_cast<double>(magnitude(shape.positions[shape.streams[i].leader].round))));
+    return shape;
+}
+
+std::map<StreamTable::Key, std::vector<uint64_t>> StreamTable::reuse_bytes(const std::map<Key, Shape>& shapes) const {
+    std::map<Key, std::vector<uint64_t>> result;
+    for (auto first = shapes.begin(); first != shapes.end();) { // the loops of one process follow one another
+        auto behind = first;
+        std::vector<SweptLoop> loops;
+        std::map<uint64_t, size_t> numbers; // by the loop's beginning
+        for (; behind != shapes.end() && std::get<0>(behind->first) == std::get<0>(first->first) &&
+               std::get<1>(behind->first) == std::get<1>(first->first); ++behind)
+            numbers.emplace(std::get<2>(behind->first), numbers.size());
+        for (auto at = first; at != behind; ++at) {
+            const Shape& shape = at->second;
+            const Loop& loop = loops_.at(at->first);
+            SweptLoop& swept = loops.emplace_back();
+            swept.sweep_bytes = static_cast<uint64_t>(shape.sweep_rounds * static_cast<double>(shape.round_bytes));
+            swept.sweeps = shape.sweep_rounds > 0 ? loop.rounds / shape.sweep_rounds : 0;
+            swept.threads = loop.thread_count;
+            swept.entered_from.resize(numbers.size());
+            for (const auto& [begin, count] : loop.entered_from)
+                if (const auto from = numbers.find(begin); from != numbers.end())
+                    swept.entered_from[from->second] += count;
+            for (const StreamPosition& position : shape.positions)
+                if (const StreamUse& use = loop.streams.at(position.instruction); use.lowest < use.highest)
+                    swept.ranges.push_back({use.lowest, use.highest});
+        }
+        const std::vector<size_t> before = loops_before(loops);
+        size_t number = 0;
+        for (auto at = first; at != behind; ++at, ++number) {
+            const Shape& shape = at->second;
+            const Loop& loop = loops_.at(at->first);
+            std::vector<uint64_t>& bytes = result[at->first];
+            for (size_t i = 0; i < shape.streams.size(); ++i) {
+                const auto own = static_cast<uint64_t>(shape.stream_rounds(i) * static_cast<double>(shape.round_bytes));
+                const StreamUse& use = loop.streams.at(shape.positions[shape.streams[i].leader].instruction);
+                const bool goes_along = shape.stream_rounds(i) >= kGoesAlong * shape.sweep_rounds;
+                bytes.push_back(goes_along ? bytes_until_reuse(loops, before, number, {use.lowest, use.highest}) : own);
+            }
+        }
+        first = behind;
+    }
+    return result;
+}
+
+// Which streams of a loop go beyond the caches, and what they move. Writes them.
+StreamTable::Judged StreamTable::judge(const Key& key, const Shape& shape, const std::vector<uint64_t>& reuse_bytes,
+                                       uint64_t cache_bytes, uint32_t id, NodeTraceWriter& file) const {
+    Judged judged;
+    judged.id = id;
+    const Loop& loop = loops_.at(key);
+    for (size_t i = 0; i < shape.streams.size(); ++i) {
+        const Stream& stream = shape.streams[i];
+        const StreamPosition& leader = shape.positions[stream.leader];
+        if (static_cast<double>(reuse_bytes[i]) < kBeyondCaches * static_cast<double>(cache_bytes))
+            continue;
         trace::MemoryStream record{};
         record.lowest_address = UINT64_MAX;
         for (const size_t member : stream.members) {
-            const StreamUse& use = loop.streams.at(positions[member].instruction);
+            const StreamUse& use = loop.streams.at(shape.positions[member].instruction);
             record.lowest_address = std::min(record.lowest_address, use.lowest);
             record.highest_address = std::max(record.highest_address, use.highest);
         }
-        record.footprint_bytes = footprint_of(places[i]);
-        // All streams that go on with the loop make its rounds: one that was hardly seen goes as far as the others.
-        if (places[i].size() < kManyPlaces)
-            record.footprint_bytes = std::max(record.footprint_bytes,
-                                              static_cast<uint64_t>(most_rounds * static_cast<double>(magnitude(leader.round))));
-        // What passes through the caches until the stream comes around to the same place.
-        const double passed = static_cast<double>(record.footprint_bytes) /
-                              static_cast<double>(magnitude(leader.round)) * static_cast<double>(round_bytes);
-        if (passed < kBeyondCaches * static_cast<double>(cache_bytes))
-            continue;
+        record.footprint_bytes = shape.footprint_bytes[i];
         record.pid = std::get<0>(key);
         record.loop = id;
         record.loop_begin = std::get<2>(key);
@@ -208,8 +272,12 @@ StreamTable::Written StreamTable::write(NodeTraceWriter& file, uint64_t cache_by
     Written written;
     std::map<Key, Judged> judged;
     uint32_t next_id = 1;
+    std::map<Key, Shape> shapes;
     for (const auto& [key, loop] : loops_)
-        if (Judged one = judge(key, loop, cache_bytes, next_id, file); !one.bytes.empty()) {
+        shapes.emplace(key, shape_of(key, loop, cache_bytes));
+    const std::map<Key, std::vector<uint64_t>> reuse = reuse_bytes(shapes);
+    for (const auto& [key, shape] : shapes)
+        if (Judged one = judge(key, shape, reuse.at(key), cache_bytes, next_id, file); !one.bytes.empty()) {
             ++next_id;
             judged.emplace(key, std::move(one));
         }

@@ -2,6 +2,8 @@
 #pragma once
 
 #include "record/access/stream_rates.h"
+#include "record/access/stream_reuse.h"
+#include "record/access/stream_traffic.h"
 #include "record/calibrate/bandwidth_timing.h"
 #include "record/run/node_trace_writer.h"
 
@@ -64,6 +66,19 @@ class StreamTable {
         std::vector<StreamPosition> positions; // of one sample
         std::map<uint64_t, StreamUse> streams; // by instruction; those that came forward evenly
         uint64_t thread_count = 1;             // at once, the most
+        double rounds = 0;                     // that were seen, of all threads
+        std::map<uint64_t, uint64_t> entered_from; // how often a thread came from which loop of its process, by its beginning
+    };
+    // What its accesses, laid side by side, say of a loop.
+    struct Shape {
+        std::vector<StreamPosition> positions; // of streams
+        std::vector<Stream> streams;
+        std::vector<std::vector<uint64_t>> places; // by stream
+        std::vector<uint64_t> footprint_bytes;     // by stream
+        uint64_t round_bytes = 0;                  // of all streams
+        double sweep_rounds = 0;                   // that go over its memory once, by the stream that shows most
+
+        double stream_rounds(size_t stream) const; // likewise, of one stream
     };
     struct Burst {
         Key loop;
@@ -80,7 +95,12 @@ class StreamTable {
         StreamMix mix;
         double thread_ns = 0;
     };
-    Judged judge(const Key& key, const Loop& loop, uint64_t cache_bytes, uint32_t id, NodeTraceWriter& file) const;
+    Shape shape_of(const Key& key, const Loop& loop, uint64_t cache_bytes) const;
+    // By loop, by stream: what passes through the caches until it comes around to the same place.
+    std::map<Key, std::vector<uint64_t>> reuse_bytes(const std::map<Key, Shape>& shapes) const;
+    Judged judge(const Key& key, const Shape& shape, const std::vector<uint64_t>& reuse_bytes, uint64_t cache_bytes, uint32_t id,
+                 NodeTraceWriter& file) const;
+    void note_order(const ThreadBurst& thread);
     void add(const ThreadBurst& thread, const LoopRate& rate, double occupancy, Loop& loop, Burst& burst);
 
     std::map<Key, Loop> loops_;
