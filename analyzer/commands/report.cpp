@@ -56,6 +56,9 @@ CommandAction declare_report(CLI::App& subcommand) {
         ->capture_default_str();
     subcommand.add_option("-o,--output", arguments->report.output,
                           "write to this file instead of the terminal");
+    subcommand.add_flag("--full", arguments->report.full, "as text: everything, not one screen");
+    subcommand.add_option("--finding", arguments->report.finding, "as text: only the finding of this number, with all that is known of it")
+        ->check(CLI::PositiveNumber);
     subcommand.add_option("--only", arguments->report.only, "run only the diagnoses with these ids, separated by commas")
         ->delimiter(',');
     subcommand.add_flag("--align-sites", arguments->report.align_sites,

@@ -4,6 +4,7 @@
 #include "reports/complain.h"
 #include "reports/html_report.h"
 #include "reports/json_report.h"
+#include "reports/text_page.h"
 #include "reports/text_report.h"
 #include "reports/trace_events.h"
 #include "support/error.h"
@@ -29,7 +30,9 @@ std::string rendered(const Report& report, const ReportOptions& options, std::FI
     if (options.format != "text")
         throw Error(fmt::format("there is no report format \"{}\": text, json, html or timeline", options.format));
     TextStyle style = detect_style(stream, [](const char* name) -> const char* { return std::getenv(name); });
-    return text_report(report, style);
+    if (options.finding > 0)
+        return finding_text(report, options.finding, style);
+    return options.full || !options.only.empty() ? text_report(report, style) : text_page(report, style);
 }
 
 void write_all(const std::string& text, std::FILE* stream, const std::string& name) {

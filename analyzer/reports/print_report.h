@@ -11,6 +11,8 @@ namespace plumb {
 
 struct ReportOptions : AnalysisOptions {
     std::string format = "text";   // text, json, html or timeline
+    bool full = false;             // of the text: everything, not one screen; so it is with `only`
+    size_t finding = 0;            // of the text: this finding alone, as the first screen numbers them; 0: all
     bool align_sites = false;      // the unaligned accesses alone, one a line
     std::string output;            // file to write; empty: the stream
 };

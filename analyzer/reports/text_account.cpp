@@ -10,7 +10,7 @@ namespace plumb {
 
 namespace {
 
-constexpr size_t kLines = 8, kPlaces = 2;
+constexpr size_t kLines = 8, kShortLines = 6, kPlaces = 2;
 constexpr double kSmallestShare = 0.01, kSmallestPlace = 0.1; // of the account; of a line
 
 // "solver.c:31 sweep 62 %, flux.c:12 flux 20 %": shares of the line.
@@ -30,11 +30,11 @@ std::string places_of(const AccountLine& line) {
     return text;
 }
 
-void put_lines(TextCanvas& canvas, const std::vector<AccountLine>& lines, double all_s) {
+void put_lines(TextCanvas& canvas, const std::vector<AccountLine>& lines, double all_s, size_t most) {
     std::vector<std::vector<std::string>> rows;
     double shown_s = 0;
     for (const AccountLine& line : lines) {
-        if (rows.size() == kLines || line.seconds < kSmallestShare * all_s)
+        if (rows.size() == most || line.seconds < kSmallestShare * all_s)
             continue;
         rows.push_back({format_fraction(line.seconds / all_s), format_seconds(line.seconds), words_of(line), places_of(line)});
         shown_s += line.seconds;
@@ -70,10 +70,10 @@ void put_account(TextCanvas& canvas, const Report& report) {
         return;
     if (is_worth_showing(account)) {
         canvas.heading(fmt::format("Wall time, by what it depended on: {}", format_seconds(account.wall_s)));
-        put_lines(canvas, account.wall, account.wall_s);
+        put_lines(canvas, account.wall, account.wall_s, kLines);
     }
     canvas.heading(fmt::format("Time of the run: {} of thread time", format_seconds(all_s)));
-    put_lines(canvas, account.lines, all_s);
+    put_lines(canvas, account.lines, all_s, kLines);
     std::string besides;
     if (account.idle_s >= kSmallestShare * all_s)
         besides = fmt::format("not included: {} {} waiting for work ({})", account.idle_threads,
@@ -84,6 +84,16 @@ void put_account(TextCanvas& canvas, const Report& report) {
                                besides.empty() ? "not included: " : ", ", format_seconds(account.handed_over_s));
     if (!besides.empty())
         canvas.paragraph("", 2, {{besides, Ink::faint}});
+}
+
+void put_short_account(TextCanvas& canvas, const Report& report) {
+    const TimeAccount& account = report.account;
+    if (account.own_s() <= 0 || account.lines.empty())
+        return;
+    const bool wall = is_worth_showing(account);
+    canvas.heading(fmt::format("Time of the run: {} of {} time", format_seconds(wall ? account.wall_s : account.own_s()),
+                               wall ? "wall" : "thread"));
+    put_lines(canvas, wall ? account.wall : account.lines, wall ? account.wall_s : account.own_s(), kShortLines);
 }
 
 } // namespace plumb

@@ -1,4 +1,4 @@
-// The time account on the first page.
+// The time account as text.
 #pragma once
 
 #include "analysis/report.h"
@@ -7,5 +7,8 @@
 namespace plumb {
 
 void put_account(TextCanvas& canvas, const Report& report);
+
+// Its largest lines: of the wall time where threads wait for one another, of the thread time otherwise.
+void put_short_account(TextCanvas& canvas, const Report& report);
 
 } // namespace plumb

@@ -14,20 +14,6 @@ namespace {
 constexpr size_t kIndent = 10;
 constexpr size_t kFindingLimit = 12, kInfoLimit = 6, kInfoLimitOfId = 2, kWhereLimit = 4, kEvidenceLimit = 10;
 
-Ink ink_of(Severity severity) {
-    switch (severity) {
-    case Severity::high:
-        return Ink::high;
-    case Severity::medium:
-        return Ink::medium;
-    case Severity::low:
-        return Ink::low;
-    case Severity::info:
-        return Ink::faint;
-    }
-    return Ink::plain;
-}
-
 std::string cost_text(const Finding& finding) {
     std::string text = fmt::format("{} = {} of the run, {}", format_seconds(finding.cost.seconds),
                                    format_fraction(finding.cost.fraction), finding.cost.how);
@@ -79,18 +65,6 @@ void put_advice(TextCanvas& canvas, const Finding& finding) {
                           {finding.gain.how.empty() ? "" : " (" + finding.gain.how + ")", Ink::faint}});
 }
 
-void put_finding(TextCanvas& canvas, const Finding& finding) {
-    canvas.blank();
-    std::string severity = to_string(finding.severity);
-    std::transform(severity.begin(), severity.end(), severity.begin(),
-                   [](char letter) { return letter - 'a' + 'A'; });
-    canvas.paragraph(severity, kIndent, {{finding.title, Ink::strong}}, ink_of(finding.severity));
-    canvas.paragraph("    cost", kIndent, {{cost_text(finding)}, {"  [" + finding.id + "]", Ink::faint}});
-    put_where(canvas, finding);
-    put_evidence(canvas, finding);
-    put_advice(canvas, finding);
-}
-
 // `commands`: those that were already shown; the same advice is given once.
 void put_noted(TextCanvas& canvas, const Finding& finding, std::set<std::string>& commands) {
     std::vector<Piece> pieces = {{finding.title}};
@@ -126,6 +100,32 @@ void put_all_noted(TextCanvas& canvas, const Report& report) {
 }
 
 } // namespace
+
+Ink ink_of(Severity severity) {
+    switch (severity) {
+    case Severity::high:
+        return Ink::high;
+    case Severity::medium:
+        return Ink::medium;
+    case Severity::low:
+        return Ink::low;
+    case Severity::info:
+        return Ink::faint;
+    }
+    return Ink::plain;
+}
+
+void put_finding(TextCanvas& canvas, const Finding& finding) {
+    canvas.blank();
+    std::string severity = to_string(finding.severity);
+    std::transform(severity.begin(), severity.end(), severity.begin(),
+                   [](char letter) { return letter - 'a' + 'A'; });
+    canvas.paragraph(severity, kIndent, {{finding.title, Ink::strong}}, ink_of(finding.severity));
+    canvas.paragraph("    cost", kIndent, {{cost_text(finding)}, {"  [" + finding.id + "]", Ink::faint}});
+    put_where(canvas, finding);
+    put_evidence(canvas, finding);
+    put_advice(canvas, finding);
+}
 
 void put_findings(TextCanvas& canvas, const Report& report) {
     size_t serious = 0;

@@ -7,5 +7,8 @@
 namespace plumb {
 
 void put_findings(TextCanvas& canvas, const Report& report);
+void put_finding(TextCanvas& canvas, const Finding& finding);
+
+Ink ink_of(Severity severity);
 
 } // namespace plumb

@@ -1,5 +1,5 @@
 // render-report KIND FORMAT [SOURCE_FILE]: writes the report of a synthetic run to stdout.
-// FORMAT: text (100 columns, UTF-8), ascii (80 columns), colour (120 columns), json, html or sites (unaligned accesses).
+// FORMAT: text (100 columns, UTF-8), ascii (80 columns), colour (120 columns), page (100 columns), json, html or sites (unaligned accesses).
 #include "synthetic_run.h"
 
 #include "model/call_paths.h"
@@ -7,6 +7,7 @@
 #include "analysis/build_report.h"
 #include "reports/html_report.h"
 #include "reports/json_report.h"
+#include "reports/text_page.h"
 #include "reports/text_report.h"
 #include "support/error.h"
 
@@ -15,7 +16,7 @@
 
 int main(int argc, char** argv) {
     if (argc < 3) {
-        std::fputs("usage: render-report KIND text|ascii|colour|json|html|sites [SOURCE_FILE]\n", stderr);
+        std::fputs("usage: render-report KIND text|ascii|colour|page|json|html|sites [SOURCE_FILE]\n", stderr);
         return 2;
     }
     const std::string kind = argv[1], format = argv[2];
@@ -34,6 +35,8 @@ int main(int argc, char** argv) {
         std::string text;
         if (styles.contains(format))
             text = plumb::text_report(report, styles.at(format));
+        else if (format == "page")
+            text = plumb::text_page(report, styles.at("text"));
         else if (format == "sites")
             text = plumb::access_listing(report);
         else

@@ -12,7 +12,8 @@ import sys
 HERE = pathlib.Path(__file__).parent
 GOLDENS = [("stacked", "text"), ("stacked", "ascii"), ("stacked", "colour"), ("stacked", "json"), ("clean", "text"),
            ("clean", "json"), ("killed", "text"), ("hostile", "ascii"), ("hostile", "json"), ("unaligned", "text"), ("unaligned", "json"),
-           ("unaligned", "sites"), ("mpi", "text"), ("mpi", "ascii"), ("mpi", "json"), ("mpi-wide", "text"), ("memory", "text"), ("memory", "json")]
+           ("unaligned", "sites"), ("mpi", "text"), ("mpi", "ascii"), ("mpi", "json"), ("mpi-wide", "text"), ("memory", "text"), ("memory", "json"),
+           *((kind, "page") for kind in ("stacked", "clean", "killed", "hostile", "mpi", "memory", "unaligned"))]
 
 
 def render(program, kind, form):

@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 """The report in README.md is what plumb prints: readme_report.py [--update] README PLUMB FLOW_SOLVER
 
-Runs the example that README.md shows and compares the shape of what comes out: the lines of the head, the title of the
-finding and each part of it, with figures and numbers of CPUs left open. --update writes the report of a run into README.md;
+Runs the example that README.md shows and compares the shape of what comes out: the lines of the head, the finding and the
+commands at the end, with figures and numbers of CPUs left open. --update writes the report of a run into README.md;
 make the machine quiet for it.
 """
 import os
@@ -13,15 +13,25 @@ import subprocess
 import sys
 import tempfile
 
-FINDING = "cpu-oversubscribed"
 SKIPPED = 77
 BLOCK = re.compile(r"(<!-- written by tests/tools/readme_report.py -->\n```\n)(.*?)(^```\n)", re.S | re.M)
 COMMAND = ["./stacked.sh", "./flow_solver", "4", "600"]
 TITLE = "are pinned so that they share"
 
 
+def entries(block):
+    """Of "What would help most": each finding's lines, without its number."""
+    found = []
+    for line in block.split("\n")[1:]:
+        if re.match(r"\d+ ", line):
+            found.append([])
+        if found:
+            found[-1].append(line)
+    return ["\n".join(lines) for lines in found]
+
+
 def first_page(plumb, solver):
-    """Of what `plumb run` prints for the example: the head, the time account and the finding."""
+    """What `plumb run` prints for the example, without findings about other programs on the machine."""
     with tempfile.TemporaryDirectory() as scratch:
         example = pathlib.Path(__file__).resolve().parents[2] / "examples" / "stacked-copies" / "stacked.sh"
         shutil.copy(example, scratch)
@@ -31,11 +41,13 @@ def first_page(plumb, solver):
                               env={**environment, "LC_ALL": "C.UTF-8"}, timeout=120)
         if done.returncode != 0:
             sys.exit(f"plumb run ended with {done.returncode}: {done.stderr}")
-    # Head, time account and the finding; other programs on the machine are findings of their own.
-    blocks = [block for block in done.stderr.strip("\n").split("\n\n") if block.strip()]
-    shown = blocks[:1] + [block for block in blocks if block.startswith("Time of the run")] + \
-        [block for block in blocks if f"[{FINDING}]" in block and TITLE in " ".join(block.split())]
-    return "\n\n".join("\n".join(line.rstrip() for line in block.split("\n")) for block in shown).strip("\n") + "\n"
+    blocks = ["\n".join(line.rstrip() for line in block.split("\n"))
+              for block in done.stderr.strip("\n").split("\n\n") if block.strip()]
+    for number, block in enumerate(blocks):
+        if block.startswith("What would help most"):
+            own = [entry for entry in entries(block) if TITLE in " ".join(entry.split())]
+            blocks[number] = "\n".join([block.split("\n")[0], *(re.sub(r"^\d+", "1", entry) for entry in own)])
+    return "\n\n".join(blocks) + "\n"
 
 
 def without_figures(text):
@@ -45,26 +57,20 @@ def without_figures(text):
 
 
 def shape(page):
-    """[(part, words without figures)] of the head and of the finding."""
-    blocks = [block.split("\n") for block in page.strip("\n").split("\n\n")]
-    parts = [("head", without_figures(line)) for line in blocks[0]]
-    parts += [("account", without_figures(block[0])) for block in blocks if block[0].startswith("Time of the run")]
-    for block in blocks:
-        if f"[{FINDING}]" not in "".join(block):
-            continue
-        label, words = "title", ""
-        for line in block + ["    end   "]:
-            match = re.match(r" {4}(\w+) +(.*)", line)
-            if match:
-                # Which lines were sampled most differs from run to run, and small figures may be left out of `seen`.
-                # Other programs on the CPUs change the severity and what the title says of the other CPUs.
-                if label == "title":
-                    words = re.sub(r"^ ?(HIGH|MEDIUM|LOW) | while .*", "", words)
-                if label not in ("where", "seen", "what"):
-                    parts.append((label, without_figures(words)))
-                label, words = match.groups()
-            else:
-                words += " " + line.strip()
+    """[(part, words without figures)] of what does not differ from run to run."""
+    parts = []
+    for number, block in enumerate(page.strip("\n").split("\n\n")):
+        if number == 0:
+            parts += [("head", without_figures(line)) for line in block.split("\n")]
+        elif block.startswith("Time of the run"):
+            parts.append(("account", without_figures(block.split("\n")[0])))
+        elif block.startswith("What would help most"):
+            # Other programs on the CPUs change the severity, the gain, and what the title says of the other CPUs.
+            for entry in entries(block):
+                words = without_figures(re.sub(r"^\d+ +(HIGH|MEDIUM|LOW) +((up to|about) [\d.]+ %)?", "", entry))
+                parts.append(("finding", re.sub(r" while .*? use CPU #", "", words)))
+        else:
+            parts += [("foot", without_figures(line)) for line in block.split("\n") if line.startswith(("Details", "Charts"))]
     return parts
 
 
