@@ -79,14 +79,6 @@ const Module* CallPaths::module_of(size_t process, uint64_t address) const {
     return &run_.processes[process].modules[std::prev(after)->module];
 }
 
-std::vector<SourceFrame> CallPaths::resolve(size_t process, const Module* module, uint64_t address) {
-    if (module->kind != Module::Kind::anonymous)
-        return resolver_.resolve(*module, address);
-    Module of_process = *module;
-    of_process.pid = run_.processes[process].pid;
-    return resolver_.resolve(of_process, address);
-}
-
 namespace {
 
 enum class Owner { user, library, system };
@@ -135,6 +127,16 @@ int rank_of(const SourceFrame& frame, Owner owner) {
 }
 
 } // namespace
+
+std::vector<SourceFrame> CallPaths::resolve(size_t process, const Module* module, uint64_t address) {
+    if (module->kind == Module::Kind::anonymous) {
+        Module of_process = *module;
+        of_process.pid = run_.processes[process].pid;
+        return resolver_.resolve(of_process, address);
+    }
+    return owner_of(module, false) == Owner::system ? resolver_.resolve_symbol(*module, address)
+                                                    : resolver_.resolve(*module, address);
+}
 
 CallPaths::CodePlace CallPaths::code_place(size_t process, const PathNode& path) {
     return {process, path.kernel, looked_up(path)};

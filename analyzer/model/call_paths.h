@@ -18,7 +18,8 @@ class CallPaths {
   public:
     explicit CallPaths(const Run& run, SourceResolver& resolver);
 
-    // Source frames of one node of process `process`, innermost first; never empty.
+    // Source frames of one node of process `process`, innermost first; never empty. Code of the system (is_system_module)
+    // has one frame, its function: nobody looks for lines in it, and reading its debug info takes longer than all else.
     const std::vector<SourceFrame>& frames_of(size_t process, uint32_t node);
 
     // Source frames of any address of `process`, not cached; for questions about code that no node lies in.

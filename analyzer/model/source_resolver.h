@@ -83,6 +83,10 @@ class SourceResolver {
     // comes back as module + offset.
     virtual std::vector<SourceFrame> resolve(const Module& module, uint64_t address) = 0;
 
+    // The same by the linker's symbols alone: one frame, without its line and what was inlined into it. For code whose debug
+    // info is large and of no interest, such as the C library's.
+    virtual std::vector<SourceFrame> resolve_symbol(const Module& module, uint64_t address) { return resolve(module, address); }
+
     // What stood in the way so far, one sentence a module: files that are missing, changed since the run, or without
     // debug info. For the report's evidence.
     virtual std::vector<std::string> notes() const { return {}; }

@@ -30,11 +30,17 @@ FileSymbols::FileSymbols(const DebugFileSearch& search, const ElfImage* image, c
             *user = this;
     }
     dwfl_report_end(session_, nullptr, nullptr);
-    if (!module_)
+}
+
+// Distributions compress debug info, and libdw unfolds all sections of a file at once: hundreds of milliseconds.
+void FileSymbols::open_debug_info() {
+    if (is_debug_info_open_ || !module_)
         return;
+    is_debug_info_open_ = true;
     dwarf_ = dwfl_module_getdwarf(module_, &debug_bias_);
     if (!dwarf_)
         return;
+    const ElfImage* file = image_ ? image_ : debug_;
     uint64_t first = UINT64_MAX, last = 0;
     for (const Segment& segment : file->segments())
         if (segment.executable) {
@@ -74,10 +80,11 @@ int FileSymbols::find_debug_info(Dwfl_Module*, void** user, const char*, Dwarf_A
     return fd;
 }
 
-UnitFunctions* FileSymbols::unit_at(uint64_t debug_address) {
+UnitFunctions* FileSymbols::unit_at(uint64_t address) {
+    open_debug_info();
     if (!units_)
         return nullptr;
-    const std::optional<Dwarf_Off> offset = units_->unit_at(debug_address);
+    const std::optional<Dwarf_Off> offset = units_->unit_at(address - debug_bias_);
     if (!offset)
         return nullptr;
     auto [entry, is_new] = open_units_.try_emplace(*offset);
@@ -101,6 +108,7 @@ const SymbolTable& FileSymbols::symbol_table() {
 std::optional<model::DataName> FileSymbols::static_at(uint64_t address, uint32_t width, uint64_t instruction) {
     if (!module_)
         return std::nullopt;
+    open_debug_info();
     if (!data_)
         data_ = std::make_unique<DataNames>(image_ ? *image_ : *debug_, module_, dwarf_, debug_bias_, units_.get());
     std::vector<Dwarf_Die> scopes;
@@ -111,7 +119,7 @@ std::optional<model::DataName> FileSymbols::static_at(uint64_t address, uint32_t
 }
 
 std::optional<CodePlace> FileSymbols::code_place(uint64_t address) {
-    UnitFunctions* unit = unit_at(address - debug_bias_);
+    UnitFunctions* unit = unit_at(address);
     if (!unit)
         return std::nullopt;
     CodePlace place{image_, module_, debug_bias_, address, unit->scopes_at(address - debug_bias_)};
@@ -140,13 +148,25 @@ std::vector<model::SourceFrame> FileSymbols::frames_at(uint64_t address) {
     std::vector<model::SourceFrame> frames;
     if (!module_)
         return frames;
-    if (UnitFunctions* unit = unit_at(address - debug_bias_))
+    if (UnitFunctions* unit = unit_at(address))
         frames = unit->frames_at(address - debug_bias_);
-    if (!frames.empty() && !frames.back().function.empty())
-        return frames;
+    if (frames.empty() || frames.back().function.empty())
+        name_by_symbol(address, frames);
+    return frames;
+}
+
+std::vector<model::SourceFrame> FileSymbols::function_at(uint64_t address) {
+    std::vector<model::SourceFrame> frames;
+    if (module_)
+        name_by_symbol(address, frames);
+    return frames;
+}
+
+// Names the outermost of `frames`, which may be the first.
+void FileSymbols::name_by_symbol(uint64_t address, std::vector<model::SourceFrame>& frames) {
     const std::optional<SymbolMatch> symbol = symbol_table().at(address);
     if (!symbol)
-        return frames;
+        return;
     if (frames.empty())
         frames.emplace_back();
     // With a source line (assembler, a lost .dwo file) the offset would only be noise.
@@ -156,7 +176,6 @@ std::vector<model::SourceFrame> FileSymbols::frames_at(uint64_t address) {
         std::snprintf(offset, sizeof offset, "+0x%llx", static_cast<unsigned long long>(symbol->offset));
         frames.back().function += offset;
     }
-    return frames;
 }
 
 } // namespace plumb::symbols

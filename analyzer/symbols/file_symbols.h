@@ -32,6 +32,9 @@ class FileSymbols {
     // Innermost first; `address` in the file's own address space. Empty: nothing is known. `module` stays empty.
     std::vector<model::SourceFrame> frames_at(uint64_t address);
 
+    // The function alone, by the linker's symbols: debug info is not opened for it. Empty: no symbol covers `address`.
+    std::vector<model::SourceFrame> function_at(uint64_t address);
+
     // First address of the unnamed function around `address`, if the file still tells.
     std::optional<uint64_t> function_start(uint64_t address);
 
@@ -42,14 +45,15 @@ class FileSymbols {
     std::optional<model::DataName> local_at(uint64_t address, const model::DataAccess& access);
     std::optional<model::DataName> pointed_at(uint64_t address, const model::DataAccess& access);
 
-    bool has_debug_info() const { return units_ != nullptr; }
     const std::string& missing_split_file() const { return missing_split_file_; } // name of one, empty: none missed
 
   private:
     static int find_debug_info(Dwfl_Module* module, void** user, const char* name, Dwarf_Addr base,
                                const char* file, const char* link, GElf_Word crc, char** result);
     std::optional<CodePlace> code_place(uint64_t address);
-    UnitFunctions* unit_at(uint64_t debug_address);
+    void open_debug_info();
+    void name_by_symbol(uint64_t address, std::vector<model::SourceFrame>& frames);
+    UnitFunctions* unit_at(uint64_t address);
     const SymbolTable& symbol_table();
 
     const DebugFileSearch& search_;
@@ -57,6 +61,7 @@ class FileSymbols {
     const ElfImage* debug_;
     Dwfl* session_ = nullptr;
     Dwfl_Module* module_ = nullptr;
+    bool is_debug_info_open_ = false; // asked for: it may be missing all the same
     Dwarf* dwarf_ = nullptr;
     Dwarf_Addr debug_bias_ = 0; // file address = debug address + bias
     std::unique_ptr<UnitIndex> units_;

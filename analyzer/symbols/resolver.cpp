@@ -51,6 +51,7 @@ struct File {
     std::unique_ptr<FileSymbols> symbols;
     std::string cache_key;
     FrameCache::Frames* cached = nullptr;
+    FrameCache::Frames* cached_functions = nullptr; // by symbols alone
     bool noted_split = false;
     bool is_own = false; // a program of this host that the run's user can have recorded: its sources may be shown
 };
@@ -68,6 +69,7 @@ class ElfResolver final : public model::SourceResolver {
     ~ElfResolver() override { cache_.save(); }
 
     std::vector<SourceFrame> resolve(const Module& module, uint64_t address) override;
+    std::vector<SourceFrame> resolve_symbol(const Module& module, uint64_t address) override;
     std::optional<DataName> name_static(const Module& module, uint64_t address, uint32_t width,
                                         uint64_t instruction) override;
     std::optional<DataName> name_local(const Module& code, const DataAccess& access) override;
@@ -79,7 +81,8 @@ class ElfResolver final : public model::SourceResolver {
     }
 
   private:
-    std::vector<SourceFrame> resolve_in_file(const Module& module, uint64_t address);
+    enum class Detail { lines, function };
+    std::vector<SourceFrame> resolve_in_file(const Module& module, uint64_t address, Detail detail);
     std::vector<SourceFrame> resolve_kernel(uint64_t address);
     std::vector<SourceFrame> resolve_generated(const Module& module, uint64_t address);
     File& file_of(const Module& module);
@@ -137,8 +140,14 @@ std::vector<SourceFrame> ElfResolver::resolve(const Module& module, uint64_t add
     case Module::Kind::anonymous:
         return resolve_generated(module, address);
     default:
-        return resolve_in_file(module, address);
+        return resolve_in_file(module, address, Detail::lines);
     }
+}
+
+std::vector<SourceFrame> ElfResolver::resolve_symbol(const Module& module, uint64_t address) {
+    if (module.kind == Module::Kind::kernel || module.kind == Module::Kind::anonymous)
+        return resolve(module, address);
+    return resolve_in_file(module, address, Detail::function);
 }
 
 std::vector<SourceFrame> ElfResolver::resolve_kernel(uint64_t address) {
@@ -242,8 +251,9 @@ File& ElfResolver::file_of(const Module& module) {
     open_file(module, file);
     if (file.image || file.debug) {
         file.cache_key = module.build_id.empty() ? module.path : module.build_id;
-        file.cached = &cache_.frames_of(file.cache_key,
-                                        identity_of(file.image.get()) + ";" + identity_of(file.debug.get()));
+        const std::string identity = identity_of(file.image.get()) + ";" + identity_of(file.debug.get());
+        file.cached = &cache_.frames_of(file.cache_key, identity);
+        file.cached_functions = &cache_.frames_of(file.cache_key + " functions", identity);
     }
     return file;
 }
@@ -312,7 +322,7 @@ FileSymbols& ElfResolver::symbols_of(File& file) const {
     return *file.symbols;
 }
 
-std::vector<SourceFrame> ElfResolver::resolve_in_file(const Module& module, uint64_t address) {
+std::vector<SourceFrame> ElfResolver::resolve_in_file(const Module& module, uint64_t address, Detail detail) {
     File& file = file_of(module);
     std::optional<uint64_t> inside;
     if (file.image || file.debug)
@@ -320,9 +330,10 @@ std::vector<SourceFrame> ElfResolver::resolve_in_file(const Module& module, uint
     if (!inside)
         return single(file.shown + "+" + hex(module.file_offset + (address - module.start)), file.shown);
 
-    auto [entry, is_new] = file.cached->try_emplace(*inside);
+    auto [entry, is_new] = (detail == Detail::lines ? file.cached : file.cached_functions)->try_emplace(*inside);
     if (is_new) {
-        entry->second = symbols_of(file).frames_at(*inside);
+        FileSymbols& symbols = symbols_of(file);
+        entry->second = detail == Detail::lines ? symbols.frames_at(*inside) : symbols.function_at(*inside);
         if (entry->second.empty())
             entry->second = single("", "");
         if (entry->second.back().function.empty())

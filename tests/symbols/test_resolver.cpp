@@ -259,6 +259,25 @@ TEST_CASE("stripped programs give function and offset, or file and offset") {
     CHECK(resolve("libdynamic_only.so", local).starts_with("libdynamic_only.so+0x"));
 }
 
+TEST_CASE("by symbols alone there is the function and nothing else, with and without debug info") {
+    const uint64_t start = address_of(flavour("gcc"), "c_linkage");
+    for (const char* name : {"gcc", "gcc_compressed", "symbols_only"}) {
+        const MappedProgram program(flavour(name));
+        const auto resolver = make_resolver(plain());
+        const uint64_t inside = program.runtime_address(start + 4);
+        const auto symbol = resolver->resolve_symbol(program.module, inside);
+        REQUIRE(symbol.size() == 1);
+        CHECK(symbol[0].function == "c_linkage+0x4");
+        CHECK(symbol[0].line == 0);
+        CHECK(symbol[0].module == name);
+        // Neither answer stands for the other.
+        CHECK((resolver->resolve(program.module, inside).back().line != 0) == (std::string(name) != "symbols_only"));
+        CHECK(resolver->resolve_symbol(program.module, inside)[0].line == 0);
+    }
+    const MappedProgram bare(flavour("bare"));
+    CHECK(make_resolver(plain())->resolve_symbol(bare.module, bare.runtime_address(start + 4))[0].function.starts_with("bare+0x"));
+}
+
 TEST_CASE("nameless functions begin where the symbols of the unstripped program say") {
     const MappedProgram program(flavour("bare"));
     const auto resolver = make_resolver(plain());

@@ -18,6 +18,11 @@ class TableResolver final : public SourceResolver {
         last_pid = module.pid;
         return table.at(address);
     }
+    int symbols_asked = 0;
+    std::vector<SourceFrame> resolve_symbol(const Module& module, uint64_t address) override {
+        ++symbols_asked;
+        return resolve(module, address);
+    }
 };
 
 SourceFrame frame(std::string function, std::string file, uint32_t line, std::string module) {
@@ -198,6 +203,20 @@ TEST_CASE("the frame shown to the user") {
         CHECK(shown({0x1300, 0x1200, 0x2100, 0x3010}) == "app+0x1ff");
     }
     SECTION("nothing of the user's on the path: the innermost frame") { CHECK(shown({0x3010}) == "malloc"); }
+}
+
+TEST_CASE("of the system's code only the function is asked for, everywhere") {
+    Fixture f;
+    f.resolver.table[0x3010] = {frame("malloc+0x10", "", 0, "libc.so.6")};
+    f.resolver.table[0x20ff] = {frame("sqlite3_step", "btree.c", 7, "libsqlite3.so.0")};
+    const uint32_t node = f.path({0x2100, 0x3010});
+    CallPaths paths(f.run, f.resolver);
+    CHECK(paths.frames_of(0, node).front().function == "malloc+0x10");
+    CHECK(f.resolver.symbols_asked == 1);
+    CHECK(paths.frames_at(0, 0x3010).front().function == "malloc+0x10");
+    CHECK(f.resolver.symbols_asked == 2);
+    CHECK(paths.user_frame(0, node).line == 7); // a library of the system that programs are made with
+    CHECK(f.resolver.symbols_asked == 2);
 }
 
 TEST_CASE("the tool chain's libraries are recognised by name") {
