@@ -1,15 +1,10 @@
 #include "platform/machine_cache.h"
 
+#include "platform/private_file.h"
 #include "platform/read_file.h"
 
-#include <algorithm>
-#include <cctype>
-#include <cerrno>
 #include <cstdint>
-#include <cstdlib>
 #include <cstring>
-#include <fcntl.h>
-#include <sys/stat.h>
 #include <sys/utsname.h>
 #include <unistd.h>
 #include <zstd.h>
@@ -18,40 +13,8 @@ namespace plumb::platform {
 
 namespace {
 
-constexpr std::string_view kMagic = "plumb-machine-1\n";
+constexpr std::string_view kMagic = "plumb-machine-1\n", kFilePrefix = "machine-";
 constexpr size_t kMostBytes = MachineCache::kMostBytes, kMostValueBytes = 256 << 10;
-
-class Descriptor {
-  public:
-    explicit Descriptor(int fd) : fd_(fd) {}
-    ~Descriptor() {
-        if (fd_ >= 0)
-            close(fd_);
-    }
-    Descriptor(const Descriptor&) = delete;
-    Descriptor& operator=(const Descriptor&) = delete;
-    int get() const { return fd_; }
-    explicit operator bool() const { return fd_ >= 0; }
-
-  private:
-    int fd_;
-};
-
-// Ours, and nobody else may read or write it.
-bool is_private(int fd, mode_t kind) {
-    struct stat info {};
-    return fstat(fd, &info) == 0 && (info.st_mode & S_IFMT) == kind && info.st_uid == geteuid() &&
-           (info.st_mode & 077) == 0 && (kind == S_IFDIR || info.st_nlink == 1);
-}
-
-int open_folder(const std::string& folder) {
-    const int fd = open(folder.c_str(), O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
-    if (fd >= 0 && is_private(fd, S_IFDIR))
-        return fd;
-    if (fd >= 0)
-        close(fd);
-    return -1;
-}
 
 void put(std::string& to, std::string_view text) {
     const auto size = static_cast<uint32_t>(text.size());
@@ -80,18 +43,6 @@ std::string read_whole(int fd) {
     return got == 0 ? text : std::string();
 }
 
-bool write_whole(int fd, std::string_view text) {
-    while (!text.empty()) {
-        const ssize_t put = write(fd, text.data(), text.size());
-        if (put < 0 && errno == EINTR)
-            continue;
-        if (put <= 0)
-            return false;
-        text.remove_prefix(static_cast<size_t>(put));
-    }
-    return true;
-}
-
 // "name<tabs>: value" of the first processor.
 std::string line_of(std::string_view text, std::string_view name) {
     while (!text.empty()) {
@@ -105,24 +56,6 @@ std::string line_of(std::string_view text, std::string_view name) {
 }
 
 } // namespace
-
-std::string user_cache_folder() {
-    std::string base;
-    if (const char* cache = std::getenv("XDG_CACHE_HOME"); cache && *cache == '/')
-        base = cache;
-    else if (const char* home = std::getenv("HOME"); home && *home == '/')
-        base = std::string(home) + "/.cache";
-    else
-        return {};
-    struct stat info {};
-    if (stat(base.c_str(), &info) != 0 && mkdir(base.c_str(), 0700) == 0 && stat(base.c_str(), &info) != 0)
-        return {};
-    if (!S_ISDIR(info.st_mode) || info.st_uid != geteuid() || geteuid() != getuid())
-        return {};
-    base += "/plumb";
-    mkdir(base.c_str(), 0700);
-    return base;
-}
 
 std::string machine_identity(const std::string& root) {
     const auto boot = read_file(root + "/proc/sys/kernel/random/boot_id", 64);
@@ -139,11 +72,7 @@ std::string machine_identity(const std::string& root) {
 }
 
 MachineCache::MachineCache(std::string folder, std::string host, std::string machine)
-    : folder_(std::move(folder)), file_([&] {
-          std::ranges::replace_if(host, [](unsigned char c) { return !isalnum(c) && !std::strchr("._+-", c); }, '_');
-          return "machine-" + host.substr(0, 64);
-      }()),
-      machine_(std::move(machine)) {}
+    : folder_(std::move(folder)), file_(name_for_host(kFilePrefix, std::move(host))), machine_(std::move(machine)) {}
 
 MachineCache MachineCache::of_this_machine() {
     char host[256] = "";
@@ -152,13 +81,8 @@ MachineCache MachineCache::of_this_machine() {
 }
 
 MachineCache::Values MachineCache::load() const {
-    const Descriptor folder(open_folder(folder_));
-    if (!folder)
-        return {};
-    const Descriptor file(openat(folder.get(), file_.c_str(), O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC));
-    if (!file || !is_private(file.get(), S_IFREG))
-        return {};
-    return parse(unpack(read_whole(file.get())), machine_);
+    const Descriptor file(open_private_file(folder_, file_));
+    return file ? parse(unpack(read_whole(file.get())), machine_) : Values();
 }
 
 std::string MachineCache::format(const Values& values, const std::string& machine) {
@@ -237,19 +161,8 @@ void MachineCache::save() {
     const std::string plain = format(all, machine_);
     if (plain.size() > kMostBytes)
         return;
-    const std::string frame = pack(plain), draft = file_ + "." + std::to_string(getpid());
-    const Descriptor folder(open_folder(folder_));
-    if (!folder || frame.empty())
-        return;
-    bool written = false;
-    {
-        const Descriptor file(openat(folder.get(), draft.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600));
-        if (!file)
-            return;
-        written = write_whole(file.get(), frame);
-    }
-    if (!written || renameat(folder.get(), draft.c_str(), folder.get(), file_.c_str()) != 0)
-        unlinkat(folder.get(), draft.c_str(), 0);
+    if (const std::string frame = pack(plain); !frame.empty())
+        write_private_file(folder_, file_, frame);
 }
 
 } // namespace plumb::platform

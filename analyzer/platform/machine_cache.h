@@ -1,8 +1,7 @@
 // What earlier runs measured on this machine (what a sample costs, how the machine is built), kept in one file of the user's
 // cache directory, so that a run does not measure again what stays the same until the machine starts anew.
 //
-// Nothing in it is trusted further than the user is: the folder and the file must belong to this user and be closed to
-// everybody else, links are not followed, and a checksum covers all of it. Whatever is wrong with it, it reads as empty.
+// It is a private file (private_file.h), and a checksum covers all of it. Whatever is wrong with it, it reads as empty.
 #pragma once
 
 #include <cstddef>
@@ -12,9 +11,6 @@
 #include <string_view>
 
 namespace plumb::platform {
-
-// `plumb` below $XDG_CACHE_HOME or $HOME/.cache; empty: neither is set, or it belongs to another user (sudo).
-std::string user_cache_folder();
 
 // What the figures depend on: kernel, boot, model and microcode of the CPU. What also depends on the version of plumb must
 // be kept under another name by each. `root` is put before /proc. Empty where the kernel does not report its boot: nothing

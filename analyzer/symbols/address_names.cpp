@@ -104,4 +104,11 @@ std::optional<std::pair<std::string, uint64_t>> AddressNames::at(uint64_t addres
     return std::pair(text_.substr(range.name, range.length), address - range.begin);
 }
 
+std::optional<uint64_t> AddressNames::address_of(std::string_view name) const {
+    for (const Range& range : ranges_)
+        if (std::string_view(text_).substr(range.name, range.length) == name)
+            return range.begin;
+    return std::nullopt;
+}
+
 } // namespace plumb::symbols

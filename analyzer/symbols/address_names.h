@@ -22,6 +22,13 @@ class AddressNames {
     bool empty() const { return ranges_.empty(); }
     // Name and offset into it.
     std::optional<std::pair<std::string, uint64_t>> at(uint64_t address) const;
+    std::optional<uint64_t> address_of(std::string_view name) const; // searches all of them
+
+    // Calls take(begin, name) for each, by address.
+    template <typename Take> void for_each(Take take) const {
+        for (const Range& range : ranges_)
+            take(range.begin, std::string_view(text_).substr(range.name, range.length));
+    }
 
   private:
     struct Range {

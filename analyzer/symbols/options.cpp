@@ -1,4 +1,4 @@
-#include "platform/machine_cache.h"
+#include "platform/private_file.h"
 #include "platform/redaction.h"
 #include "symbols/resolver.h"
 
@@ -67,6 +67,7 @@ Options options_for(const model::Run& run) {
     options.begin_unix_ns = run.start_unix_ns;
     options.own_run = was_here(run) && is_own(run.directory);
     options.same_boot = is_same_boot(run);
+    options.machine_folder = platform::user_cache_folder();
     options.names_kernel = std::any_of(run.processes.begin(), run.processes.end(), [](const model::Process& process) {
         return std::any_of(process.paths.begin(), process.paths.end(), [](const model::PathNode& node) { return node.kernel; });
     });

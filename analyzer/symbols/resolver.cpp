@@ -6,12 +6,12 @@
 #include "symbols/debuginfod.h"
 #include "symbols/file_symbols.h"
 #include "symbols/frame_cache.h"
+#include "symbols/kernel_names.h"
 #include "symbols/shown_sources.h"
 #include "symbols/vdso_image.h"
 
 #include <cstdio>
 #include <ctime>
-#include <future>
 #include <map>
 #include <sys/stat.h>
 #include <sys/types.h>
@@ -64,7 +64,7 @@ class ElfResolver final : public model::SourceResolver {
                   options_.debuginfod && debuginfod_configured()},
           shown_(options_.source_maps, options_.sysroot) {
         if (options_.names_kernel && options_.same_boot)
-            kernel_ = std::async(std::launch::async, AddressNames::from_kallsyms, options_.root + "/proc/kallsyms");
+            kernel_.emplace(options_.root, options_.machine_folder);
     }
     ~ElfResolver() override { cache_.save(); }
 
@@ -103,7 +103,7 @@ class ElfResolver final : public model::SourceResolver {
     DebugFileSearch search_;
     std::unordered_map<std::string, File> files_; // by path and build id
     std::unordered_map<uint32_t, AddressNames> perf_maps_;
-    std::shared_future<AddressNames> kernel_; // read beside everything else; not valid: the kernel has no names
+    std::optional<KernelNames> kernel_; // nothing: it has no names
     std::vector<std::string> notes_;
     // The cache may have come along with the run and name any file: its frames show no source before the program's own debug
     // info names it at the same address.
@@ -151,7 +151,7 @@ std::vector<SourceFrame> ElfResolver::resolve_symbol(const Module& module, uint6
 }
 
 std::vector<SourceFrame> ElfResolver::resolve_kernel(uint64_t address) {
-    const auto name = kernel_.valid() ? kernel_.get().at(address) : std::nullopt;
+    const auto name = kernel_ ? kernel_->at(address) : std::nullopt;
     return single(name ? name->first : "", "[kernel]");
 }
 

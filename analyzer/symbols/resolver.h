@@ -28,7 +28,8 @@ struct Options {
     std::string run_directory;  // perf-PID.map files are looked for here before /tmp; may be empty
     bool own_run = false;       // recorded on this host, in a directory of this user: its sources may be shown
     bool same_boot = false;     // the run was made on this host since it booted: its kernel and /tmp are here
-    bool names_kernel = true;   // addresses in the kernel will be asked for; read from /proc/kallsyms in a thread
+    bool names_kernel = true;   // addresses in the kernel will be asked for
+    std::string machine_folder; // the kernel's names are kept there while the machine runs; "": nowhere
     uint64_t begin_unix_ns = 0; // launch of the run, 0: unknown; older map files belong to another process
     std::string root;           // prefix of /proc and /tmp, for tests
 };
