@@ -15,8 +15,7 @@ constexpr int kMostBack = 3, kMostAhead = 16;
 constexpr unsigned kWidestAccess = 64; // bytes; wider ones save or restore whole register sets
 
 bool decode(const CodeRegion& code, uint64_t address, MemoryInstruction& instruction) {
-    const auto bytes = code.bytes_at(address);
-    return !bytes.empty() && shim::decode_memory_instruction(bytes.data(), bytes.size(), &instruction);
+    return code.decode_at(address, &instruction);
 }
 
 bool changes(uint32_t overwritten, int8_t number) {

@@ -70,8 +70,12 @@ auto AccessSampling::with_code_in_file(const Process& process, uint64_t start, c
                                    CodeRegion::from_boundary(function->start, std::move(code))).first;
         function_bytes_ += known->second.memory();
     }
-    if (known->second.begins_instruction(offset))
-        return use(known->second, offset);
+    if (known->second.begins_instruction(offset)) {
+        const size_t before = known->second.memory();
+        auto result = use(known->second, offset);
+        function_bytes_ += known->second.memory() - before; // of what was decoded
+        return result;
+    }
     return use(window(process, start, module, address, shift), offset); // data amid code: another beginning
 }
 

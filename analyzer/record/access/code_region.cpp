@@ -1,7 +1,5 @@
 #include "record/access/code_region.h"
 
-#include "platform/code/memory_instruction.h" // of the shim: one decoder for both sides
-
 #include <algorithm>
 #include <array>
 #include <cstring>
@@ -12,6 +10,7 @@ namespace plumb::record {
 namespace {
 
 constexpr int kLongestInstruction = 15;
+constexpr size_t kMostDecoded = 2048; // kept of one region
 
 // 0: does not decode.
 unsigned length_at(std::span<const uint8_t> code) {
@@ -155,8 +154,23 @@ std::span<const uint8_t> CodeRegion::bytes_at(uint64_t address) const {
     return std::span<const uint8_t>(code_).subspan(address - start_);
 }
 
+bool CodeRegion::decode_at(uint64_t address, shim::MemoryInstruction* instruction) const {
+    if (const auto known = decoded_.find(address); known != decoded_.end()) {
+        *instruction = known->second;
+        return true;
+    }
+    const std::span<const uint8_t> bytes = bytes_at(address);
+    if (bytes.empty() || !shim::decode_memory_instruction(bytes.data(), bytes.size(), instruction))
+        return false;
+    if (decoded_.size() >= kMostDecoded)
+        decoded_.clear();
+    decoded_.emplace(address, *instruction);
+    return true;
+}
+
 size_t CodeRegion::memory() const {
-    return code_.capacity() + offsets_.capacity() * sizeof(uint32_t) + loops_.capacity() * sizeof(Loop) + sizeof *this;
+    return code_.capacity() + offsets_.capacity() * sizeof(uint32_t) + loops_.capacity() * sizeof(Loop) + sizeof *this +
+           decoded_.size() * (sizeof(shim::MemoryInstruction) + 32);
 }
 
 } // namespace plumb::record

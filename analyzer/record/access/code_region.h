@@ -2,8 +2,11 @@
 // instruction, decode from a place that is known to begin one, such as the start of its function.
 #pragma once
 
+#include "platform/code/memory_instruction.h" // of the shim: one decoder for both sides
+
 #include <cstdint>
 #include <span>
+#include <unordered_map>
 #include <vector>
 
 namespace plumb::record {
@@ -40,6 +43,10 @@ class CodeRegion {
 
     std::span<const uint8_t> bytes_at(uint64_t address) const; // to the region's end; empty outside
 
+    // The decoded instruction there; false: outside, or none. Kept: a loop is followed once for each of its accesses and each
+    // address that was sampled in it.
+    bool decode_at(uint64_t address, shim::MemoryInstruction* instruction) const;
+
     size_t memory() const; // bytes, about
 
   private:
@@ -54,6 +61,7 @@ class CodeRegion {
         uint32_t head, jump; // offsets: of the instruction that a later one, the jump, goes back to
     };
     std::vector<Loop> loops_; // by head; of those with the same one the longest
+    mutable std::unordered_map<uint64_t, shim::MemoryInstruction> decoded_; // by address
 };
 
 } // namespace plumb::record

@@ -130,11 +130,10 @@ bool LoopPath::add_way(const CodeRegion& code, uint64_t from, uint64_t access, c
             way.push_back(step);
             return true;
         }
-        const auto bytes = code.bytes_at(address);
         shim::MemoryInstruction instruction;
-        if (bytes.empty() || !shim::decode_memory_instruction(bytes.data(), bytes.size(), &instruction))
+        if (!code.decode_at(address, &instruction))
             return false;
-        const auto own = bytes.first(instruction.length);
+        const auto own = code.bytes_at(address).first(instruction.length);
         const Jump jump = jump_at(address, own);
         if (instruction.branch && jump.target == 0) {
             if (!is_call(own))
@@ -165,8 +164,7 @@ bool LoopPath::add_way(const CodeRegion& code, uint64_t from, uint64_t access, c
                 Step step;
                 for (uint64_t inside = std::max(jump.target, code.start()); inside < address;) {
                     shim::MemoryInstruction other;
-                    const auto rest = code.bytes_at(inside);
-                    if (rest.empty() || !shim::decode_memory_instruction(rest.data(), rest.size(), &other))
+                    if (!code.decode_at(inside, &other))
                         return false;
                     step.forgotten |= other.overwritten;
                     inside += other.length;
@@ -305,8 +303,7 @@ std::shared_ptr<const LoopPath> LoopPath::follow(const CodeRegion& code, uint64_
         return nullptr;
     // From the access on: its own effect first.
     shim::MemoryInstruction instruction;
-    const auto bytes = code.bytes_at(access);
-    if (bytes.empty() || !shim::decode_memory_instruction(bytes.data(), bytes.size(), &instruction))
+    if (!code.decode_at(access, &instruction))
         return nullptr;
     if (instruction.overwritten) {
         Step step;
@@ -316,7 +313,7 @@ std::shared_ptr<const LoopPath> LoopPath::follow(const CodeRegion& code, uint64_
     }
     Step flags;
     flags.kind = Step::Kind::uncompare;
-    if (register_step(bytes.first(instruction.length)).flags != RegisterStep::Flags::kept)
+    if (register_step(code.bytes_at(access).first(instruction.length)).flags != RegisterStep::Flags::kept)
         path->around_.push_back(flags);
     if (!path->add_way(code, access + instruction.length, access, plan, path->around_))
         return nullptr;

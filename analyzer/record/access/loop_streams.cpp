@@ -26,10 +26,9 @@ std::vector<Place> round_of(const CodeRegion& code, uint64_t sampled) {
     uint64_t address = sampled;
     while (places.size() < kMostInstructions && (places.empty() || address != sampled)) {
         Place place{address, {}};
-        const auto bytes = code.bytes_at(address);
-        if (bytes.empty() || !shim::decode_memory_instruction(bytes.data(), bytes.size(), &place.instruction))
+        if (!code.decode_at(address, &place.instruction))
             return {};
-        const auto own = bytes.first(place.instruction.length);
+        const auto own = code.bytes_at(address).first(place.instruction.length);
         const Jump jump = jump_at(address, own);
         if (place.instruction.branch && jump.target == 0 && !is_call(own))
             return {};
@@ -85,8 +84,7 @@ std::shared_ptr<const LoopStreams> LoopStreams::follow(const CodeRegion& code, u
     };
 
     shim::MemoryInstruction own;
-    const auto bytes = code.bytes_at(sampled);
-    if (bytes.empty() || !shim::decode_memory_instruction(bytes.data(), bytes.size(), &own))
+    if (!code.decode_at(sampled, &own))
         return nullptr;
     if (own.string && own.repeated) {
         for (int i = 0; i < own.operand_count; ++i) {
