@@ -4,6 +4,7 @@
 //  - With the collector off a call costs a few branches that always go the same way.
 //  - In sample mode the common case (not sampled, not large, not the thread's largest yet) touches the thread's own
 //    counters only and goes straight to the real function.
+//    Who counts does so in a record that was begun after the real functions were found.
 //  - No guard is held while the real function runs: it may call other hooks, and may be left by a signal.
 //  - Blocks of the early buffer never reach the real allocator.
 //  - The caller's frame is read from the hook's own frame, so whatever uses it must be called, not jumped to.
@@ -111,9 +112,9 @@ extern "C" {
 void* hook_malloc(size_t bytes) {
     ThreadHeap* const heap = counting_heap();
     if (__builtin_expect(heap != nullptr, 1) && count_plain_allocation(heap, bytes)) {
-        void* const block = real_functions()->malloc(bytes);
+        void* const block = filled_functions.malloc(bytes);
         if (PLUMB_UNLIKELY(!block))
-            uncount_plain_allocation(heap, bytes);
+            uncount_plain_allocation(bytes);
         return block;
     }
     if (const RealFunctions* real = unrecorded())
@@ -125,9 +126,9 @@ void* hook_calloc(size_t count, size_t size) {
     const size_t bytes = product(count, size);
     ThreadHeap* const heap = counting_heap();
     if (__builtin_expect(heap != nullptr, 1) && count_plain_allocation(heap, bytes)) {
-        void* const block = real_functions()->calloc(count, size);
+        void* const block = filled_functions.calloc(count, size);
         if (PLUMB_UNLIKELY(!block))
-            uncount_plain_allocation(heap, bytes);
+            uncount_plain_allocation(bytes);
         return block;
     }
     if (const RealFunctions* real = unrecorded())
@@ -139,7 +140,7 @@ void hook_free(void* block) {
     ThreadHeap* const heap = counting_heap();
     if (__builtin_expect(heap != nullptr, 1) && !may_be_watched(block)) {
         add_to(heap->totals->frees, 1);
-        return real_functions()->free(block);
+        return filled_functions.free(block);
     }
     if (const RealFunctions* real = unrecorded(); real && !is_early_block(block))
         return real->free(block);
@@ -149,9 +150,9 @@ void hook_free(void* block) {
 void* hook_realloc(void* block, size_t bytes) {
     ThreadHeap* const heap = counting_heap();
     if (heap && !may_be_watched(block) && count_plain_reallocation(heap, bytes)) { // null is always watched
-        void* const moved = real_functions()->realloc(block, bytes);
+        void* const moved = filled_functions.realloc(block, bytes);
         if (PLUMB_UNLIKELY(!moved))
-            uncount_plain_reallocation(heap, bytes);
+            uncount_plain_reallocation(bytes);
         return moved;
     }
     if (const RealFunctions* real = unrecorded(); real && !is_early_block(block))

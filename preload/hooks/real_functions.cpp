@@ -11,7 +11,6 @@
 namespace plumb::shim {
 namespace {
 
-RealFunctions table;
 constinit FutexLock filling{};
 __thread bool filled_by_this_thread = false;
 
@@ -35,6 +34,7 @@ template <class Function> void find(Function& function, const char* name, bool r
 } // namespace
 
 constinit std::atomic<const RealFunctions*> published_functions{nullptr};
+RealFunctions filled_functions;
 
 const RealFunctions* resolve_real_functions() {
     if (filled_by_this_thread)
@@ -44,21 +44,21 @@ const RealFunctions* resolve_real_functions() {
     filling.take();
     if (!published_functions.load(std::memory_order_acquire)) {
         filled_by_this_thread = true;
-#define PLUMB_X(family, result, name, parameters) find(table.name, #name, false);
+#define PLUMB_X(family, result, name, parameters) find(filled_functions.name, #name, false);
         PLUMB_HOOKS(PLUMB_X)
 #undef PLUMB_X
         filled_by_this_thread = false;
-        start_program_signals({table.sigaction, table.pthread_sigmask});
-        published_functions.store(&table, std::memory_order_release);
+        start_program_signals({filled_functions.sigaction, filled_functions.pthread_sigmask});
+        published_functions.store(&filled_functions, std::memory_order_release);
         redirect_libc_thread_functions();
     }
     filling.release();
     errno = error_of_program;
-    return &table;
+    return &filled_functions;
 }
 
 void resolve_recent_functions() {
-#define PLUMB_X(family, result, name, parameters) find(table.name, #name, true);
+#define PLUMB_X(family, result, name, parameters) find(filled_functions.name, #name, true);
     PLUMB_HOOKS(PLUMB_X)
 #undef PLUMB_X
 }

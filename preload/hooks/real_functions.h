@@ -17,6 +17,9 @@ struct RealFunctions { // null: this C library has no such function
 
 extern std::atomic<const RealFunctions*> published_functions PLUMB_HIDDEN;
 
+// What is published: for those who know that it has been.
+extern RealFunctions filled_functions PLUMB_HIDDEN;
+
 // Fills the table whole, then publishes it; once, at start or at the first hooked call, whichever is earlier. Null
 // if the calling thread is filling it at this moment: dlsym itself may allocate, so the allocation hooks must be able
 // to do without (a static buffer). No other hook is ever called then.

@@ -77,6 +77,18 @@ class AlignmentFlagTaken {
     bool taken_ = false;
 };
 
+// The same for a scope. Inside another one it does nothing.
+class AlignmentFlagTakenHere {
+  public:
+    AlignmentFlagTakenHere() { flag_.take(); }
+    ~AlignmentFlagTakenHere() { flag_.give_back(); }
+    AlignmentFlagTakenHere(const AlignmentFlagTakenHere&) = delete;
+    AlignmentFlagTakenHere& operator=(const AlignmentFlagTakenHere&) = delete;
+
+  private:
+    AlignmentFlagTaken flag_;
+};
+
 // Clear for a scope: around calls into the C library that start threads or processes, or block all signals.
 class AlignmentTrapOff {
   public:

@@ -27,18 +27,6 @@ class KeepErrno {
     int value_;
 };
 
-// Where there is no Guard, or not yet, but memory is cleared by words that may not be aligned.
-class FlagTakenHere {
-  public:
-    FlagTakenHere() { flag_.take(); }
-    ~FlagTakenHere() { flag_.give_back(); }
-    FlagTakenHere(const FlagTakenHere&) = delete;
-    FlagTakenHere& operator=(const FlagTakenHere&) = delete;
-
-  private:
-    AlignmentFlagTaken flag_;
-};
-
 // The calling thread's heap; the first event of a thread arms its sampling.
 ThreadHeap* heap_of(const Guard& guard) {
     ThreadHeap* const heap = thread_heap(guard);
@@ -51,6 +39,14 @@ ThreadHeap* heap_of(const Guard& guard) {
         counting = heap;
     }
     return heap;
+}
+
+// A block of 64 KiB and more ends.
+__attribute__((noinline)) void end_large(uint64_t address, uint64_t bytes) {
+    const AlignmentFlagTakenHere taken;
+    unindex_large_block(address, bytes);
+    if (bytes >= kLargeBytes)
+        large_block_ends(address);
 }
 
 // The calling thread's heap without a guard, to look at only.
@@ -82,16 +78,19 @@ void note_full(const Guard& guard, ThreadHeap* heap, const PendingAllocation& pe
         __atomic_add_fetch(&live_refused, 1, __ATOMIC_RELAXED);
     }
     heap->last_block = reinterpret_cast<uint64_t>(block);
-    if (__builtin_expect(bytes >= kIndexedBlockBytes, 0))
-        index_large_block(reinterpret_cast<uint64_t>(block), bytes, site->path);
     if (__builtin_expect(pending.timer.started(), 0))
         add_to(site->lock_wait_ns, pending.timer.blocked_ns());
-    if (__builtin_expect(bytes >= kLargeBytes, 0))
+    if (__builtin_expect(bytes < kIndexedBlockBytes, 1))
+        return;
+    const AlignmentFlagTakenHere taken;
+    index_large_block(reinterpret_cast<uint64_t>(block), bytes, site->path);
+    if (bytes >= kLargeBytes)
         large_block_begins(guard, reinterpret_cast<uint64_t>(block), bytes, trace::LargeMapKind::allocator, site->path);
 }
 
 void note_sampled(const Guard& guard, ThreadHeap* heap, const PendingAllocation& pending, void* block,
                   const Frame& caller) {
+    const AlignmentFlagTakenHere taken;
     const uint64_t bytes = pending.bytes;
     const uint64_t total = heap->totals->allocated_bytes;
     const bool sampled = total >= heap->sample_at;
@@ -133,20 +132,25 @@ void note_block(const Guard& guard, ThreadHeap* heap, const PendingAllocation& p
 
 } // namespace
 
-void uncount_plain_allocation(ThreadHeap* heap, uint64_t bytes) {
+void uncount_plain_allocation(uint64_t bytes) {
+    ThreadHeap* const heap = counting_heap();
+    if (!heap)
+        return;
     add_to(heap->totals->allocations, ~uint64_t{0});
     add_to(heap->totals->allocated_bytes, ~bytes + 1);
     add_to(heap->totals->failed, 1);
 }
 
-void uncount_plain_reallocation(ThreadHeap* heap, uint64_t bytes) {
+void uncount_plain_reallocation(uint64_t bytes) {
+    ThreadHeap* const heap = counting_heap();
+    if (!heap)
+        return;
     add_to(heap->totals->reallocations, ~uint64_t{0});
     add_to(heap->totals->allocated_bytes, ~bytes + 1);
     add_to(heap->totals->failed, 1);
 }
 
 PendingAllocation begin_allocation(uint64_t bytes) {
-    const FlagTakenHere taken;
     PendingAllocation pending{bytes, {}};
     ThreadHeap* const heap = glance();
     if (!heap)
@@ -164,7 +168,7 @@ PendingAllocation begin_allocation(uint64_t bytes) {
 
 void end_allocation(const PendingAllocation& pending, void* block, const Frame& caller) {
     const KeepErrno keep;
-    const Guard guard;
+    const Guard guard(Guard::Flag::stays);
     ThreadHeap* heap;
     if (!guard || !(heap = heap_of(guard)))
         return;
@@ -177,12 +181,11 @@ void end_allocation(const PendingAllocation& pending, void* block, const Frame& 
 }
 
 PendingFree begin_free(void* block) {
-    const FlagTakenHere taken;
     PendingFree pending{nullptr, {}};
     if (!block)
         return pending;
     const KeepErrno keep;
-    const Guard guard;
+    const Guard guard(Guard::Flag::stays);
     ThreadHeap* heap;
     if (!guard || !(heap = heap_of(guard)))
         return pending;
@@ -193,15 +196,13 @@ PendingFree begin_free(void* block) {
         if (!entry.known)
             return pending;
         if (__builtin_expect(entry.bytes >= kIndexedBlockBytes, 0))
-            unindex_large_block(address, entry.bytes);
+            end_large(address, entry.bytes);
         trace::HeapSite* const site = heap->site_of(guard, entry.path);
         heap->count_free(site, 1, entry.bytes);
         if (address == heap->last_block) {
             heap->last_block = 0;
             add_to(site->temporary, 1);
         }
-        if (__builtin_expect(entry.bytes >= kLargeBytes, 0))
-            large_block_ends(address);
         if (__builtin_expect(heap->timing_countdown-- == 0, 0)) {
             heap->timing_countdown = static_cast<uint32_t>(next_random(&heap->random) % (2 * kTimedEvery - 1));
             pending.site = site;
@@ -209,18 +210,17 @@ PendingFree begin_free(void* block) {
         }
         return pending;
     }
+    const AlignmentFlagTakenHere taken;
     SampledBlock live;
     if (!take_sampled_block(address, &live))
         return pending;
     if (live.bytes >= kIndexedBlockBytes)
-        unindex_large_block(address, live.bytes);
+        end_large(address, live.bytes);
     if (live.weight) {
         pending.site = heap->site_of(guard, live.path);
         heap->count_free(pending.site, live.weight, live.bytes);
         pending.timer.start();
     }
-    if (live.bytes >= kLargeBytes)
-        large_block_ends(address);
     return pending;
 }
 
@@ -234,7 +234,7 @@ void end_free(const PendingFree& pending) {
 }
 
 PendingReallocation begin_reallocation(void* block, uint64_t bytes) {
-    const FlagTakenHere taken;
+    const AlignmentFlagTakenHere taken; // much is cleared, by words that may not be aligned
     PendingReallocation pending{begin_allocation(bytes), block, {}, {}, {}, false};
     const KeepErrno keep;
     const Guard guard;

@@ -53,9 +53,9 @@ inline bool count_plain_reallocation(ThreadHeap* heap, uint64_t bytes) {
     return true;
 }
 
-// The allocator refused what was counted.
-void uncount_plain_allocation(ThreadHeap* heap, uint64_t bytes);
-void uncount_plain_reallocation(ThreadHeap* heap, uint64_t bytes);
+// The allocator refused what the calling thread counted.
+void uncount_plain_allocation(uint64_t bytes);
+void uncount_plain_reallocation(uint64_t bytes);
 
 struct PendingAllocation {
     uint64_t bytes;

@@ -134,6 +134,7 @@ bool ThreadHeap::reach_node(trace::NodeId path) {
 }
 
 trace::HeapSite* ThreadHeap::look_up_site(const Guard& guard, trace::NodeId path) {
+    const AlignmentFlagTakenHere taken;
     if (!first_site_)
         first_site_ = add_site(guard, 0);
     if (path == 0 || !reach_node(path))
@@ -152,6 +153,7 @@ trace::HeapSite* ThreadHeap::site_at(const Guard& guard, const Frame& caller) {
     const Entry* const entry = entry_of(path.key);
     trace::HeapSite* site = entry ? entry->site : nullptr;
     if (!site) {
+        const AlignmentFlagTakenHere taken;
         site = site_of(guard, paths_->node(guard));
         remember(path.key, site);
     }
@@ -178,6 +180,7 @@ trace::NodeId ThreadHeap::path_at(const Guard& guard, const Frame& caller) {
 }
 
 ThreadHeap* make_thread_heap(const Guard& guard) {
+    const AlignmentFlagTakenHere taken;
     ThreadHeap*& heap = guard.thread().data<ThreadHeap>(ThreadSlot::heap);
     if (!heap) {
         heap = static_cast<ThreadHeap*>(allocate_pages(sizeof(ThreadHeap), true));

@@ -21,9 +21,16 @@ uint32_t CallPathCache::first_change(uint32_t frame) const {
     return suspects;
 }
 
+// Unwind tables are not aligned. The walk itself reads words of the stack only (Guard::Flag::stays).
+__attribute__((noinline)) static Step step_by_tables(Frame* frame, StackReader* stack, StepFacts* facts) {
+    const AlignmentFlagTakenHere taken;
+    return step_to_caller(frame, stack, facts);
+}
+
 // Its own function, because the walk needs a large frame.
 __attribute__((noinline)) CallPath CallPathCache::find_anew(const Guard& guard, const Frame& caller) {
     if (bounds_.high == 0) {
+        const AlignmentFlagTakenHere taken;
         bounds_ = find_stack_bounds();
         if (bounds_.high == 0)
             bounds_ = {UINT64_MAX - 1, UINT64_MAX}; // not known: every word is read through the kernel
@@ -65,7 +72,7 @@ __attribute__((noinline)) CallPath CallPathCache::find_anew(const Guard& guard, 
         ++added;
         if (step_fast(&frame, bounds_.high, &step.facts))
             continue;
-        const Step result = step_to_caller(&frame, &stack, &step.facts);
+        const Step result = step_by_tables(&frame, &stack, &step.facts);
         if (result == Step::caller)
             continue;
         if (result == Step::interrupted)
@@ -179,6 +186,7 @@ trace::NodeId CallPathCache::node(const Guard& guard) {
 
 // Across signals and on foreign stacks: `done` frames are in new_, the rest is walked and nothing is remembered.
 CallPath CallPathCache::walk_uncached(const Guard& guard, Frame frame, StackReader* stack, uint32_t done) {
+    const AlignmentFlagTakenHere taken;
     Step result = Step::caller;
     while (done < kMaxWalk) {
         // Readers look up the address before a return address; an interrupted instruction is shifted to suit.
