@@ -10,7 +10,7 @@ namespace plumb::record {
 namespace {
 
 constexpr int kLongestInstruction = 15;
-constexpr size_t kMostDecoded = 2048; // kept of one region
+constexpr size_t kMostDecoded = 16384; // kept of one region: an interpreter is one large loop
 
 // 0: does not decode.
 unsigned length_at(std::span<const uint8_t> code) {
