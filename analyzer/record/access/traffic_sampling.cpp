@@ -4,6 +4,7 @@
 #include "platform/cpu_list.h"
 #include "platform/cpu_paths.h"
 #include "record/perf/perf_record.h"
+#include "record/calibrate/known_bandwidth.h"
 
 #include <algorithm>
 #include <array>
@@ -204,7 +205,9 @@ void TrafficSampling::write(NodeTraceWriter& file, uint64_t sharers, Calibration
     for (const StreamMix& mix : written.mixes) {
         if (monotonic_ns() - begin_ns > kMostTiming_ns / 2)
             break;
-        const BandwidthTime time = time_bandwidth(mix, timed, bytes_each_node, platform::available_memory("") / 4);
+        const BandwidthTime time = known_bandwidth(calibration.cache(), mix, timed, bytes_each_node, monotonic_ns(), [&] {
+            return time_bandwidth(mix, timed, bytes_each_node, platform::available_memory("") / 4);
+        });
         trace::BandwidthRoof record{};
         record.loads = static_cast<uint16_t>(mix.loads);
         record.stores = static_cast<uint16_t>(mix.stores);
