@@ -98,8 +98,8 @@ void put_foot(TextCanvas& canvas, const Report& report) {
             text += fmt::format(" Missing evidence: {}.", missing);
         canvas.paragraph("", 0, {{text, Ink::faint}});
     }
-    canvas.paragraph("", 0, {{fmt::format("Recording took {} of the run's CPU time.", format_fraction(report.own_cost.fraction)),
-                              Ink::faint}});
+    canvas.paragraph("", 0, {{fmt::format("Recorded in {}, which took {} of the run's CPU time.", report.run->directory,
+                                          format_fraction(report.own_cost.fraction)), Ink::faint}});
     const std::string run = shell_line({report.run->directory});
     canvas.verbatim(0, fmt::format("Details  plumb report {} --full", run));
     canvas.verbatim(0, fmt::format("Charts   plumb report {} --format html -o report.html", run));

@@ -73,9 +73,13 @@ class Forms(PlumbTest):
         self.assertEqual(document["run"]["command"], ["/usr/bin/env", "python3", "-c", LOOP])
         self.assertEqual(document["run"]["exit_status"], 0)
         self.assertTrue(document["run"]["complete"])
-        text = report(self.run_directory)
+        screen = report(self.run_directory)
+        self.assertEqual(screen.returncode, 0, screen.stderr)
+        self.assertLess(len(screen.stdout.splitlines()), 45, screen.stdout)
+        self.assertIn(f"plumb report {self.run_directory} --full", screen.stdout)
+        text = report(self.run_directory, "--full")
         self.assertEqual(text.returncode, 0, text.stderr)
-        self.assertNotIn("\033", text.stdout)
+        self.assertNotIn("\033", screen.stdout + text.stdout)
         page = report(self.run_directory, "--format", "html")
         for finding in document["findings"]:
             if "more in the JSON and HTML reports" not in text.stdout:
@@ -83,6 +87,15 @@ class Forms(PlumbTest):
             self.assertIn(finding["id"], page.stdout)
         self.assertIn("Cost of recording", text.stdout)
         self.assertIn(str(self.run_directory), text.stdout)
+
+    def test_one_finding_by_its_number(self):
+        self.record("/usr/bin/env", "python3", "-c", LOOP, check=0)
+        findings = [finding for finding in self.report()["findings"] if finding["severity"] != "info"]
+        for number, finding in enumerate(findings, 1):
+            self.assertIn(f"[{finding['id']}]", report(self.run_directory, "--finding", number).stdout)
+        done = report(self.run_directory, "--finding", len(findings) + 1)
+        self.assertEqual((done.returncode, done.stdout), (125, ""))
+        self.assertIn(f"there is no finding {len(findings) + 1}: this run has {len(findings)}", done.stderr)
 
     def test_a_real_report_follows_the_schema(self):
         try:
@@ -111,11 +124,11 @@ class Forms(PlumbTest):
         self.record("/usr/bin/env", "python3", "-c", LOOP, check=0)
         commands = {line.strip() for finding in self.report()["findings"] for advice in finding["advice"]
                     for line in advice.get("command", "").splitlines()}
-        for columns in (80, 120):
-            text = report(self.run_directory, COLUMNS=str(columns)).stdout
+        for columns, options in ((80, []), (120, []), (80, ["--full"]), (120, ["--full"])):
+            text = report(self.run_directory, *options, COLUMNS=str(columns)).stdout
             # Commands are there to be pasted and paths to be opened: they stay in one piece.
             prose = [line for line in text.splitlines() if " /" not in f" {line}" and line.strip() not in commands
-                     and not line.strip().startswith("plumb report")]
+                     and "  plumb report" not in f"  {line}"]
             self.assertEqual([line for line in prose if len(line) > columns], [])
 
     def test_the_hot_line_is_the_users_and_a_copied_run_still_says_so(self):

@@ -42,7 +42,7 @@ class ReportOfKnownTruth(PlumbTest):
         latest = max(job["ranks"], key=lambda rank: rank["caused_wait_seconds"])
         self.assertEqual((latest["rank"], latest["times_last"]), (truth["most_often_last"], truth["times_last"]))
         self.assertEqual(latest["rank"], 11)
-        text = subprocess.run([PLUMB, "report", run], capture_output=True, text=True, check=True).stdout
+        text = subprocess.run([PLUMB, "report", run, "--full"], capture_output=True, text=True, check=True).stdout
         self.assertIn("MPI: 32 ranks, MPICH", text)
         self.assertIn("Rank 11 came last to 300 of 300 collectives", text)
 

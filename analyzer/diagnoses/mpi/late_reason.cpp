@@ -1,13 +1,17 @@
 #include "diagnoses/mpi/late_reason.h"
 
 #include <algorithm>
+#include <cmath>
 #include <fmt/format.h>
+#include <functional>
 
 namespace plumb {
 
 namespace {
 
-constexpr double kLeastOfCost = 0.5;    // what the reason must explain
+constexpr double kLeastOfLateness = 0.5; // what the reason must explain
+// Of the cost, what is known of the lateness. Where ranks wait for one another in turn, lateness is counted once only.
+constexpr double kLeastKnown = 0.25, kLeastKnownByMessages = 0.5;
 constexpr double kLeastOfWork = 0.3;    // of what they compute more: what samples must have seen of it, or lines say nothing
 constexpr double kLeastOfBlocked = 0.3; // likewise, of the time blocked and what looks saw of it
 // Of the others' computing: CPUs of one node differ by a few per cent for the same work, and by a third of it where something
@@ -15,20 +19,34 @@ constexpr double kLeastOfBlocked = 0.3; // likewise, of the time blocked and wha
 // late in each step alike.
 constexpr double kMoreToDo = 0.1, kSurelyMoreToDo = 0.35, kSurelyMoreByMessages = 0.5;
 constexpr double kLacksCpu = 0.15;      // of the late ranks' time: less is taken by whatever runs on any machine, this tool too
+constexpr double kBeyondSpread = 4;     // times the standard deviation of the others' computing: no chance of their CPUs
+constexpr size_t kEnoughOthers = 3;     // to tell that deviation
 constexpr double kOwnLines = 0.1;       // what the usual rank may spend on lines that are the late ones' own
 constexpr uint64_t kEnoughSamples = 200; // of all ranks: with fewer, lines would show a large surplus only
 
 // Sums of the late ranks, beyond what is the median of the others.
 struct Surplus {
-    double compute_s = 0, delay_s = 0;
+    double compute_s = 0, delay_s = 0, asleep_s = 0;
     double usual_compute_s = 0; // of as many other ranks
+    bool is_beyond_spread = false; // of the others, by far
 };
 
-double median_of_others(const model::MpiJob& job, const LateRanks& late, double model::MpiRankRow::*value) {
+// Neither on a CPU nor waiting for one, by the scheduler's clocks. Ranks that wait in MPI without spinning are that, too.
+double asleep_s(const model::Run& run, const model::MpiRankRow& row) {
+    const model::Process& process = run.processes[row.process];
+    if (row.thread >= process.threads.size())
+        return 0;
+    const model::Thread& thread = process.threads[row.thread];
+    const uint64_t life_ns = thread.end_ns > thread.start_ns ? thread.end_ns - thread.start_ns : 0;
+    const uint64_t busy_ns = thread.run_ns + thread.run_delay_ns;
+    return life_ns > busy_ns ? static_cast<double>(life_ns - busy_ns) * 1e-9 : 0;
+}
+
+template <class Value> double median_of_others(const model::MpiJob& job, const LateRanks& late, const Value& value) {
     std::vector<double> values;
     for (const model::MpiRankRow& row : job.ranks)
         if (!late.has(row))
-            values.push_back(row.*value);
+            values.push_back(std::invoke(value, row));
     if (values.empty())
         return 0;
     const auto middle = values.begin() + static_cast<std::ptrdiff_t>(values.size() / 2);
@@ -36,15 +54,28 @@ double median_of_others(const model::MpiJob& job, const LateRanks& late, double 
     return *middle;
 }
 
-Surplus surplus_of(const model::MpiJob& job, const LateRanks& late) {
+Surplus surplus_of(const model::Run& run, const model::MpiJob& job, const LateRanks& late) {
+    const auto asleep = [&](const model::MpiRankRow& row) { return asleep_s(run, row); };
+    const double usual_asleep_s = median_of_others(job, late, asleep);
     const double compute_s = median_of_others(job, late, &model::MpiRankRow::compute_s);
     const double delay_s = median_of_others(job, late, &model::MpiRankRow::run_delay_s);
     Surplus surplus;
     for (const model::MpiRankRow* row : late.rows) {
         surplus.compute_s += std::max(0.0, row->compute_s - compute_s);
         surplus.delay_s += std::max(0.0, row->run_delay_s - delay_s);
+        surplus.asleep_s += std::max(0.0, asleep(*row) - usual_asleep_s);
         surplus.usual_compute_s += compute_s;
     }
+    double variance = 0;
+    size_t others = 0;
+    for (const model::MpiRankRow& row : job.ranks)
+        if (!late.has(row)) {
+            variance += (row.compute_s - compute_s) * (row.compute_s - compute_s);
+            ++others;
+        }
+    const double deviation_s = others ? std::sqrt(variance / static_cast<double>(others)) : 0;
+    surplus.is_beyond_spread = others >= kEnoughOthers &&
+                               surplus.compute_s > kBeyondSpread * deviation_s * static_cast<double>(late.rows.size());
     return surplus;
 }
 
@@ -83,12 +114,12 @@ std::string LateReason::words(bool one, const BlockedLines& blocked) const {
     return one ? "it waits for others itself" : "they wait for others themselves";
 }
 
-model::MpiLateness lateness_of(const model::MpiJob& job, const LateRanks& late, const BlockedLines& blocked) {
+model::MpiLateness lateness_of(const model::Run& run, const model::MpiJob& job, const LateRanks& late) {
     model::MpiLateness sum;
     if (late.by_messages || !late.behind.empty()) {
-        const Surplus surplus = surplus_of(job, late);
+        const Surplus surplus = surplus_of(run, job, late);
         sum.starved_s = std::min(surplus.delay_s, surplus.compute_s);
-        sum.blocked_s = std::min(blocked.seconds, surplus.compute_s - sum.starved_s);
+        sum.blocked_s = std::min(surplus.asleep_s, surplus.compute_s - sum.starved_s);
         sum.computing_s = surplus.compute_s - sum.starved_s - sum.blocked_s;
         return sum;
     }
@@ -104,21 +135,23 @@ model::MpiLateness lateness_of(const model::MpiJob& job, const LateRanks& late, 
     return sum;
 }
 
-std::optional<LateReason> late_reason(const model::MpiJob& job, const LateRanks& late, double cost_s, const model::MpiLateness& lateness,
-                                      const ExcessTimeLines& extra, const BlockedLines& blocked) {
+std::optional<LateReason> late_reason(const model::Run& run, const model::MpiJob& job, const LateRanks& late, double cost_s,
+                                      const model::MpiLateness& lateness, const ExcessTimeLines& extra,
+                                      const BlockedLines& blocked) {
     using Kind = LateReason::Kind;
     const double work_s = lateness.computing_s + lateness.irregular_s;
     const double no_cpu_s = lateness.starved_s + lateness.interrupted_s;
     const double most_s = std::max({work_s, no_cpu_s, lateness.blocked_s, lateness.waiting_s});
-    if (lateness.other_s > most_s || most_s < kLeastOfCost * cost_s)
+    const double least_s = (late.by_messages ? kLeastKnownByMessages : kLeastKnown) * cost_s;
+    if (lateness.other_s > most_s || most_s < kLeastOfLateness * lateness.sum_s() || lateness.sum_s() < least_s)
         return {};
     if (most_s == work_s) {
         LateReason reason{lateness.computing_s >= lateness.irregular_s ? Kind::computing : Kind::irregular,
                                 extra.cpu_s >= kLeastOfWork * work_s};
-        const Surplus surplus = surplus_of(job, late);
+        const Surplus surplus = surplus_of(run, job, late);
         const bool has_more_to_do = surplus.compute_s >= kMoreToDo * surplus.usual_compute_s;
         const double surely = late.by_messages ? kSurelyMoreByMessages : kSurelyMoreToDo;
-        reason.may_be_slower = surplus.compute_s < surely * surplus.usual_compute_s &&
+        reason.may_be_slower = !surplus.is_beyond_spread && surplus.compute_s < surely * surplus.usual_compute_s &&
                                !(reason.by_lines && extra.usual_share < kOwnLines);
         const bool is_known = reason.by_lines ? has_more_to_do || extra.usual_share < kOwnLines
                                               : has_more_to_do && reason.kind == Kind::computing && extra.samples < kEnoughSamples;

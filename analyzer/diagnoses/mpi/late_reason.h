@@ -23,12 +23,13 @@ struct LateReason {
 
 // The lateness of all of them by its reasons. Of ranks that are known by messages, and of those that hide behind later ones,
 // nothing but their sums is known: whether they compute, lack CPUs or are blocked more than the median of the others.
-model::MpiLateness lateness_of(const model::MpiJob& job, const LateRanks& late, const BlockedLines& blocked);
+model::MpiLateness lateness_of(const model::Run& run, const model::MpiJob& job, const LateRanks& late);
 
-// Nothing where the greatest part has no known reason, where the reason makes up less than half of the cost, and where ranks
+// Nothing where the greatest part has no known reason, where it makes up less than half of the lateness or that little of the cost, and where ranks
 // are busy longer on the same lines as all others by less than CPUs of one node may differ.
 // `cost_s`: their part of the cost.
-std::optional<LateReason> late_reason(const model::MpiJob& job, const LateRanks& late, double cost_s, const model::MpiLateness& lateness,
-                                      const ExcessTimeLines& extra, const BlockedLines& blocked);
+std::optional<LateReason> late_reason(const model::Run& run, const model::MpiJob& job, const LateRanks& late, double cost_s,
+                                      const model::MpiLateness& lateness, const ExcessTimeLines& extra,
+                                      const BlockedLines& blocked);
 
 } // namespace plumb

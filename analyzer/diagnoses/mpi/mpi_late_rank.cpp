@@ -147,11 +147,11 @@ class MpiLateRank : public Diagnosis {
     // Nothing where the reason is not known.
     std::optional<Finding> finding_of(const DiagnosisInput& input, const model::MpiJob& job, const LateCase& late_case) const {
         const LateRanks& late = late_case.late;
-        const model::MpiLateness lateness = lateness_of(job, late, late_case.blocked);
+        const model::MpiLateness lateness = lateness_of(input.run, job, late);
         // Of ranks that hide one another each comes last to a part of the collectives only.
         const double part = static_cast<double>(late.rows.size()) / static_cast<double>(late.rows.size() + late_case.with.size());
         const std::optional<LateReason> known =
-            late_reason(job, late, part * late.cost_s, lateness, late_case.extra, late_case.blocked);
+            late_reason(input.run, job, late, part * late.cost_s, lateness, late_case.extra, late_case.blocked);
         if (!known)
             return {};
         const LateReason& reason = *known;
@@ -165,7 +165,8 @@ class MpiLateRank : public Diagnosis {
         finding.title = fmt::format("{}{} for {}: {}", late.behind.empty() ? "" : fmt::format("Behind {}, ", ranks_words(late.behind)),
                                     waiting_words(input, job, late), late_case.name(), reason.words(one, late_case.blocked));
         if (!place.empty() && (reason.is_own_work() || reason.kind == LateReason::Kind::blocked))
-            finding.title += lines              ? ", at " + place
+            finding.title += lines              ? fmt::format(", at {}{}", place, late.by_messages || late.rows[0]->late_call.empty()
+                                                                                 ? "" : ", before " + late.rows[0]->late_call)
                              : late.by_messages ? ", before " + place
                                                 : fmt::format(", before {} at {}", late.rows[0]->late_call, place);
         set_cost(input, job, late_case, reason, finding);
