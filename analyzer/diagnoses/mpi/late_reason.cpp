@@ -116,13 +116,6 @@ std::string LateReason::words(bool one, const BlockedLines& blocked) const {
 
 model::MpiLateness lateness_of(const model::Run& run, const model::MpiJob& job, const LateRanks& late) {
     model::MpiLateness sum;
-    if (late.by_messages || !late.behind.empty()) {
-        const Surplus surplus = surplus_of(run, job, late);
-        sum.starved_s = std::min(surplus.delay_s, surplus.compute_s);
-        sum.blocked_s = std::min(surplus.asleep_s, surplus.compute_s - sum.starved_s);
-        sum.computing_s = surplus.compute_s - sum.starved_s - sum.blocked_s;
-        return sum;
-    }
     for (const model::MpiRankRow* row : late.rows) {
         sum.computing_s += row->lateness.computing_s;
         sum.irregular_s += row->lateness.irregular_s;
@@ -132,6 +125,13 @@ model::MpiLateness lateness_of(const model::Run& run, const model::MpiJob& job, 
         sum.waiting_s += row->lateness.waiting_s;
         sum.other_s += row->lateness.other_s;
     }
+    if (!late.by_messages && late.behind.empty() && sum.sum_s() >= kLeastKnown * late.cost_s)
+        return sum;
+    const Surplus surplus = surplus_of(run, job, late);
+    sum = {};
+    sum.starved_s = std::min(surplus.delay_s, surplus.compute_s);
+    sum.blocked_s = std::min(surplus.asleep_s, surplus.compute_s - sum.starved_s);
+    sum.computing_s = surplus.compute_s - sum.starved_s - sum.blocked_s;
     return sum;
 }
 

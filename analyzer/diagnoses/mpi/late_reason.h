@@ -21,8 +21,8 @@ struct LateReason {
     bool lacks_cpu() const { return kind == Kind::starved || kind == Kind::interrupted; }
 };
 
-// The lateness of all of them by its reasons. Of ranks that are known by messages, and of those that hide behind later ones,
-// nothing but their sums is known: whether they compute, lack CPUs or are blocked more than the median of the others.
+// The lateness of all of them by its reasons. Of ranks that are known by messages, of those that hide behind later ones, and
+// where they cost more than collectives show, nothing but their sums is known: whether they compute, lack CPUs or are blocked more than the median of the others.
 model::MpiLateness lateness_of(const model::Run& run, const model::MpiJob& job, const LateRanks& late);
 
 // Nothing where the greatest part has no known reason, where it makes up less than half of the lateness or that little of the cost, and where ranks
