@@ -26,10 +26,10 @@ program fields_apart
 contains
   subroutine advance(from, to)
     integer, intent(in) :: from, to
-    force(from:to) = -0.1d0 * height(from:to) ! planted: bandwidth-saturated
-    force(from:to) = force(from:to) - friction(from:to) * speed(from:to) ! planted: bandwidth-saturated
-    speed(from:to) = speed(from:to) + 0.01d0 * force(from:to) ! planted: bandwidth-saturated
-    height(from:to) = height(from:to) + 0.01d0 * speed(from:to) ! planted: bandwidth-saturated
-    friction(from:to) = friction(from:to) * 0.999d0 ! planted: bandwidth-saturated
+    force(from:to) = -0.1d0 * height(from:to) ! planted: arrays-refetched
+    force(from:to) = force(from:to) - friction(from:to) * speed(from:to) ! planted: arrays-refetched
+    speed(from:to) = speed(from:to) + 0.01d0 * force(from:to) ! planted: arrays-refetched
+    height(from:to) = height(from:to) + 0.01d0 * speed(from:to) ! planted: arrays-refetched
+    friction(from:to) = friction(from:to) * 0.999d0 ! planted: arrays-refetched
   end subroutine
 end program

@@ -10,15 +10,15 @@ static double *g_density, *g_speed, *g_energy, *g_pressure, *g_flux;
 static void sweep(size_t from, size_t to) {
 #pragma GCC ivdep
     for (size_t i = from; i < to; i++)
-        g_pressure[i] = 0.4 * g_energy[i] * g_density[i]; /* planted: bandwidth-saturated */
+        g_pressure[i] = 0.4 * g_energy[i] * g_density[i]; /* planted: arrays-refetched */
     for (size_t i = from; i < to; i++)
-        g_flux[i] = g_density[i] * g_speed[i]; /* planted: bandwidth-saturated */
+        g_flux[i] = g_density[i] * g_speed[i]; /* planted: arrays-refetched */
     for (size_t i = from; i < to; i++)
-        g_speed[i] = g_speed[i] - 0.001 * g_pressure[i]; /* planted: bandwidth-saturated */
+        g_speed[i] = g_speed[i] - 0.001 * g_pressure[i]; /* planted: arrays-refetched */
     for (size_t i = from; i < to; i++)
-        g_energy[i] = g_energy[i] + 0.001 * g_flux[i]; /* planted: bandwidth-saturated */
+        g_energy[i] = g_energy[i] + 0.001 * g_flux[i]; /* planted: arrays-refetched */
     for (size_t i = from; i < to; i++)
-        g_density[i] = g_density[i] * 0.999 + g_flux[i] * 1e-6; /* planted: bandwidth-saturated */
+        g_density[i] = g_density[i] * 0.999 + g_flux[i] * 1e-6; /* planted: arrays-refetched */
 }
 
 static void* work(void* argument) {
