@@ -13,6 +13,7 @@ import subprocess
 import sys
 import tempfile
 
+ROOT = pathlib.Path(__file__).resolve().parents[2]
 SKIPPED = 77
 BLOCK = re.compile(r"(<!-- written by tests/tools/readme_report.py -->\n```\n)(.*?)(^```\n)", re.S | re.M)
 COMMAND = ["./stacked.sh", "./flow_solver", "4", "600"]
@@ -33,7 +34,7 @@ def entries(block):
 def first_page(plumb, solver):
     """What `plumb run` prints for the example, without findings about other programs on the machine."""
     with tempfile.TemporaryDirectory() as scratch:
-        example = pathlib.Path(__file__).resolve().parents[2] / "examples" / "stacked-copies" / "stacked.sh"
+        example = ROOT / "examples" / "stacked-copies" / "stacked.sh"
         shutil.copy(example, scratch)
         shutil.copy(solver, pathlib.Path(scratch) / "flow_solver")
         environment = {key: value for key, value in os.environ.items() if not key.startswith("PLUMB")}
@@ -41,8 +42,9 @@ def first_page(plumb, solver):
                               env={**environment, "LC_ALL": "C.UTF-8"}, timeout=120)
         if done.returncode != 0:
             sys.exit(f"plumb run ended with {done.returncode}: {done.stderr}")
+        printed = done.stderr.replace(f"{scratch}/", "").replace(f"{ROOT}/", "")
     blocks = ["\n".join(line.rstrip() for line in block.split("\n"))
-              for block in done.stderr.strip("\n").split("\n\n") if block.strip()]
+              for block in printed.strip("\n").split("\n\n") if block.strip()]
     for number, block in enumerate(blocks):
         if block.startswith("What would help most"):
             own = [entry for entry in entries(block) if TITLE in " ".join(entry.split())]
