@@ -102,7 +102,9 @@ class RankReader {
             return;
         own_.turns.count++;
         accumulate(own_.turns.overlap, turn->overlap);
-        accumulate(own_.turns.by_site[{awaited, turn->before->wait_site}], turn->overlap);
+        const SiteOfWait site{awaited, turn->before->wait_site};
+        if (own_.turns.by_site.size() < RankCharge::kMostTurnSites || own_.turns.by_site.contains(site))
+            accumulate(own_.turns.by_site[site], turn->overlap);
     }
 
     // The others waited for this rank.
@@ -292,7 +294,7 @@ void add_turns(const model::Run& run, const Job& job, const std::vector<RankChar
                model::MpiChains& chains) {
     RankCharge::Turns all;
     std::vector<int> ranks; // of the site that waited longest: who came first, who waited for it
-    Nanoseconds most = 0, of_site = 0;
+    Nanoseconds most = 0;
     for (size_t row = 0; row < charges.size(); ++row) {
         const RankCharge::Turns& turns = charges[row].turns;
         all.count += turns.count;
@@ -305,11 +307,11 @@ void add_turns(const model::Run& run, const Job& job, const std::vector<RankChar
             }
         }
     }
-    if (all.count == 0)
+    if (all.by_site.empty())
         return;
     const double scale = static_cast<double>(stride), overlap_s = seconds(all.overlap) * scale;
     const auto site = std::ranges::max_element(all.by_site, {}, [](const auto& entry) { return entry.second; });
-    of_site = site->second;
+    const Nanoseconds of_site = site->second;
     if (seconds(of_site) * scale > chains.site_share * chains.wait_s) {
         const model::Process& process = run.processes[job.ranks[site->first.row].process];
         chains.process = job.ranks[site->first.row].process;

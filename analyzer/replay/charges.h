@@ -32,7 +32,7 @@ struct RankCharge {
     struct Turns { // after which it waited in a collective for the rank that had waited for its message, see turns.h
         uint64_t count = 0;
         Nanoseconds overlap = 0;
-        std::map<SiteOfWait, Nanoseconds> by_site; // where that one had waited
+        std::map<SiteOfWait, Nanoseconds> by_site; // where that one had waited; at most kMostTurnSites
         template <class Carrier> void carry(Carrier& carrier) { carrier(count, overlap, by_site); }
         bool fits(const model::Run& run, const Job& job) const { // what was carried here is possible
             return std::ranges::all_of(by_site, [&](const auto& entry) {
@@ -41,6 +41,7 @@ struct RankCharge {
             });
         }
     } turns;
+    static constexpr size_t kMostTurnSites = 64;
     std::map<uint32_t, Nanoseconds> delayed_by; // row at the root of late_waiting; at most kMostDelayers
     static constexpr size_t kMostDelayers = 64;
 

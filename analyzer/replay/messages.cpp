@@ -9,8 +9,8 @@ namespace {
 
 // A non-blocking send whose request completes in one call with others may have been complete long before that call: only
 // from this size on it is taken to need its receiver.
-constexpr Nanoseconds kBurst = 25'000; // between the begins of two sends: about a round trip, and no work worth mentioning
 constexpr uint64_t kSurelyRendezvous_bytes = 1 << 18;
+constexpr Nanoseconds kBurst = 25'000; // between the begins of two sends: about a round trip, and no work worth mentioning
 
 uint64_t mixed(uint64_t number) { // the finaliser of splitmix64
     number = (number ^ number >> 30) * 0xbf58476d1ce4e5b9;
@@ -192,7 +192,7 @@ double MessageEnds::messages_in_burst() {
         const End* before = same_pair ? &ends_[i - 1] : nullptr;
         const bool same_channel = before && before->comm == end.comm && before->tag == end.tag && end.sequence > before->sequence;
         const uint64_t count = same_channel ? end.sequence - before->sequence : 1;
-        const bool goes_on = before && (end.begin - before->begin) / kBurst <= static_cast<Nanoseconds>(count) - 1;
+        const bool goes_on = before && static_cast<uint64_t>((end.begin - before->begin) / kBurst) < count;
         messages += goes_on ? count : 1;
         bursts += !goes_on;
     }

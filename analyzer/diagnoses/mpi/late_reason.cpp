@@ -146,14 +146,16 @@ std::optional<LateReason> late_reason(const model::Run& run, const model::MpiJob
     if (lateness.other_s > most_s || most_s < kLeastOfLateness * lateness.sum_s() || lateness.sum_s() < least_s)
         return {};
     if (most_s == work_s) {
-        LateReason reason{lateness.computing_s >= lateness.irregular_s ? Kind::computing : Kind::irregular,
-                                extra.cpu_s >= kLeastOfWork * work_s};
+        LateReason reason{.kind = lateness.computing_s >= lateness.irregular_s ? Kind::computing : Kind::irregular,
+                          .by_lines = extra.cpu_s >= kLeastOfWork * work_s};
+        const bool own_lines = reason.by_lines && extra.usual_share < kOwnLines;
+        reason.same_lines = reason.by_lines && !own_lines;
         const Surplus surplus = surplus_of(run, job, late);
         const bool has_more_to_do = surplus.compute_s >= kMoreToDo * surplus.usual_compute_s;
         const double surely = late.by_messages ? kSurelyMoreByMessages : kSurelyMoreToDo;
         reason.may_be_slower = !surplus.is_beyond_spread && surplus.compute_s < surely * surplus.usual_compute_s &&
-                               !(reason.by_lines && extra.usual_share < kOwnLines);
-        const bool is_known = reason.by_lines ? has_more_to_do || extra.usual_share < kOwnLines
+                               !own_lines;
+        const bool is_known = reason.by_lines ? has_more_to_do || own_lines
                                               : has_more_to_do && reason.kind == Kind::computing && extra.samples < kEnoughSamples;
         return is_known ? std::optional(reason) : std::nullopt;
     }

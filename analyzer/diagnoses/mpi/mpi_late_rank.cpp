@@ -16,7 +16,6 @@ namespace {
 constexpr size_t kMostFindings = 4;
 constexpr size_t kMostRanksNamed = 64;
 constexpr size_t kCrowd = 3; // so many ranks are not late alike by chance
-constexpr double kSameLines = 0.1; // what the usual rank spends on a late rank's lines: a larger part of the same work
 
 std::vector<int> numbers_of(const LateRanks& late) {
     std::vector<int> numbers;
@@ -188,7 +187,7 @@ class MpiLateRank : public Diagnosis {
         const LateRanks& late = late_case.late;
         const bool is_work = reason.is_own_work();
         const double divided = 1 - static_cast<double>(late.rows.size()) / static_cast<double>(std::max<size_t>(job.ranks.size(), 1));
-        const bool same_work = is_work && reason.by_lines && late_case.extra.usual_share >= kSameLines;
+        const bool same_work = is_work && reason.same_lines;
         finding.cost.seconds = late.cost_s * (same_work ? divided : 1);
         finding.cost.fraction = fraction_of_run(input.run, finding.cost.seconds);
         finding.gain = {finding.cost.fraction, gain_words(late_case, same_work)};
