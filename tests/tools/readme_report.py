@@ -42,7 +42,8 @@ def first_page(plumb, solver):
                               env={**environment, "LC_ALL": "C.UTF-8"}, timeout=120)
         if done.returncode != 0:
             sys.exit(f"plumb run ended with {done.returncode}: {done.stderr}")
-        printed = done.stderr.replace(f"{scratch}/", "").replace(f"{ROOT}/", "")
+        # A compiler's cache may have put the path of another clone into the debug info.
+        printed = re.sub(r"/[^ ]*/(?=examples/)", "", done.stderr.replace(f"{scratch}/", ""))
     blocks = ["\n".join(line.rstrip() for line in block.split("\n"))
               for block in printed.strip("\n").split("\n\n") if block.strip()]
     for number, block in enumerate(blocks):
