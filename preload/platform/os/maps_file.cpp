@@ -24,6 +24,14 @@ bool parse_hex(const char*& p, const char* end, char until, uint64_t* number) {
 
 } // namespace
 
+void set_path(Mapping* mapping, const char* path, size_t length) {
+    constexpr char kDeleted[] = " (deleted)";
+    constexpr size_t mark = sizeof kDeleted - 1;
+    mapping->path = path;
+    mapping->deleted = length > mark && memcmp(path + length - mark, kDeleted, mark) == 0;
+    mapping->path_length = mapping->deleted ? length - mark : length;
+}
+
 bool parse_mapping(const char* line, const char* end, Mapping* mapping) {
     const char* p = line;
     uint64_t major, minor;
@@ -42,13 +50,7 @@ bool parse_mapping(const char* line, const char* end, Mapping* mapping) {
         mapping->inode = mapping->inode * 10 + static_cast<uint64_t>(*p - '0');
     while (p < end && *p == ' ')
         ++p;
-    mapping->path = p;
-    mapping->path_length = static_cast<size_t>(end - p);
-    constexpr char kDeleted[] = " (deleted)";
-    constexpr size_t length = sizeof kDeleted - 1;
-    mapping->deleted = mapping->path_length > length && memcmp(end - length, kDeleted, length) == 0;
-    if (mapping->deleted)
-        mapping->path_length -= length;
+    set_path(mapping, p, static_cast<size_t>(end - p));
     return true;
 }
 

@@ -19,6 +19,9 @@ struct Mapping {
     size_t path_length;
 };
 
+// The path as the kernel writes it; recognises " (deleted)".
+void set_path(Mapping* mapping, const char* path, size_t length);
+
 // Parses the line [line, end) without its newline; false: not such a line.
 bool parse_mapping(const char* line, const char* end, Mapping* mapping);
 
