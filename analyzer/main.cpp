@@ -2,7 +2,7 @@
 #include "commands/command.h"
 #include "commands/target_command.h"
 #include "reports/complain.h"
-#include "reports/utf8.h"
+#include "reports/words/utf8.h"
 #include "support/error.h"
 #include "support/start_up_memory.h"
 

@@ -4,7 +4,7 @@
 #include "platform/linked_libraries.h"
 #include "record/run/executable.h"
 #include "support/error.h"
-#include "symbols/code_of_sources.h"
+#include "symbols/dwarf/code_of_sources.h"
 
 #include <CLI/CLI.hpp>
 #include <algorithm>

@@ -1,8 +1,8 @@
 // plumb doctor: which sources of evidence work here, which do not, why, and what would enable them.
 #include "commands/command.h"
 #include "platform/probes/probe.h"
-#include "reports/terminal.h"
-#include "reports/utf8.h"
+#include "reports/text/terminal.h"
+#include "reports/words/utf8.h"
 
 #include <CLI/CLI.hpp>
 #include <cstdlib>

@@ -1,7 +1,7 @@
 // plumb dump: the raw records of a run or of one trace file, readable.
 #include "commands/command.h"
 #include "reports/complain.h"
-#include "reports/utf8.h"
+#include "reports/words/utf8.h"
 #include "support/error.h"
 #include "trace/record_text.h"
 #include "trace/records.h"

@@ -7,7 +7,7 @@
 #include "record/run/signals.h"
 #include "record/run/target_environment.h"
 #include "reports/complain.h"
-#include "reports/utf8.h"
+#include "reports/words/utf8.h"
 #include "support/error.h"
 
 #include <CLI/CLI.hpp>

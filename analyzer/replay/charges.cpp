@@ -1,7 +1,7 @@
 #include "replay/charges.h"
 
-#include "replay/rank_time.h"
-#include "replay/window_waits.h"
+#include "replay/events/rank_time.h"
+#include "replay/messages/window_waits.h"
 
 #include "support/error.h"
 

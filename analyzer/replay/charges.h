@@ -1,14 +1,14 @@
 // Second reading: what each rank's collectives cost it, and why it came late to those at which the others waited for it.
 #pragma once
 
-#include "replay/chains.h"
-#include "replay/epochs.h"
-#include "replay/heat_map.h"
-#include "replay/late_levels.h"
-#include "replay/log_histogram.h"
-#include "replay/off_cpu.h"
+#include "replay/messages/chains.h"
+#include "replay/collectives/epochs.h"
+#include "replay/collectives/heat_map.h"
+#include "replay/collectives/late_levels.h"
+#include "replay/events/log_histogram.h"
+#include "replay/events/off_cpu.h"
 #include "replay/responsible.h"
-#include "replay/turns.h"
+#include "replay/messages/turns.h"
 
 #include <algorithm>
 #include <map>

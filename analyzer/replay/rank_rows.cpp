@@ -1,6 +1,6 @@
 #include "replay/rank_rows.h"
 
-#include "replay/rank_time.h"
+#include "replay/events/rank_time.h"
 
 #include <algorithm>
 

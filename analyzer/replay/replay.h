@@ -8,7 +8,7 @@
 #pragma once
 
 #include "model/run.h"
-#include "replay/events.h"
+#include "replay/events/events.h"
 #include "team/team.h"
 
 namespace plumb::replay {

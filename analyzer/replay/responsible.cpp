@@ -1,6 +1,6 @@
 #include "replay/responsible.h"
 
-#include "replay/window_waits.h"
+#include "replay/messages/window_waits.h"
 #include "support/error.h"
 
 #include <algorithm>

@@ -1,9 +1,9 @@
 // Who is behind the lateness of the rank that others waited for.
 #pragma once
 
-#include "replay/chains.h"
-#include "replay/epochs.h"
-#include "replay/rank_work.h"
+#include "replay/messages/chains.h"
+#include "replay/collectives/epochs.h"
+#include "replay/events/rank_work.h"
 
 #include <cstdint>
 #include <vector>

@@ -6,8 +6,8 @@
 // rank's own surplus moves the middle, and what only comes now and then lies far out on one side.
 #pragma once
 
-#include "replay/clock.h"
-#include "replay/log_histogram.h"
+#include "replay/events/clock.h"
+#include "replay/events/log_histogram.h"
 
 namespace plumb::replay {
 

@@ -1,7 +1,7 @@
 #include "replay/timeline.h"
 
-#include "replay/host_clocks.h"
-#include "replay/rank_work.h"
+#include "replay/events/host_clocks.h"
+#include "replay/events/rank_work.h"
 
 #include <algorithm>
 

@@ -1,7 +1,7 @@
 #include "diagnoses/common/access_words.h"
 #include "reports/access_listing.h"
-#include "reports/quantity.h"
-#include "reports/utf8.h"
+#include "reports/words/quantity.h"
+#include "reports/words/utf8.h"
 
 #include <fmt/format.h>
 

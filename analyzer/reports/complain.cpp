@@ -1,6 +1,6 @@
 #include "reports/complain.h"
 
-#include "reports/utf8.h"
+#include "reports/words/utf8.h"
 
 #include <cstdio>
 #include <fmt/core.h>

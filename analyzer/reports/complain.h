@@ -5,7 +5,7 @@
 
 namespace plumb {
 
-// One line, "plumb: MESSAGE", sanitised (reports/utf8.h). Not thread-safe.
+// One line, "plumb: MESSAGE", sanitised (reports/words/utf8.h). Not thread-safe.
 void complain(std::string_view message);
 
 } // namespace plumb

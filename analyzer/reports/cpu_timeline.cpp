@@ -1,5 +1,5 @@
 #include "reports/cpu_timeline.h"
-#include "reports/run_summary.h"
+#include "reports/words/run_summary.h"
 
 #include <algorithm>
 #include <fmt/format.h>

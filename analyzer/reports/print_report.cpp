@@ -2,11 +2,11 @@
 #include "analysis/analyse_run.h"
 #include "reports/access_listing.h"
 #include "reports/complain.h"
-#include "reports/html_report.h"
-#include "reports/json_report.h"
-#include "reports/text_page.h"
-#include "reports/text_report.h"
-#include "reports/trace_events.h"
+#include "reports/html/report.h"
+#include "reports/json/report.h"
+#include "reports/text/page.h"
+#include "reports/text/report.h"
+#include "reports/timeline/trace_events.h"
 #include "support/error.h"
 
 #include <cerrno>

@@ -3,13 +3,13 @@
 #pragma once
 
 #include "model/source_resolver.h"
-#include "symbols/data_locals.h"
-#include "symbols/data_names.h"
-#include "symbols/debug_files.h"
-#include "symbols/function_bounds.h"
-#include "symbols/symbol_table.h"
-#include "symbols/unit_functions.h"
-#include "symbols/unit_index.h"
+#include "symbols/data/locals.h"
+#include "symbols/data/names.h"
+#include "symbols/elf/debug_files.h"
+#include "symbols/elf/function_bounds.h"
+#include "symbols/elf/symbol_table.h"
+#include "symbols/dwarf/unit_functions.h"
+#include "symbols/dwarf/unit_index.h"
 
 #include <elfutils/libdwfl.h>
 #include <memory>

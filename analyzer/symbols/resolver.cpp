@@ -2,13 +2,13 @@
 
 #include "support/error.h"
 #include "symbols/address_names.h"
-#include "symbols/debug_files.h"
-#include "symbols/debuginfod.h"
+#include "symbols/elf/debug_files.h"
+#include "symbols/elf/debuginfod.h"
 #include "symbols/file_symbols.h"
 #include "symbols/frame_cache.h"
 #include "symbols/kernel_names.h"
 #include "symbols/shown_sources.h"
-#include "symbols/vdso_image.h"
+#include "symbols/elf/vdso_image.h"
 
 #include <cstdio>
 #include <ctime>

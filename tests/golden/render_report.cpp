@@ -5,10 +5,10 @@
 #include "model/call_paths.h"
 #include "reports/access_listing.h"
 #include "analysis/build_report.h"
-#include "reports/html_report.h"
-#include "reports/json_report.h"
-#include "reports/text_page.h"
-#include "reports/text_report.h"
+#include "reports/html/report.h"
+#include "reports/json/report.h"
+#include "reports/text/page.h"
+#include "reports/text/report.h"
 #include "support/error.h"
 
 #include <cstdio>

@@ -1,8 +1,8 @@
 // The resolver against programs built in many ways. The truth is addr2line's where it has one, else the answer for
 // the same code with debug info in its plainest form.
 #include "elf_program.h"
-#include "symbols/debuginfod.h"
-#include "symbols/names.h"
+#include "symbols/elf/debuginfod.h"
+#include "symbols/elf/names.h"
 #include "symbols/resolver.h"
 
 #include <catch2/catch.hpp>

@@ -3,9 +3,9 @@
 #include "target.h"
 
 #include "platform/elf_image.h"
-#include "symbols/elf_image.h"
-#include "symbols/function_bounds.h"
-#include "symbols/linkage_stubs.h"
+#include "symbols/elf/elf_image.h"
+#include "symbols/elf/function_bounds.h"
+#include "symbols/elf/linkage_stubs.h"
 
 namespace plumb::fuzz {
 

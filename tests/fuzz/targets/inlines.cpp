@@ -2,7 +2,7 @@
 #include "memory_file.h"
 #include "target.h"
 
-#include "symbols/debug_files.h"
+#include "symbols/elf/debug_files.h"
 #include "symbols/file_symbols.h"
 
 namespace plumb::fuzz {

@@ -2,8 +2,8 @@
 #include "memory_file.h"
 #include "target.h"
 
-#include "symbols/code_of_sources.h"
-#include "symbols/debug_files.h"
+#include "symbols/dwarf/code_of_sources.h"
+#include "symbols/elf/debug_files.h"
 #include "symbols/file_symbols.h"
 
 namespace plumb::fuzz {

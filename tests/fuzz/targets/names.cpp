@@ -1,6 +1,6 @@
 #include "target.h"
 
-#include "symbols/names.h"
+#include "symbols/elf/names.h"
 
 namespace plumb::fuzz {
 

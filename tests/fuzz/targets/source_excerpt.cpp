@@ -2,7 +2,7 @@
 #include "memory_file.h"
 #include "target.h"
 
-#include "reports/source_excerpt.h"
+#include "reports/html/source_excerpt.h"
 
 namespace plumb::fuzz {
 

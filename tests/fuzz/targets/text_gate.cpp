@@ -1,9 +1,9 @@
 #include "target.h"
 
 #include "html_check.h"
-#include "reports/html_writer.h"
-#include "reports/text_canvas.h"
-#include "reports/utf8.h"
+#include "reports/html/writer.h"
+#include "reports/text/canvas.h"
+#include "reports/words/utf8.h"
 
 namespace plumb::fuzz {
 

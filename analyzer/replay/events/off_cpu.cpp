@@ -1,0 +1,59 @@
+#include "replay/events/off_cpu.h"
+
+#include <algorithm>
+
+namespace plumb::replay {
+
+namespace {
+
+constexpr double kNoticeable = 0.02; // of an interval
+
+Nanoseconds since(uint64_t begin_ns, uint64_t time_ns) {
+    return std::clamp(static_cast<Nanoseconds>(time_ns - begin_ns), -kMost, kMost);
+}
+
+Nanoseconds at_most(uint64_t time_ns, Nanoseconds most) {
+    return static_cast<Nanoseconds>(std::min(time_ns, static_cast<uint64_t>(most)));
+}
+
+} // namespace
+
+OffCpu::OffCpu(const model::Run& run, const std::vector<model::Thread>& threads, size_t thread) {
+    if (thread >= threads.size())
+        return;
+    const std::vector<model::ThreadInterval>& intervals = threads[thread].intervals;
+    // Kernels without scheduler statistics say 0 for both.
+    const bool runs = std::ranges::any_of(intervals, [](const model::ThreadInterval& interval) { return interval.run_ns > 0; });
+    Sums sums;
+    size_t noticeable = 0;
+    for (const model::ThreadInterval& interval : intervals) {
+        const Nanoseconds begin = since(run.begin_ns, interval.begin_ns), end = since(run.begin_ns, interval.end_ns);
+        if (end <= begin || (!points_.empty() && begin < points_.back().moment))
+            continue;
+        const Nanoseconds delayed = at_most(interval.run_delay_ns, end - begin);
+        points_.push_back({begin, sums});
+        sums.delayed += delayed;
+        if (runs)
+            sums.asleep += end - begin - delayed - at_most(interval.run_ns, end - begin - delayed);
+        points_.push_back({end, sums});
+        noticeable += static_cast<double>(delayed) > kNoticeable * static_cast<double>(end - begin);
+    }
+    if (!points_.empty())
+        delayed_intervals_ = static_cast<double>(noticeable) / (static_cast<double>(points_.size()) / 2);
+}
+
+OffCpu::Sums OffCpu::until(Nanoseconds moment) const {
+    const auto after = std::ranges::upper_bound(points_, moment, {}, &Point::moment);
+    if (after == points_.begin())
+        return {};
+    const Point& before = *std::prev(after);
+    if (after == points_.end() || after->moment == before.moment)
+        return before.sums;
+    const double part = static_cast<double>(moment - before.moment) / static_cast<double>(after->moment - before.moment);
+    const auto between = [&](Nanoseconds first, Nanoseconds second) {
+        return first + static_cast<Nanoseconds>(part * static_cast<double>(second - first));
+    };
+    return {between(before.sums.delayed, after->sums.delayed), between(before.sums.asleep, after->sums.asleep)};
+}
+
+} // namespace plumb::replay

@@ -1,0 +1,108 @@
+// The numbers behind the charts; reports/html/page_data.cpp writes them. Times are seconds from the run's begin, shares
+// are 0..1 of the span.
+export type LaneSpan = [
+  begin: number,
+  end: number,
+  cpu: number,
+  running: number,
+  waiting: number,
+  migrations: number,
+];
+export type CpuSpan = [
+  begin: number,
+  end: number,
+  own: number,
+  other: number,
+  interrupt: number,
+  steal: number,
+];
+
+export interface Lane {
+  process: string;
+  thread: string;
+  spans: LaneSpan[];
+}
+
+export interface CpuRow {
+  host: string;
+  cpu: number;
+  allowed: boolean;
+  spans: CpuSpan[];
+}
+
+// Means of `ranks` consecutive ranks, seconds; `alone`: one that stands out, and is in its bin, too.
+export type MpiBar = [
+  first: number,
+  ranks: number,
+  alone: boolean,
+  elapsed: number,
+  compute: number,
+  collectiveWait: number,
+  collective: number,
+  lateSender: number,
+  lateReceiver: number,
+  other: number,
+];
+
+export interface MpiArrivals {
+  rows: [first: number, ranks: number, alone: boolean][];
+  columns: [begin: number, end: number][];
+  late_us: (number | null)[][]; // by row, then column; against the median arrival, negative: early
+}
+
+export interface MpiMatrix {
+  bin: number; // a place stands for bin x bin ranks
+  places: [from: number, to: number, messages: number, bytes: number][];
+}
+
+export interface MpiSizes {
+  site: string;
+  counts: [size: number, messages: number][]; // size: messages of 2^(size-1) <= bytes < 2^size
+}
+
+export interface MpiData {
+  size: number;
+  bars: MpiBar[];
+  arrivals: MpiArrivals | null;
+  matrix: MpiMatrix | null;
+  sizes: MpiSizes[];
+}
+
+export type MemoryFlow = [cpuNode: number, memoryNode: number, seconds: number, samples: number];
+
+export interface MemoryObject {
+  name: string;
+  bytes: number; // 0: not known
+  seconds: number;
+  remote_seconds: number;
+  parts: [heldBy: number, usedFrom: number][]; // nodes; -1: not seen, -2: several
+}
+
+export interface MemoryNode {
+  host: string; // empty: there is one
+  node: number;
+  bytes: number;
+  moments: [seconds: number, anonymous: number, file: number, free: number][];
+}
+
+export interface MemoryData {
+  flows: MemoryFlow[];
+  objects: MemoryObject[];
+  nodes: MemoryNode[];
+}
+
+export interface PageData {
+  seconds: number;
+  lanes: Lane[];
+  lanes_left_out: number;
+  cpus: CpuRow[];
+  cpus_left_out: number;
+  mpi: MpiData | null;
+  memory: MemoryData | null;
+}
+
+export function readPageData(): PageData {
+  const element = document.getElementById("plumb-data");
+  if (!element?.textContent) throw new Error("the page carries no data for its charts");
+  return JSON.parse(element.textContent) as PageData;
+}
