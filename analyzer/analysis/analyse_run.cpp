@@ -11,6 +11,7 @@ namespace plumb {
 namespace {
 
 constexpr size_t kSymbolNoteLimit = 5;
+constexpr size_t kMostTreeNodes = 1500; // some 90 KB of a page
 
 // Files whose lines could not be had, or not be trusted.
 void add_symbol_evidence(Report& report, const std::vector<std::string>& notes) {
@@ -38,6 +39,8 @@ AnalysedRun analyse_run(const std::string& directory, const AnalysisOptions& opt
     OpenedRun& opened = *analysed.opened;
     model::CallPaths paths = opened.paths();
     analysed.report = build_report(paths, diagnosis_registry(), options.only);
+    if (options.call_tree)
+        analysed.report.call_tree = call_tree_of(paths, analysed.report.account, kMostTreeNodes);
     add_symbol_evidence(analysed.report, opened.resolver->notes());
     if (!options.only_file.empty())
         keep_only_file(analysed.report, options.only_file);

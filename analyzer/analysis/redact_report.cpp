@@ -143,6 +143,13 @@ template <class Visit> void visit(AccessLine& line, Visit& visitor) {
     }
 }
 
+template <class Visit> void visit(CallTreeNode& node, Visit& visitor) {
+    visitor.words(node.name);
+    visitor.path(node.module);
+    for (CallTreeNode& child : node.children)
+        visit(child, visitor);
+}
+
 template <class Visit> void visit(Report& report, Visit& visitor) {
     for (std::vector<AccountLine>* lines : {&report.account.lines, &report.account.wall})
         for (AccountLine& line : *lines) {
@@ -150,6 +157,7 @@ template <class Visit> void visit(Report& report, Visit& visitor) {
             for (AccountLine::Place& place : line.places)
                 visit(place.frame, visitor);
         }
+    visit(report.call_tree, visitor);
     for (Metric& metric : report.metrics)
         visitor.words(metric.how);
     for (Finding& finding : report.findings)

@@ -3,6 +3,7 @@
 
 #include "analyses/accesses/unaligned_lines.h"
 #include "analyses/time/time_account.h"
+#include "analysis/call_tree.h"
 #include "analysis/memory_summary.h"
 #include "analysis/mpi_summary.h"
 #include "diagnoses/finding.h"
@@ -45,6 +46,7 @@ struct Report {
     const model::Run* run = nullptr;
     OwnCost own_cost;
     TimeAccount account;
+    CallTreeNode call_tree; // empty unless it was asked for (AnalysisOptions)
     std::vector<Metric> metrics;
     std::vector<Finding> findings;       // by severity, then cost
     std::vector<HotLine> hot_lines;      // by time

@@ -87,7 +87,9 @@ void print_report(const std::string& run_directory, const ReportOptions& options
             write_trace_events(paths, {.threads = options.threads}, file);
         };
     } else {
-        analysed = analyse_run(run_directory, options);
+        AnalysisOptions analysis = options;
+        analysis.call_tree = options.format == "html" && !options.align_sites;
+        analysed = analyse_run(run_directory, analysis);
         if (!analysed.opened->why_alone.empty())
             complain(fmt::format("the {} processes of this job cannot share the work, the first one does it alone: {}",
                                  options.processes, analysed.opened->why_alone));

@@ -103,10 +103,11 @@ class StaticPage(PlumbTest):
         self.assertLess(len(render("memory-wide")), 2_000_000)
         self.assertLess(len(render("mpi-wide")), 2_000_000)
 
-    def test_findings_come_first_and_need_no_script(self):
+    def test_account_and_findings_come_first_and_need_no_script(self):
         outline = Outline(render("stacked").decode())
         sections = [attributes["id"] for name, attributes in outline.elements if name == "section"]
-        self.assertEqual(sections[:3], ["findings", "metrics", "timeline"])
+        self.assertEqual(sections[:4], ["account", "findings", "metrics", "timeline"])
+        self.assertIn("Time of all threads", outline.text)
         self.assertIn("4 threads of app share CPU 0 while CPU 1 stands idle", outline.text)
         self.assertIn("plumb run --pin=scatter -- ./app -n 4 'two words'", outline.text)
 
@@ -142,7 +143,7 @@ class InBrowser(PlumbTest):
         self.assertEqual(console, [])
         self.assertEqual(asked, ["/report.html"])
         self.assertNotIn("data-error", document)
-        self.assert_charts(document)
+        self.assert_charts(document, ("chart-threads", "chart-cpus", "chart-account-threads"))
         self.assertEqual(Outline(document).count("article", **{"data-id": "cpu-oversubscribed"}), 1)
 
     def test_many_threads_and_cpus(self):
@@ -209,6 +210,14 @@ class InBrowser(PlumbTest):
         self.assertEqual(asked, ["/report.html"])
         self.assertNotIn("data-error", document)
         self.assertIn("CPU time by program and library", Outline(document).text)
+        if b'id="plumb-data"' not in page.read_bytes():
+            return
+        tree = re.search(r'<div id="chart-call-tree"[^>]*data-drawn="true".*?</figure>', document, re.S)
+        self.assertTrue(tree, "the call tree was not drawn")
+        widths = [float(width) for width in re.findall(r'<rect[^>]*width="([\d.]+)"', tree[0])]
+        self.assertGreater(len(widths), 10)
+        self.assertGreater(max(widths), 400)  # the root takes the whole width, at once
+        self.assertIn("_PyEval_EvalFrameDefault", tree[0])
 
 
 if __name__ == "__main__":

@@ -13,11 +13,6 @@ namespace {
 
 constexpr size_t kMostTableNodes = 16, kShownObjects = 24, kMostNamedNodes = 3;
 
-void put_chart(HtmlWriter& html, const char* id, const std::string& caption) {
-    html.open("figure").open("div", {{"id", id}, {"class", "chart"}, {"role", "img"}, {"aria-label", caption}}).close();
-    html.element("figcaption", caption).close();
-}
-
 void put_matrix(HtmlWriter& html, const NodeTraffic& traffic) {
     std::set<int> from, to;
     for (const auto& [nodes, flow] : traffic.matrix) {
@@ -105,13 +100,13 @@ void put_html_memory(HtmlWriter& html, const Report& report) {
                                                         format_count(static_cast<double>(memory.traffic.unknown_samples)))
                                           : ""));
         if (!kPageScript.empty())
-            put_chart(html, "chart-memory-matrix", "Time of memory accesses by the node of the CPU and the node of the memory.");
+            put_html_chart(html, "chart-memory-matrix", "Time of memory accesses by the node of the CPU and the node of the memory.");
         put_matrix(html, memory.traffic);
     }
     if (!memory.objects.empty()) {
         html.element("h3", "Objects used across nodes");
         if (!kPageScript.empty())
-            put_chart(html, "chart-memory-objects",
+            put_html_chart(html, "chart-memory-objects",
                       "Each object from its first byte to its last. Upper strip: the node that holds this part. Lower strip: "
                       "the node whose threads use it. Where the two differ, accesses are remote. With several processes, the "
                       "one with the most remote time is shown.");
@@ -119,7 +114,7 @@ void put_html_memory(HtmlWriter& html, const Report& report) {
     }
     if (!memory.nodes.empty() && !kPageScript.empty()) {
         html.element("h3", "What filled the nodes");
-        put_chart(html, "chart-memory-nodes",
+        put_html_chart(html, "chart-memory-nodes",
                   charted_nodes(memory) < memory.nodes.size()
                       ? fmt::format("Memory of {} of {} nodes over time.", charted_nodes(memory), memory.nodes.size())
                       : "Memory of each node over time. The kernel frees cached files last for allocations of their own node.");

@@ -63,25 +63,20 @@ void put_sites(HtmlWriter& html, const MpiSummary& summary) {
         html.element("p", sentence, {{"class", "muted"}});
 }
 
-void put_chart(HtmlWriter& html, const char* id, const std::string& caption) {
-    html.open("figure").open("div", {{"id", id}, {"class", "chart"}, {"role", "img"}, {"aria-label", caption}}).close();
-    html.element("figcaption", caption).close();
-}
-
 void put_charts(HtmlWriter& html, const MpiSummary& summary) {
     const model::MpiJob& job = *summary.job;
     if (kPageScript.empty() || job.ranks.empty())
         return;
-    put_chart(html, "chart-mpi-ranks",
+    put_html_chart(html, "chart-mpi-ranks",
               "Where each rank's time went. With many ranks, outliers come first, then means of consecutive ranks.");
     if (!job.arrivals.rows.empty() && !job.arrivals.columns.empty())
-        put_chart(html, "chart-mpi-arrivals",
+        put_html_chart(html, "chart-mpi-arrivals",
                   "When ranks arrived at collectives, relative to the median arrival. Late ranks, for which the others waited, "
                   "are red. Time runs to the right.");
     if (!job.matrix.places.empty())
-        put_chart(html, "chart-mpi-matrix", "Who sent how many bytes to whom.");
+        put_html_chart(html, "chart-mpi-matrix", "Who sent how many bytes to whom.");
     if (!summary.sites.empty())
-        put_chart(html, "chart-mpi-sizes", "Messages by size, of the call sites with most of them.");
+        put_html_chart(html, "chart-mpi-sizes", "Messages by size, of the call sites with most of them.");
 }
 
 void put_job(HtmlWriter& html, const MpiSummary& summary, const model::Run& run, bool charted) {

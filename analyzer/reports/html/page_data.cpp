@@ -1,5 +1,6 @@
 #include "reports/html/page_data.h"
 #include "reports/json/document.h"
+#include "reports/html/page_account.h"
 #include "reports/html/page_memory.h"
 #include "reports/html/page_mpi.h"
 
@@ -50,6 +51,8 @@ std::string page_data(const Report& report, const CpuTimeline& timeline) {
                            {"lanes_left_out", timeline.lanes_left_out},
                            {"cpus", cpus},
                            {"cpus_left_out", timeline.cpus_left_out},
+                           {"threads", thread_chart_data(report)},
+                           {"call_tree", call_tree_chart_data(report.call_tree)},
                            {"mpi", job ? mpi_chart_data(*job) : Json(nullptr)},
                            {"memory", report.memory.recorded ? memory_chart_data(report.memory) : Json(nullptr)}};
     std::string text;

@@ -48,7 +48,9 @@ std::string html_report(const Report& report) {
     put_document_head(html, report);
     html.open("body").open("main");
     put_html_head(html, report);
+    put_html_account(html, report);
     put_html_findings(html, report, sources);
+    put_html_call_tree(html, report);
     put_html_metrics(html, report);
     put_html_mpi(html, report);
     put_html_memory(html, report);

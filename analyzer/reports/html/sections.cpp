@@ -28,13 +28,6 @@ const char* to_string(model::Evidence::State state) {
     return "";
 }
 
-void put_figure(HtmlWriter& html, const char* id, const std::string& caption) {
-    html.open("figure")
-        .open("div", {{"id", id}, {"class", "chart"}, {"role", "img"}, {"aria-label", caption}})
-        .close();
-    html.element("figcaption", caption).close();
-}
-
 } // namespace
 
 void put_html_head(HtmlWriter& html, const Report& report) {
@@ -80,7 +73,7 @@ void put_html_charts(HtmlWriter& html, const CpuTimeline& timeline) {
         left_out = fmt::format(" {} less busy threads are not shown.",
                                format_count(static_cast<double>(timeline.lanes_left_out)));
     if (!timeline.lanes.empty())
-        put_figure(html, "chart-threads",
+        put_html_chart(html, "chart-threads",
                    "Which CPU each thread was on. Pale: it slept most of the time. Red at the bottom of a lane: the thread was "
                    "runnable but had to wait for a CPU." +
                        left_out);
@@ -88,7 +81,7 @@ void put_html_charts(HtmlWriter& html, const CpuTimeline& timeline) {
     if (timeline.cpus_left_out > 0)
         left_out = fmt::format(" {} less busy CPUs are not shown.", timeline.cpus_left_out);
     if (!timeline.cpus.empty())
-        put_figure(html, "chart-cpus", "How busy each CPU was, and with what." + left_out);
+        put_html_chart(html, "chart-cpus", "How busy each CPU was, and with what." + left_out);
     html.element("noscript", "The charts need scripts; the rest of this page does not.");
     html.close();
 }
@@ -157,6 +150,13 @@ void put_html_foot(HtmlWriter& html, const Report& report) {
     html.element("span", cost.how, {{"class", "muted"}}).close().close();
     html.open("footer").text("Recorded in ").element("code", report.run->directory);
     html.text(" by plumb " + report.run->plumb_version + ".").close();
+}
+
+void put_html_chart(HtmlWriter& html, const char* id, const std::string& caption) {
+    html.open("figure")
+        .open("div", {{"id", id}, {"class", "chart"}, {"role", "img"}, {"aria-label", caption}})
+        .close();
+    html.element("figcaption", caption).close();
 }
 
 void put_html_excerpt(HtmlWriter& html, const SourceExcerpt& excerpt, uint32_t line) {

@@ -9,6 +9,8 @@
 namespace plumb {
 
 void put_html_head(HtmlWriter& html, const Report& report);
+void put_html_account(HtmlWriter& html, const Report& report);
+void put_html_call_tree(HtmlWriter& html, const Report& report);
 void put_html_findings(HtmlWriter& html, const Report& report, SourceFiles& sources);
 void put_html_metrics(HtmlWriter& html, const Report& report);
 void put_html_mpi(HtmlWriter& html, const Report& report);
@@ -22,6 +24,9 @@ void put_html_regions(HtmlWriter& html, const Report& report);
 void put_html_placement(HtmlWriter& html, const Report& report);
 void put_html_evidence(HtmlWriter& html, const Report& report);
 void put_html_foot(HtmlWriter& html, const Report& report);
+
+// The place of a chart that the page's script draws.
+void put_html_chart(HtmlWriter& html, const char* id, const std::string& caption);
 
 // Shared by sections that show code. Nothing when the excerpt is empty.
 void put_html_excerpt(HtmlWriter& html, const SourceExcerpt& excerpt, uint32_t line);

@@ -91,12 +91,19 @@ export interface MemoryData {
   nodes: MemoryNode[];
 }
 
+// Seconds of a thread's life.
+export type ThreadTime = [name: string, running: number, withoutCpu: number, blocked: number, idles: boolean];
+
+export type CallTree = [name: string, module: string, kind: string, seconds: number, children: CallTree[]];
+
 export interface PageData {
   seconds: number;
   lanes: Lane[];
   lanes_left_out: number;
   cpus: CpuRow[];
   cpus_left_out: number;
+  threads: ThreadTime[];
+  call_tree: CallTree | null;
   mpi: MpiData | null;
   memory: MemoryData | null;
 }

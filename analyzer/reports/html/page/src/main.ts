@@ -1,5 +1,7 @@
 // Draws the charts of the report, and again when the page changes its width. Whatever goes wrong is said on the page:
 // the rest of the report does not need this script.
+import { accountOfThreads } from "./account_threads";
+import { callTreeChart } from "./call_tree";
 import { cpuChart } from "./cpus";
 import { readPageData, type PageData } from "./data";
 import { memoryMatrix } from "./memory_matrix";
@@ -48,7 +50,14 @@ function drawMemory(data: PageData): void {
   draw("chart-memory-nodes", data, (_, width) => memoryNodes(memory.nodes, data.seconds, width));
 }
 
+function drawAccount(data: PageData): void {
+  const tree = data.call_tree;
+  draw("chart-account-threads", data, accountOfThreads);
+  if (tree) draw("chart-call-tree", data, (_, width) => callTreeChart(tree, width));
+}
+
 function drawAll(data: PageData): void {
+  drawAccount(data);
   drawMpi(data);
   drawMemory(data);
   draw("chart-threads", data, threadChart);
