@@ -117,10 +117,6 @@ struct ChargeInput {
 // For each rank the share of its time for which the median of the other ranks is runnable without a CPU.
 std::vector<double> usual_run_delays(const model::Run& run, const Job& job);
 
-// Adds the turns before collectives to the chains of the job. `stride`: collectives that each one laid side by side stands for.
-void add_turns(const model::Run& run, const Job& job, const std::vector<RankCharge>& charges, uint64_t stride,
-               model::MpiChains& chains);
-
 // Reads the collectives of the rank at `row`. Its own charge is exact and complete afterwards; what others did to one
 // another is added to `all`.
 void charge_rank(const ChargeInput& input, uint32_t row, const OpenTrace& open, RankCharge& own, JobCharge& all);

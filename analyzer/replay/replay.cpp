@@ -12,6 +12,7 @@
 #include "replay/events/rank_work.h"
 #include "replay/messages/transfer_fit.h"
 #include "replay/messages/turns.h"
+#include "replay/turns_before_collectives.h"
 #include "support/error.h"
 
 #include <algorithm>

@@ -10,7 +10,6 @@ namespace {
 // A non-blocking send whose request completes in one call with others may have been complete long before that call: only
 // from this size on it is taken to need its receiver.
 constexpr uint64_t kSurelyRendezvous_bytes = 1 << 18;
-constexpr Nanoseconds kBurst = 25'000; // between the begins of two sends: about a round trip, and no work worth mentioning
 
 uint64_t mixed(uint64_t number) { // the finaliser of splitmix64
     number = (number ^ number >> 30) * 0xbf58476d1ce4e5b9;
@@ -169,38 +168,6 @@ void MatchedMessages::weigh(const model::Run& run, const Job& job) {
         wait.weight = std::clamp<uint64_t>((waits + kept->second / 2) / kept->second, 1, weight);
     }
     join_waits();
-}
-
-double MessageEnds::messages_in_burst() {
-    std::ranges::sort(ends_, [](const End& left, const End& right) {
-        const bool left_received = !left.sent(), right_received = !right.sent();
-        return std::tie(left_received, left.sender, left.receiver, left.begin, left.comm, left.tag, left.sequence) <
-               std::tie(right_received, right.sender, right.receiver, right.begin, right.comm, right.tag, right.sequence);
-    });
-    // Of one channel, those left out between two kept ones are taken to have come evenly. Those of other channels that were left
-    // out are as many more as each kept one stands for.
-    uint64_t sends = 0, messages = 0, bursts = 0, neighbours = 0;
-    size_t first_near = 0;
-    for (size_t i = 0; i < ends_.size() && ends_[i].sent(); ++i, ++sends) {
-        const End& end = ends_[i];
-        const bool same_pair = i > 0 && ends_[i - 1].sender == end.sender && ends_[i - 1].receiver == end.receiver;
-        if (!same_pair)
-            first_near = i;
-        while (end.begin - ends_[first_near].begin > kBurst)
-            ++first_near;
-        neighbours += 2 * (i - first_near); // each is one of the other, too
-        const End* before = same_pair ? &ends_[i - 1] : nullptr;
-        const bool same_channel = before && before->comm == end.comm && before->tag == end.tag && end.sequence > before->sequence;
-        const uint64_t count = same_channel ? end.sequence - before->sequence : 1;
-        const bool goes_on = before && static_cast<uint64_t>((end.begin - before->begin) / kBurst) < count;
-        messages += goes_on ? count : 1;
-        bursts += !goes_on;
-    }
-    if (bursts == 0)
-        return 0;
-    const double in_row = static_cast<double>(messages) / static_cast<double>(bursts);
-    const auto weight = static_cast<double>(one_in_ * job_->message_stride);
-    return weight > 1 ? std::max(in_row, 1 + weight * static_cast<double>(neighbours) / static_cast<double>(sends)) : in_row;
 }
 
 MatchedMessages MessageEnds::match() && {
