@@ -90,6 +90,24 @@ struct SampledAccess {
     uint64_t last_address = 0;
 };
 
+// An access of a loop in which some accesses cross lines; the loop was run again on this machine, with the addresses that
+// were sampled and with aligned ones. All accesses of one loop follow one another and have the same figures of the loop.
+struct ReplayedAccess {
+    uint64_t address = 0; // of the instruction
+    AccessKind kind;
+    uint32_t loop = 0;    // number
+    bool steady = false;  // all samples found it equally far from its alignment
+    uint64_t loop_begin = 0, loop_end = 0; // first and last instruction
+    uint64_t samples = 0, time_ns = 0;     // of the loop
+    int64_t round = 0;    // bytes that the access moves in one round of the loop
+    double line_share = 0, page_share = 0; // of its accesses cross a line, a page
+    uint64_t last_address = 0;
+    double seen_ns = 0, aligned_ns = 0, spread_ns = 0; // of one round as replayed; repetitions differ by `spread_ns`
+    double round_ns = 0;         // of one round in the program, 0: not known
+    uint64_t rounds_at_once = 0; // 0: not known
+    uint64_t footprint_bytes = 0;
+};
+
 // Nanoseconds of one access in a loop of independent ones on this machine; 0: not measured.
 struct AccessPenalties {
     struct Access {

@@ -124,6 +124,7 @@ struct Process {
     uint32_t ending_tid = 0;  // of the thread that did: it called exit(), or returned from main(); 0: none, or not known
     bool is_static = false, is_foreign = false, is_privileged = false, is_dormant = false;
     uint64_t max_rss_bytes = 0;
+    uint64_t read_calls = 0, read_bytes = 0, write_calls = 0, write_bytes = 0; // ended children included; 0: not known
     std::vector<Module> modules;
     std::vector<PathNode> paths;
     std::vector<Thread> threads;
@@ -136,6 +137,7 @@ struct Process {
     std::vector<SampledAccess> sampled_accesses;
     Memory memory;
     std::vector<StridedWalk> strided_walks; // by time, the most first
+    std::vector<ReplayedAccess> replayed_accesses; // those of a loop follow one another
     std::vector<SharedLine> shared_lines; // by time, the most first
     std::vector<PageScatter> page_scatters; // by time on small pages, the most first
     std::vector<StreamingLoop> streaming_loops;

@@ -184,6 +184,31 @@ void AlignmentBuilder::take(const AccessStride& record, uint64_t last_ns, Allowa
                                       .last_ns = last_ns});
 }
 
+void AlignmentBuilder::take(const ReplayedAccess& record, Allowance& allowance) {
+    constexpr double kParts = 1e6;
+    if (record.samples == 0 || !allowance.take(sizeof(model::ReplayedAccess)))
+        return;
+    process_.replayed_accesses.push_back(
+        {.address = record.address,
+         .kind = access_kind(record.flags, record.width),
+         .loop = record.loop,
+         .steady = record.steady != 0,
+         .loop_begin = record.loop_begin,
+         .loop_end = record.loop_end,
+         .samples = record.samples,
+         .time_ns = record.time_ns,
+         .round = record.round,
+         .line_share = std::min(1.0, static_cast<double>(record.line_ppm) / kParts),
+         .page_share = std::min(1.0, static_cast<double>(record.page_ppm) / kParts),
+         .last_address = record.last_address,
+         .seen_ns = static_cast<double>(record.seen_ps) * 1e-3,
+         .aligned_ns = static_cast<double>(record.aligned_ps) * 1e-3,
+         .spread_ns = static_cast<double>(record.spread_ps) * 1e-3,
+         .round_ns = static_cast<double>(record.round_ps) * 1e-3,
+         .rounds_at_once = record.rounds_at_once,
+         .footprint_bytes = record.footprint_bytes});
+}
+
 void AlignmentBuilder::give_back_samples() {
     std::vector<model::StandInCode>& stand_ins = process_.alignment.stand_ins;
     std::ranges::stable_sort(stand_ins, {}, &model::StandInCode::start);
@@ -202,6 +227,9 @@ void AlignmentBuilder::give_back_samples() {
         if (samples.path < moved.size() && moved[samples.path])
             process_.alignment.stand_in_ns += samples.time_ns;
     for (model::SampledAccess& access : process_.sampled_accesses)
+        if (const model::StandInCode* code = find(stand_ins, access.address))
+            access.address = code->address;
+    for (model::ReplayedAccess& access : process_.replayed_accesses)
         if (const model::StandInCode* code = find(stand_ins, access.address))
             access.address = code->address;
     for (model::StridedWalk& walk : process_.strided_walks)

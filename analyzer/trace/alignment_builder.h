@@ -26,6 +26,7 @@ class AlignmentBuilder {
     void take(const AlignCode& record);
     void take(const AccessSite& record);
     void take(const AccessStride& record, uint64_t last_ns, Allowance& allowance);
+    void take(const ReplayedAccess& record, Allowance& allowance);
 
     void end_file() { sites_.clear(); } // ids of instructions are private to their file
 

@@ -245,6 +245,7 @@ void RunBuilder::take_records(size_t file) {
                        give(record, record.pid, record.first_ns ? record.first_ns : UINT64_MAX / 2);
                    },
                    [&](const AccessStride& record) { give(record, record.pid, record.first_ns); },
+                   [&](const ReplayedAccess& record) { give(record, record.pid, record.first_ns); },
                    [&](const MpiRank& record) { give(record, own_pid, 0); },
                    [&](const MpiComm& record) { give(record, own_pid, 0); },
                    [&](const MpiSite& record) { give(record, own_pid, 0); },

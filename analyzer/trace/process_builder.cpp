@@ -281,6 +281,10 @@ void ProcessBuilder::take(const AccessStride& record, FileContext& context) {
     alignment_.take(record, alive(context.time(record.last_ns ? record.last_ns : record.first_ns)), context.allowance());
 }
 
+void ProcessBuilder::take(const ReplayedAccess& record, FileContext& context) {
+    alignment_.take(record, context.allowance());
+}
+
 void ProcessBuilder::take(const MemoryArea& record, FileContext& context) {
     memory_.take(record, context.text(record.path), context.allowance());
 }
@@ -330,6 +334,10 @@ void ProcessBuilder::take(const ProcessMemory& record, FileContext& context) {
     footprint.own_bytes = std::max(footprint.own_bytes,
                                    record.anonymous_bytes - std::min(record.anonymous_bytes, record.inherited_bytes));
     footprint.policy = context.text(record.policy);
+    process_.read_calls = std::max(process_.read_calls, record.read_calls);
+    process_.read_bytes = std::max(process_.read_bytes, record.read_bytes);
+    process_.write_calls = std::max(process_.write_calls, record.write_calls);
+    process_.write_bytes = std::max(process_.write_bytes, record.write_bytes);
 }
 
 void ProcessBuilder::take(const LargeMap& record, FileContext& context) {

@@ -57,6 +57,7 @@ class ProcessBuilder {
     void take(const AlignCode& record, FileContext& context);
     void take(const AccessSite& record, FileContext& context);
     void take(const AccessStride& record, FileContext& context);
+    void take(const ReplayedAccess& record, FileContext& context);
 
     void take(const MemoryArea& record, FileContext& context);
     void take(const MemoryTraffic& record, FileContext& context);

@@ -103,7 +103,8 @@ namespace plumb::trace {
     X(60, BandwidthRoof, "1.3, recorder: what so many threads move through memory here, measured")           \
     X(61, BlockedSite, "1.4, updated: where one thread was off its CPU, waiting in one call")                \
     X(62, LockHolder, "1.4, updated: what the holder of a lock did while a thread waited for it")            \
-    X(63, ThreadWall, "1.5, updated: how long the run's wall time depended on one thread that ran")
+    X(63, ThreadWall, "1.5, updated: how long the run's wall time depended on one thread that ran")          \
+    X(68, ReplayedAccess, "1.5: an unaligned access of a loop, and what the loop takes here with an aligned one")
 
 enum class RecordType : uint16_t {
 #define PLUMB_X(number, name, what) name = number,

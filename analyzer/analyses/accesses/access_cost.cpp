@@ -95,6 +95,7 @@ void AccessCost::add(const AccessCost& other) {
     line_s += other.line_s;
     page_s += other.page_s;
     split_lock_s += other.split_lock_s;
+    measured_s += other.measured_s;
 }
 
 void AccessCost::scale(double factor) {
@@ -102,6 +103,7 @@ void AccessCost::scale(double factor) {
     line_s *= factor;
     page_s *= factor;
     split_lock_s *= factor;
+    measured_s *= factor;
 }
 
 double ExtraTime::line_at(double share) const {

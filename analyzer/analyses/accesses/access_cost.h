@@ -14,6 +14,7 @@ struct AccessCost {
     double line_s = 0;   // crossing a line, but no page
     double page_s = 0;   // crossing a page
     double split_lock_s = 0;
+    double measured_s = 0; // of the sum, what was measured in place
     // How sure the sum is: as its worst part.
     enum class How { measured, estimated, bound } how = How::estimated;
 

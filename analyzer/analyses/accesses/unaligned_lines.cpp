@@ -1,5 +1,6 @@
 #include "analyses/accesses/unaligned_lines.h"
 
+#include "analyses/accesses/replayed_cost.h"
 #include "analyses/time/run_totals.h"
 
 #include <algorithm>
@@ -50,6 +51,7 @@ struct Draft { // a line under construction
     std::map<std::string, AccessObject> objects; // share: number of kept addresses
     std::set<std::pair<size_t, uint32_t>> threads;
     std::set<size_t> processes;
+    double limited_s = 0; // of the cost, what the time samples of the line itself limit; a replay is limited by its loop
 };
 
 class Gatherer {
@@ -84,10 +86,11 @@ class Gatherer {
         result_.excluded_hits += alignment.excluded_hits;
         result_.lost_hits += alignment.lost_hits;
         result_.trap_s += static_cast<double>(alignment.trap_ns + alignment.stand_in_ns) * 1e-9;
-        if (alignment.sites.empty() && process.sampled_accesses.empty())
+        if (alignment.sites.empty() && process.sampled_accesses.empty() && process.replayed_accesses.empty())
             return;
         take_times(process);
         const model::AccessPenalties* penalties = penalties_of(process);
+        replayed_ = replayed_costs(process, penalties);
         std::unordered_map<uint64_t, const model::SampledAccess*> sampled;
         for (const model::SampledAccess& access : process.sampled_accesses)
             sampled.emplace(access.address, &access);
@@ -98,8 +101,13 @@ class Gatherer {
                 sampled.erase(found);
         }
         for (const model::SampledAccess& access : process.sampled_accesses)
-            if (sampled.contains(access.address) && is_telling(index, access))
+            if (sampled.contains(access.address) && (is_telling(index, access) || is_replayed(index, access.address)))
                 add_sampled(index, access, penalties);
+            else
+                sampled.erase(access.address);
+        for (const auto& [address, replayed] : replayed_)
+            if (!sampled.contains(address) && !is_site(alignment, address) && is_replayed(index, address))
+                add_replayed(index, *replayed.access);
     }
 
     void add_site(size_t process, const model::UnalignedSite& site, const model::AccessPenalties* penalties,
@@ -131,7 +139,46 @@ class Gatherer {
                            : larger(cost_of_counts(extra, site.kind, counts, 0),
                                     cost_of_samples(extra, site.kind, *sampled));
         }
-        line.cost.add(cost);
+        add_cost(draft, site.address, cost);
+    }
+
+    // What was measured by a replay of the loop holds, also where it is nothing.
+    void add_cost(Draft& draft, uint64_t address, const AccessCost& cost) {
+        const auto replayed = replayed_.find(address);
+        if (replayed == replayed_.end()) {
+            draft.line.cost.add(cost);
+            draft.limited_s += cost.total_s();
+            return;
+        }
+        draft.line.cost.add(replayed->second.cost);
+        draft.line.replayed = replayed->second.access;
+    }
+
+    // Neither caught nor sampled, but in a loop that loses time by it.
+    void add_replayed(size_t process, const model::ReplayedAccess& access) {
+        Draft& draft = draft_at(process, access.address, 0, access.kind);
+        draft.line.priced = true;
+        draft.processes.insert(process);
+        draft.line.samples += access.samples;
+        const auto crossing = [&](double share) { return static_cast<uint64_t>(share * static_cast<double>(access.samples)); };
+        draft.line.sampled_unaligned += crossing(access.line_share);
+        draft.line.sampled_line_crossings += crossing(access.line_share);
+        draft.line.sampled_page_crossings += crossing(access.page_share);
+        model::SampledAccess place;
+        place.address = access.address;
+        place.kind = access.kind;
+        place.last_address = access.last_address;
+        add_object(draft, touched_static(paths_, process, place), access.last_address);
+        add_cost(draft, access.address, {});
+    }
+
+    bool is_replayed(size_t process, uint64_t address) const {
+        const auto replayed = replayed_.find(address);
+        return replayed != replayed_.end() && replayed->second.cost.total_s() > 0 && is_own_code(process, address);
+    }
+
+    static bool is_site(const model::Alignment& alignment, uint64_t address) {
+        return std::ranges::any_of(alignment.sites, [&](const auto& site) { return site.address == address && site.hits > 0; });
     }
 
     void add_sampled(size_t process, const model::SampledAccess& access, const model::AccessPenalties* penalties) {
@@ -141,20 +188,24 @@ class Gatherer {
         draft.processes.insert(process);
         add_samples(draft.line, access);
         add_object(draft, touched_static(paths_, process, access), access.last_address);
-        draft.line.cost.add(cost_of_samples(extra, access.kind, access));
+        add_cost(draft, access.address, cost_of_samples(extra, access.kind, access));
     }
 
     // What address sampling alone shows: packed accesses that cross lines, which never trap, and any unaligned one
     // where there was no trap.
     bool is_telling(size_t process, const model::SampledAccess& access) const {
-        const model::Module* module = paths_.module_of(process, access.address);
-        if (!module || module->kind == model::Module::Kind::vdso || module->kind == model::Module::Kind::kernel ||
-            model::is_system_module(module->path))
+        if (!is_own_code(process, access.address))
             return false;
         const bool trapped = run_.processes[process].alignment.mode != model::Alignment::Mode::off;
         const uint64_t telling = access.kind.packed ? access.line_crossings : trapped ? 0 : access.unaligned;
         return telling >= kLeastSamples &&
                static_cast<double>(telling) >= kLeastSampledShare * static_cast<double>(access.samples);
+    }
+
+    bool is_own_code(size_t process, uint64_t address) const {
+        const model::Module* module = paths_.module_of(process, address);
+        return module && module->kind != model::Module::Kind::vdso && module->kind != model::Module::Kind::kernel &&
+               !model::is_system_module(module->path);
     }
 
     static void add_samples(AccessLine& line, const model::SampledAccess& access) {
@@ -226,8 +277,8 @@ class Gatherer {
     void limit_costs() {
         std::map<PlaceKey, double> claimed;
         for (const auto& [key, draft] : drafts_)
-            if (draft.line.cost.total_s() > 0)
-                claimed[std::get<PlaceKey>(key)] += draft.line.cost.total_s();
+            if (draft.limited_s > 0)
+                claimed[std::get<PlaceKey>(key)] += draft.limited_s;
         SampledTime all;
         std::map<PlaceKey, SampledTime> spent;
         if (!claimed.empty())
@@ -237,12 +288,13 @@ class Gatherer {
         const double period_s = all.seconds / static_cast<double>(all.samples);
         for (auto& [key, draft] : drafts_) {
             const auto claim = claimed.find(std::get<PlaceKey>(key));
-            if (claim == claimed.end())
+            if (claim == claimed.end() || draft.limited_s <= 0)
                 continue;
             const double count = static_cast<double>(spent[std::get<PlaceKey>(key)].samples);
             const double limit_s = (count + 2 * std::sqrt(count) + 3) * period_s;
             if (claim->second > limit_s) {
-                draft.line.cost.scale(limit_s / claim->second);
+                const double too_much_s = draft.limited_s * (1 - limit_s / claim->second);
+                draft.line.cost.scale(1 - too_much_s / draft.line.cost.total_s());
                 draft.line.cost.how = AccessCost::How::bound;
             }
         }
@@ -286,6 +338,7 @@ class Gatherer {
     const model::Run& run_;
     UnalignedAccesses result_;
     std::map<std::tuple<PlaceKey, LeafKey, KindKey>, Draft> drafts_;
+    std::unordered_map<uint64_t, ReplayedCost> replayed_; // of the process that is being added, by instruction
     std::unordered_map<uint64_t, SampledTime> times_; // of the process that is being added, by instruction
 };
 
@@ -314,7 +367,8 @@ UnalignedAccesses unaligned_accesses_of(model::CallPaths& paths) { return Gather
 Cost run_cost(const AccessCost& cost, const UnalignedAccesses& accesses, const model::Run& run) {
     const RunTotals totals = totals_of(run);
     Cost result;
-    result.how = to_string(cost.how);
+    constexpr double kMostly = 0.9;
+    result.how = to_string(cost.measured_s > kMostly * cost.total_s() ? AccessCost::How::measured : cost.how);
     if (totals.cpu_s <= 0 || totals.wall_s <= 0)
         return result;
     const double natural_part = std::clamp(1 - accesses.trap_s / totals.cpu_s, kLeastNaturalPart, 1.0);

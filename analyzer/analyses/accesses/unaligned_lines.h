@@ -30,7 +30,8 @@ struct AccessLine {
     uint64_t sampled_unaligned = 0, sampled_line_crossings = 0, sampled_page_crossings = 0;
     size_t instructions = 0, threads = 0, processes = 0;
     bool priced = false; // the machine's penalties are known
-    AccessCost cost;     // never more than the time samples of the line allow, when the run was sampled
+    AccessCost cost;     // never more than the time samples of the line, or of its loop, allow, when the run was sampled
+    const model::ReplayedAccess* replayed = nullptr; // the cost, or some of it, is from a replay of this access's loop
 
     bool trapped() const { return counts.hits > 0; }
     // "opal_progress of libopen-pal.so.40" where that is not the line's own code; else empty.

@@ -3,6 +3,8 @@
 
 #include "analyses/accesses/unaligned_lines.h"
 
+#include <algorithm>
+
 namespace plumb {
 
 inline constexpr double kLeastNotedFraction = 0.01; // of the run: below this a cost is no finding above info
@@ -15,7 +17,9 @@ inline bool is_told_as_crossing(const AccessCost& cost, const UnalignedAccesses&
 }
 
 // What aligning the data saves for certain: an access beside others may cost next to nothing where it would cost much
-// alone, so only what was measured in the program itself counts.
-inline double certain_gain(const Cost& cost) { return cost.how == "measured" ? cost.fraction : 0; }
+// alone, so only what was measured in its loop counts. `of_run`: `cost` as a part of the run.
+inline double certain_gain(const Cost& of_run, const AccessCost& cost) {
+    return cost.total_s() > 0 ? of_run.fraction * std::min(1.0, cost.measured_s / cost.total_s()) : 0;
+}
 
 } // namespace plumb

@@ -7,6 +7,7 @@
 #include "diagnoses/registry.h"
 
 #include <algorithm>
+#include <cstdlib>
 #include <fmt/format.h>
 
 namespace plumb {
@@ -52,9 +53,16 @@ class LineSplitAccess : public Diagnosis {
         if (!object.cause.why.empty())
             finding.title += ": " + object.cause.why;
         finding.evidence["page_crossing_cost_fraction"] = cost.page_s / cost.total_s();
-        finding.gain = {finding.cost.fraction, "the time that as many aligned accesses would save",
-                        certain_gain(finding.cost)};
-        if (object.kind.packed) {
+        finding.gain = {finding.cost.fraction,
+                        object.replayed ? "what the loop took less when it was run again with aligned addresses"
+                                        : "the time that as many aligned accesses would save",
+                        certain_gain(finding.cost, cost)};
+        if (const uint64_t record = record_bytes(object)) {
+            if (finding.advice.empty())
+                finding.advice.push_back({"Let the compiler lay out the records",
+                    fmt::format("records are {} bytes apart, so that their members lie somewhere: without packed, with the members "
+                                "ordered by size, or padded to a multiple of 8 bytes, none crosses a line", record), "code", ""});
+        } else if (object.kind.packed) {
             std::erase_if(finding.advice, [](const Advice& advice) { return advice.applies == "code"; });
             finding.advice.push_back(align_vectors(object));
         }
@@ -62,14 +70,26 @@ class LineSplitAccess : public Diagnosis {
     }
 
     static std::string share_words(const UnalignedObject& object, bool pages) {
+        if (object.replayed && !object.trapped())
+            return percent(pages ? object.replayed->page_share : object.replayed->line_share);
         const uint64_t crossings = object.trapped() ? pages ? object.counts.page_crossings : object.counts.line_crossings
                                    : pages          ? object.sampled_page_crossings
                                                     : object.sampled_line_crossings;
         const double share =
             static_cast<double>(crossings) / static_cast<double>(object.trapped() ? object.counts.hits : object.samples);
-        return fmt::format("{:.{}f} %{}", 100 * share, share < 0.0995 ? 1 : 0,
-                           object.trapped() ? "" : " (of the time, by address sampling)");
+        return percent(share) + (object.trapped() ? "" : " (of the time, by address sampling)");
     }
+
+    // The distance of what the loop accesses in one round and in the next, where that is no multiple of the access's width; 0: it
+    // is, or it is not known.
+    static uint64_t record_bytes(const UnalignedObject& object) {
+        if (!object.replayed || object.kind.width == 0)
+            return 0;
+        const uint64_t bytes = static_cast<uint64_t>(std::abs(object.replayed->round));
+        return bytes % object.kind.width ? bytes : 0;
+    }
+
+    static std::string percent(double share) { return fmt::format("{:.{}f} %", 100 * share, share < 0.0995 ? 1 : 0); }
 
     static Advice align_vectors(const UnalignedObject& object) {
         const uint64_t bytes = std::max<uint64_t>(object.kind.width, 16);

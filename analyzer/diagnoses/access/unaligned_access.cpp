@@ -43,7 +43,7 @@ class UnalignedAccess : public Diagnosis {
         finding.id = id();
         AccessCost cost = object.cost;
         if (is_told_as_crossing(cost, accesses, input.run))
-            cost.line_s = cost.page_s = 0;
+            cost.line_s = cost.page_s = cost.measured_s = 0;
         finding.cost = run_cost(cost, accesses, input.run);
         const std::string what = fmt::format("{} {} {}", access_words(object.kind), access_preposition(object.kind),
                                              object_words(object.data));
@@ -54,7 +54,7 @@ class UnalignedAccess : public Diagnosis {
             finding.title += ", in " + object.called_code;
         if (!object.cause.why.empty())
             finding.title += ": " + object.cause.why;
-        finding.gain = {finding.cost.fraction, "all of it, once the accesses are aligned", certain_gain(finding.cost)};
+        finding.gain = {finding.cost.fraction, "all of it, once the accesses are aligned", certain_gain(finding.cost, cost)};
         if (finding.gain.certain() < kLeastNotedFraction)
             finding.advice.push_back(no_need(object));
         if (object.cause.cause == Misalignment::Cause::unknown && object.trapped())

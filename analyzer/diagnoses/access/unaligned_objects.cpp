@@ -18,6 +18,7 @@ struct Draft {
     UnalignedObject object;
     std::map<std::string, double> members;
     double heaviest = 0; // weight of the line whose kind, data and cause are shown
+    double heaviest_replayed = 0;
 };
 
 uint64_t part(uint64_t count, double share) {
@@ -53,6 +54,10 @@ void add_share(Draft& draft, const AccessLine& line, const AccessObject& part_of
     object.threads = std::max(object.threads, line.threads);
     if (!part_of.data.member.empty())
         draft.members[part_of.data.member] += weight;
+    if (line.replayed && weight > draft.heaviest_replayed) {
+        draft.heaviest_replayed = weight;
+        object.replayed = line.replayed;
+    }
     if (weight > draft.heaviest) {
         draft.heaviest = weight;
         object.data = part_of.data;
@@ -99,6 +104,15 @@ void add_evidence(const UnalignedObject& object, const UnalignedAccesses& access
         seen_by.push_back("alignment trap");
     if (object.samples > 0)
         seen_by.push_back("address sampling");
+    if (object.replayed) {
+        seen_by.push_back("replay of the loop");
+        evidence["loop_round_ns"] = object.replayed->seen_ns;
+        evidence["loop_round_aligned_ns"] = object.replayed->aligned_ns;
+        evidence["loop_line_crossing_fraction"] = object.replayed->line_share;
+        evidence["loop_page_crossing_fraction"] = object.replayed->page_share;
+        if (object.replayed->round_ns > 0)
+            evidence["loop_round_in_program_ns"] = object.replayed->round_ns;
+    }
     evidence["access_bytes"] = number(object.kind.width);
     evidence["cause"] = std::string(to_string(object.cause.cause));
     if (!object.called_code.empty())
@@ -167,6 +181,8 @@ Finding object_finding(const UnalignedObject& object, const UnalignedAccesses& a
     finding.confidence = object.trapped() ? object.counts.exact ? 0.99 : 0.9
                                           : confidence_above(object.sampled_line_crossings, object.samples,
                                                              kLeastCrossing);
+    if (object.cost.measured_s > 0 && object.cost.measured_s >= object.cost.total_s() / 2)
+        finding.confidence = std::max(finding.confidence, 0.9);
     finding.advice = object.cause.advice;
     return finding;
 }

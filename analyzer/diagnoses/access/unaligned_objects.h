@@ -22,6 +22,7 @@ struct UnalignedObject {
     bool dealt_out = false;           // a line touches several objects: its counts are shared out by kept addresses
     uint64_t samples = 0, sampled_line_crossings = 0, sampled_page_crossings = 0; // of address sampling
     AccessCost cost;
+    const model::ReplayedAccess* replayed = nullptr; // of the heaviest line whose loop was run again; null: of none
     bool priced = false;
     LineShares lines;                 // by cost; by number where there is none
     size_t instructions = 0, threads = 0; // threads: of the line with most

@@ -84,6 +84,16 @@ bool is_memory_call(std::string_view call) {
     return false;
 }
 
+std::vector<Advice> large_request_advice(const KernelCause& cause) {
+    if (cause.name.find("read") != std::string::npos)
+        return {{"Read less, or without copying",
+                 "the requests are large already, so the time goes into copying: keep data that is read again in memory, or map "
+                 "the file (mmap) where only parts of it are used", "code", ""}};
+    return {{"Write less",
+             "the requests are large already, so the time goes into copying: keep temporary data in memory instead of a file, write "
+             "less often, or compress what is written", "code", ""}};
+}
+
 std::vector<Advice> kernel_advice(const KernelCause& cause, const std::string& command, FaultSource faults) {
     if (cause.kind == KernelCause::Kind::page_fault)
         return fault_advice(command, faults);

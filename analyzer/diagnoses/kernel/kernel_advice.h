@@ -15,6 +15,9 @@ namespace plumb {
 // faults are for.
 std::vector<Advice> kernel_advice(const KernelCause& cause, const std::string& command, FaultSource faults);
 
+// Against time in reads or writes whose requests are large.
+std::vector<Advice> large_request_advice(const KernelCause& cause);
+
 // Maps memory or gives it back: allocators and run-time systems make these calls, programs seldom do themselves.
 bool is_memory_call(std::string_view call);
 

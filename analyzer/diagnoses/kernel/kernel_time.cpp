@@ -8,12 +8,15 @@
 #include "diagnoses/common/interpreted_code.h"
 #include "diagnoses/common/unplaced_lines.h"
 #include "diagnoses/kernel/kernel_advice.h"
+#include "diagnoses/kernel/request_sizes.h"
 #include "diagnoses/registry.h"
+#include "support/figures.h"
 
 #include <algorithm>
 #include <cmath>
 #include <fmt/format.h>
 #include <map>
+#include <set>
 
 namespace plumb {
 
@@ -25,6 +28,7 @@ constexpr uint64_t kLeastSamples = 100, kLeastHits = 20;
 constexpr double kLeastConfidence = 0.75;
 constexpr double kLeastCpu_s = 0.5;  // below this the kernel's part is program start
 constexpr size_t kMostFindings = 3;
+constexpr double kCall_s = 1e-6;     // generous: a call takes 0.1 to 1 us besides moving the data
 constexpr double kFault_s = 1e-6;    // generous: a minor fault takes 0.2 to 1 us
 
 struct CauseProfile {
@@ -33,6 +37,8 @@ struct CauseProfile {
     uint64_t users_hits = 0;   // of them, those that the user's own code decides on
     uint64_t wrapper_hits = 0; // outside the kernel, in the C library's function of the same call
     LineShares lines;
+    std::set<size_t> processes; // indexes
+    RequestSizes requests;
 
     uint64_t all_hits() const { return hits + wrapper_hits; }
 };
@@ -71,11 +77,14 @@ KernelProfile kernel_profile_of(model::CallPaths& paths) {
             entry.hits += hits;
             entry.users_hits += is_users_choice(paths.run(), processes[process], cause) ? hits : 0;
             entry.lines.add(paths.user_frame(process, site.path), static_cast<double>(hits));
+            entry.processes.insert(process);
             profile.hits += hits;
         }
-    for (auto& [name, entry] : profile.causes)
+    for (auto& [name, entry] : profile.causes) {
         if (const auto wrapper = wrapper_hits.find(name); wrapper != wrapper_hits.end())
             entry.wrapper_hits = wrapper->second;
+        entry.requests = request_sizes(paths.run(), entry.cause, entry.processes);
+    }
     return profile;
 }
 
@@ -145,11 +154,16 @@ class KernelTime : public Diagnosis {
             finding.gain = {0, "not by itself: the MPI findings report what ranks wait for"};
         else
             finding.gain = {finding.cost.fraction, "upper bound: all of it, although the data must still be moved",
-                            finding.cost.fraction * certain_part(input.run, entry)};
+                            finding.cost.fraction * certain_part(input.run, entry, share * totals.cpu_s)};
         finding.subject.kind = "call-site";
         finding.subject.name = finding.where.empty() ? entry.cause.name : place_name(finding.where[0]);
         finding.subject.details["cause"] = entry.cause.name;
         finding.evidence["cause_fraction"] = share;
+        if (entry.requests.calls > 0) {
+            finding.title += fmt::format(", in requests of {} on average", format_bytes(entry.requests.mean_bytes()));
+            finding.evidence["request_mean_bytes"] = entry.requests.mean_bytes();
+            finding.evidence["request_count"] = static_cast<int64_t>(entry.requests.calls);
+        }
         finding.evidence["cause_error_fraction"] = share_error(entry.all_hits(), profile.samples);
         if (entry.wrapper_hits > 0)
             finding.evidence["c_library_part_fraction"] =
@@ -161,17 +175,25 @@ class KernelTime : public Diagnosis {
             finding.evidence["time_per_fault_us"] =
                 share * totals.cpu_s * 1e6 / static_cast<double>(totals.minor_faults);
         add_counts(totals, finding);
-        finding.advice = kernel_advice(entry.cause, shell_line(input.run.command), fault_source(input.run));
+        finding.advice = entry.requests.are_large()
+                             ? large_request_advice(entry.cause)
+                             : kernel_advice(entry.cause, shell_line(input.run.command), fault_source(input.run));
         note_unplaced(entry.lines, input.run, finding);
         return finding;
     }
 
     // Of the time that goes into a cause: what a change of the program saves for certain.
-    static double certain_part(const model::Run& run, const CauseProfile& entry) {
+    // `cause_s`: CPU seconds that go into it.
+    static double certain_part(const model::Run& run, const CauseProfile& entry, double cause_s) {
         if (entry.cause.name == "sched_yield") // a thread that waits for another: a better way to wait ends no sooner
             return 0;
-        if (entry.cause.kind != KernelCause::Kind::page_fault)
-            return static_cast<double>(entry.users_hits) / static_cast<double>(entry.hits);
+        if (entry.cause.kind != KernelCause::Kind::page_fault) {
+            // Of large requests, what fewer calls save; the data must be moved all the same.
+            const double calls = entry.requests.are_large() && cause_s > 0
+                                     ? std::min(1.0, kCall_s * static_cast<double>(entry.requests.calls) / cause_s)
+                                     : 1;
+            return calls * static_cast<double>(entry.users_hits) / static_cast<double>(entry.hits);
+        }
         return fault_source(run) == FaultSource::process_starts ? 0 : repeated_fault_share(run);
     }
 

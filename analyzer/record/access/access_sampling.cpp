@@ -196,6 +196,32 @@ std::optional<SampledLoop> AccessSampling::loop_at(const PerfRecord& sample) {
                        streams->at(sample.address, registers)};
 }
 
+std::shared_ptr<const LoopCode> AccessSampling::loop_code_at(const PerfRecord& sample) {
+    const Process* process = works() ? processes_.find_or_read(sample.pid) : nullptr;
+    if (!process)
+        return nullptr;
+    auto after = process->modules.upper_bound(sample.address);
+    if (after == process->modules.begin() || sample.address >= std::prev(after)->second.end)
+        return nullptr;
+    const auto& [start, module] = *std::prev(after);
+    const uint32_t file = module.flags & trace::kModuleAnonymous ? 0 : reader_.file_number(*process, module);
+    if (file == 0)
+        return nullptr;
+    const FilePlace place{file, sample.address - start + module.file_offset};
+    if (const auto known = loop_codes_.find(place); known != loop_codes_.end())
+        return known->second;
+    if (new_loops_.must_wait(sample))
+        return nullptr;
+    if (loop_codes_.size() >= kMostLoops)
+        loop_codes_.clear();
+    return loop_codes_[place] = new_loops_.share.spend([&, from = start, &in = module] {
+        return with_code_in_file(*process, from, in, sample.address, file, [](const CodeRegion& code, uint64_t sampled) {
+            return std::make_shared<const LoopCode>(
+                LoopCode{ReplayableLoop::follow(code, sampled), counters_around(code, sampled)});
+        });
+    });
+}
+
 std::optional<SampledAccess> AccessSampling::take(const PerfRecord& sample, uint64_t weight_ns) {
     if (!works() || sample.in_kernel)
         return std::nullopt;

@@ -6,8 +6,10 @@
 
 #include "record/access/access_rule.h"
 #include "record/access/code_reader.h"
+#include "record/access/loop_counter.h"
 #include "record/access/loop_path.h"
 #include "record/access/loop_streams.h"
+#include "record/access/replayable_loop.h"
 #include "record/perf/process_table.h"
 #include "record/run/node_trace_writer.h"
 #include "record/run/work_share.h"
@@ -57,6 +59,12 @@ struct SampledLoop {
     std::vector<StreamPosition> positions; // by instruction
 };
 
+// The code around a sampled instruction.
+struct LoopCode {
+    std::shared_ptr<const ReplayableLoop> loop; // null: none that can be replayed
+    std::vector<LoopCounter> counters;          // of the loops around it
+};
+
 class AccessSampling {
   public:
     // `images` knows where functions begin. `most_bytes_each`: of the file for one process; instructions that find no
@@ -75,6 +83,9 @@ class AccessSampling {
     // Of a sample that is not counted: the loop around it. Nothing: there is none that can be followed, or no time to. Some
     // ten microseconds for each access of the loop when code is met for the first time, then 0.2 us.
     std::optional<SampledLoop> loop_at(const PerfRecord& sample);
+
+    // The same of its code, in files alone: code made at run time changes. Null: it is not known, or there is no time to look.
+    std::shared_ptr<const LoopCode> loop_code_at(const PerfRecord& sample);
 
     void forget(uint32_t pid); // it ended: nothing more can come
 
@@ -142,6 +153,7 @@ class AccessSampling {
     std::unordered_map<uint32_t, Code> codes_;                   // by pid
     std::unordered_map<FilePlace, AccessPlan, PlaceHash> plans_; // of code in files: the same in all processes
     std::unordered_map<FilePlace, std::shared_ptr<const LoopStreams>, PlaceHash> loops_; // the same
+    std::unordered_map<FilePlace, std::shared_ptr<const LoopCode>, PlaceHash> loop_codes_; // the same
     std::unordered_map<FilePlace, CodeRegion, PlaceHash> functions_; // by file offset, which also serves as address
     size_t function_bytes_ = 0;
     NewCode new_code_, new_loops_;

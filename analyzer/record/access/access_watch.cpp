@@ -31,7 +31,7 @@ uint32_t line_bytes(const std::vector<platform::CacheLevel>& caches) {
 AccessWatch::AccessWatch(NodeTraceWriter& file, ProcessTable& processes, unwind::StackUnwinder& images, double budget,
                          bool bandwidth, uint64_t begin_ns)
     : accesses_(file, processes, images, kMostBytesEach, budget * kNewCodeShare), strides_(caches_here()),
-      sharing_(line_bytes(caches_here())), scatter_("/proc") {
+      crossings_(accesses_, processes), sharing_(line_bytes(caches_here())), scatter_("/proc") {
     if (bandwidth)
         traffic_.emplace(accesses_, begin_ns);
 }
@@ -39,6 +39,8 @@ AccessWatch::AccessWatch(NodeTraceWriter& file, ProcessTable& processes, unwind:
 std::optional<SampledAccess> AccessWatch::take(const PerfRecord& sample, trace::NodeId path, uint64_t weight_ns) {
     sharing_.count(sample.pid, sample.tid, sample.cpu, sample.time_ns, weight_ns);
     const std::optional<SampledAccess> access = accesses_.take(sample, weight_ns);
+    if (works())
+        crossings_.take(sample, weight_ns);
     if (access) {
         strides_.take(*access);
         scatter_.take(*access);
@@ -61,6 +63,7 @@ void AccessWatch::look_at_burst(uint64_t now_ns) {
 void AccessWatch::forget(uint32_t pid) {
     accesses_.forget(pid);
     strides_.forget(pid);
+    crossings_.forget(pid);
     scatter_.forget(pid);
     if (traffic_)
         traffic_->forget(pid);
@@ -69,6 +72,7 @@ void AccessWatch::forget(uint32_t pid) {
 
 void AccessWatch::write(NodeTraceWriter& file, uint64_t sharers, Calibration& calibration) {
     strides_.write(file);
+    crossings_.write(file, calibration);
     scatter_.write(file, sharers);
     if (traffic_)
         traffic_->write(file, sharers, calibration);

@@ -5,6 +5,7 @@
 #include "record/access/access_sampling.h"
 #include "record/access/access_strides.h"
 #include "record/access/line_sharing.h"
+#include "record/access/loop_crossings.h"
 #include "record/access/page_scatter.h"
 #include "record/access/traffic_sampling.h"
 
@@ -49,6 +50,7 @@ class AccessWatch {
   private:
     AccessSampling accesses_;
     AccessStrides strides_;
+    LoopCrossings crossings_;
     LineSharing sharing_;
     PageScatter scatter_;
     std::optional<TrafficSampling> traffic_;

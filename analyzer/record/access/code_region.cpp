@@ -123,8 +123,8 @@ void CodeRegion::find_loops() {
         if (jump.target >= start_ && jump.target < address)
             loops_.push_back({static_cast<uint32_t>(jump.target - start_), offset});
     }
-    std::ranges::sort(loops_, [](const Loop& a, const Loop& b) { return a.head != b.head ? a.head < b.head : a.jump > b.jump; });
-    const auto same_head = [](const Loop& a, const Loop& b) { return a.head == b.head; };
+    std::ranges::sort(loops_, [](const LoopOffsets& a, const LoopOffsets& b) { return a.head != b.head ? a.head < b.head : a.jump > b.jump; });
+    const auto same_head = [](const LoopOffsets& a, const LoopOffsets& b) { return a.head == b.head; };
     loops_.erase(std::unique(loops_.begin(), loops_.end(), same_head), loops_.end());
 }
 
@@ -137,7 +137,7 @@ uint64_t CodeRegion::before(uint64_t address) const {
     if (!begins_instruction(address))
         return 0;
     const uint32_t offset = static_cast<uint32_t>(address - start_);
-    if (std::ranges::binary_search(loops_, offset, {}, &Loop::head))
+    if (std::ranges::binary_search(loops_, offset, {}, &LoopOffsets::head))
         return 0;
     const auto place = std::lower_bound(offsets_.begin(), offsets_.end(), offset);
     return place == offsets_.begin() ? 0 : start_ + *std::prev(place);
@@ -145,7 +145,16 @@ uint64_t CodeRegion::before(uint64_t address) const {
 
 bool CodeRegion::is_in_loop(uint64_t address) const {
     return std::ranges::any_of(
-        loops_, [&](const Loop& loop) { return start_ + loop.head <= address && address <= start_ + loop.jump; });
+        loops_, [&](const LoopOffsets& loop) { return start_ + loop.head <= address && address <= start_ + loop.jump; });
+}
+
+std::vector<CodeRegion::Loop> CodeRegion::loops_around(uint64_t address) const {
+    std::vector<Loop> around;
+    for (const LoopOffsets& loop : loops_)
+        if (start_ + loop.head <= address && address <= start_ + loop.jump)
+            around.push_back({start_ + loop.head, start_ + loop.jump});
+    std::ranges::stable_sort(around, {}, [](const Loop& loop) { return loop.jump - loop.head; });
+    return around;
 }
 
 std::span<const uint8_t> CodeRegion::bytes_at(uint64_t address) const {
@@ -169,7 +178,7 @@ bool CodeRegion::decode_at(uint64_t address, shim::MemoryInstruction* instructio
 }
 
 size_t CodeRegion::memory() const {
-    return code_.capacity() + offsets_.capacity() * sizeof(uint32_t) + loops_.capacity() * sizeof(Loop) + sizeof *this +
+    return code_.capacity() + offsets_.capacity() * sizeof(uint32_t) + loops_.capacity() * sizeof(LoopOffsets) + sizeof *this +
            decoded_.size() * (sizeof(shim::MemoryInstruction) + 32);
 }
 

@@ -41,6 +41,11 @@ class CodeRegion {
     // Whether some later instruction jumps back over it: without one, what runs there does not come back by itself.
     bool is_in_loop(uint64_t address) const;
 
+    struct Loop {
+        uint64_t head = 0, jump = 0; // addresses: of the instruction that a later one, the jump, goes back to
+    };
+    std::vector<Loop> loops_around(uint64_t address) const; // the shortest first
+
     std::span<const uint8_t> bytes_at(uint64_t address) const; // to the region's end; empty outside
 
     // The decoded instruction there; false: outside, or none. Kept: a loop is followed once for each of its accesses and each
@@ -57,10 +62,10 @@ class CodeRegion {
     uint64_t start_;
     std::vector<uint8_t> code_;
     std::vector<uint32_t> offsets_;    // of the instructions from start_, ascending
-    struct Loop {
-        uint32_t head, jump; // offsets: of the instruction that a later one, the jump, goes back to
+    struct LoopOffsets {
+        uint32_t head, jump;
     };
-    std::vector<Loop> loops_; // by head; of those with the same one the longest
+    std::vector<LoopOffsets> loops_; // by head; of those with the same one the longest
     mutable std::unordered_map<uint64_t, shim::MemoryInstruction> decoded_; // by address
 };
 

@@ -1,6 +1,7 @@
 #include "record/access/loop_streams.h"
 
 #include "record/access/loop_path.h"
+#include "record/access/loop_round.h"
 
 #include <plumb/trace_format.h>
 
@@ -11,34 +12,7 @@ namespace plumb::record {
 
 namespace {
 
-constexpr size_t kMostInstructions = 512, kMostAccesses = 48;
-
-struct Place {
-    uint64_t address;
-    shim::MemoryInstruction instruction;
-};
-
-// The instructions of one round, from `sampled` on until it is met again. Empty: it is not.
-std::vector<Place> round_of(const CodeRegion& code, uint64_t sampled) {
-    std::vector<Place> places;
-    if (!code.is_in_loop(sampled))
-        return places;
-    uint64_t address = sampled;
-    while (places.size() < kMostInstructions && (places.empty() || address != sampled)) {
-        Place place{address, {}};
-        if (!code.decode_at(address, &place.instruction))
-            return {};
-        const auto own = code.bytes_at(address).first(place.instruction.length);
-        const Jump jump = jump_at(address, own);
-        if (place.instruction.branch && jump.target == 0 && !is_call(own))
-            return {};
-        places.push_back(place);
-        const bool encloses = jump.target != 0 && jump.target <= sampled && sampled <= address;
-        const bool is_taken = jump.target != 0 && (!jump.conditional || encloses);
-        address = is_taken ? jump.target : address + place.instruction.length;
-    }
-    return address == sampled ? places : std::vector<Place>{};
-}
+constexpr size_t kMostAccesses = 48;
 
 // MOVNTI, MOVNTPS, MOVNTPD, MOVNTDQ and their VEX and EVEX forms (Intel's manual, volume 2).
 bool goes_past_caches(std::span<const uint8_t> instruction) {
@@ -67,7 +41,7 @@ bool goes_past_caches(std::span<const uint8_t> instruction) {
 
 std::shared_ptr<const LoopStreams> LoopStreams::follow(const CodeRegion& code, uint64_t sampled) {
     auto loop = std::make_shared<LoopStreams>();
-    const auto add = [&](const Place& place, int number) {
+    const auto add = [&](const LoopInstruction& place, int number) {
         const shim::MemoryOperand& operand = place.instruction.operands[number];
         Access access;
         access.is_second = number > 0;
@@ -95,10 +69,10 @@ std::shared_ptr<const LoopStreams> LoopStreams::follow(const CodeRegion& code, u
         return loop;
     }
 
-    const std::vector<Place> round = round_of(code, sampled);
+    const std::vector<LoopInstruction> round = round_of(code, sampled);
     if (round.empty())
         return nullptr;
-    for (const Place& place : round) {
+    for (const LoopInstruction& place : round) {
         const int64_t distance = static_cast<int64_t>(place.address - sampled);
         loop->begin_ = std::min(loop->begin_, distance);
         loop->end_ = std::max(loop->end_, distance);

@@ -38,6 +38,35 @@ struct AccessStride {
 };
 static_assert(sizeof(AccessStride) == 160);
 
+// One access of a loop in which some accesses cross lines. The loop was run again after the program had ended, on memory of
+// plumb's own: with the addresses that were sampled, and with aligned ones.
+struct ReplayedAccess {
+    RecordHeader header;
+    uint32_t pid;            //  8
+    uint32_t flags;          // 12  AlignFlags
+    Address address;         // 16  of the instruction
+    uint16_t width;          // 24  bytes
+    uint16_t steady;         // 26  1: all samples found it equally far from its alignment
+    uint32_t loop;           // 28  number of the loop, from 1; its accesses follow one another
+    Address loop_begin;      // 32  first instruction
+    Address loop_end;        // 40  last one
+    uint64_t samples;        // 48  of the loop
+    uint64_t time_ns;        // 56  what they stand for
+    int64_t round;           // 64  bytes that the access moves in one round of the loop
+    uint64_t line_ppm;       // 72  parts in a million of its accesses that cross a line, by its addresses
+    uint64_t page_ppm;       // 80  a page
+    Address last_address;    // 88
+    uint64_t seen_ps;        // 96  of one round of the loop, replayed with the addresses that were sampled
+    uint64_t aligned_ps;     // 104 with aligned ones
+    uint64_t spread_ps;      // 112 by which repetitions of either differ
+    uint64_t round_ps;       // 120 of one round in the program, by the registers that count rounds; 0: not known
+    uint64_t rounds_at_once; // 128 of the loop before it ends, 0: not known
+    uint64_t footprint_bytes; // 136 of the loop's accesses, all together
+    uint64_t first_ns;       // 144 of the first sample: distinguishes the images of a pid that executed another program
+    uint64_t last_ns;        // 152
+};
+static_assert(sizeof(ReplayedAccess) == 160);
+
 // chase: each access waits for the one before
 enum ScatterForm : uint16_t { kScatterGather = 1, kScatterChase = 2 };
 

@@ -117,8 +117,13 @@ struct ProcessMemory {
     uint64_t anonymous_bytes; // 40  resident and its own (RssAnon)
     uint64_t shared_bytes;   // 48  resident, of segments that it may share with others (RssShmem)
     uint64_t inherited_bytes; // 56  of anonymous_bytes, what it had at the first look, if fork alone made it: its parent's
+    // By read, write and their kin, of files, pipes and sockets, ended children included; 0: not known; since 1.5.
+    uint64_t read_calls;     // 64
+    uint64_t read_bytes;     // 72
+    uint64_t write_calls;    // 80
+    uint64_t write_bytes;    // 88
 };
-static_assert(sizeof(ProcessMemory) == 64);
+static_assert(sizeof(ProcessMemory) == 96);
 
 // Only of hosts where a PageScatter was met. Words of the kernel's files, 0: it does not say.
 struct HugePages {

@@ -91,6 +91,45 @@ TEST_CASE("accesses that the kernel emulates") {
     }
 }
 
+TEST_CASE("larger requests are advised where requests are small") {
+    SyntheticRun made = program(); // 4 s on one CPU
+    made.add_samples(0, kernel_path(made, {kMain, kRead, kSysRead}, 1), 3000, 3000);
+    made.add_samples(0, made.add_path({kMain}, true), 1000, 0);
+    model::Process& process = made.run.processes.back();
+    const auto finding = [&] {
+        const std::vector<Finding> findings = made.diagnose("kernel-time");
+        REQUIRE(findings.size() == 1);
+        return findings[0];
+    };
+    SECTION("sizes are not known") {
+        CHECK(finding().severity == Severity::high);
+        CHECK(finding().advice[0].what == "Read more at a time");
+        CHECK_FALSE(finding().evidence.contains("request_count"));
+    }
+    SECTION("small") {
+        process.read_calls = 5'000'000;
+        process.read_bytes = 5'000'000 * 100;
+        CHECK(finding().severity == Severity::high);
+        CHECK(finding().advice[0].what == "Read more at a time");
+        CHECK(number(finding(), "request_mean_bytes") == Approx(100));
+    }
+    SECTION("large: what as many calls cost without their data is gained at most") {
+        process.read_calls = 2000;
+        process.read_bytes = 2000ull << 20;
+        CHECK(finding().severity == Severity::info);
+        CHECK(finding().advice[0].what == "Read less, or without copying");
+        CHECK(finding().title.find("in requests of 1.00 MiB on average") != std::string::npos);
+        process.read_calls = 200'000; // 0.2 s of 4
+        process.read_bytes = 200'000ull * 20'000;
+        CHECK(finding().severity == Severity::medium);
+    }
+    SECTION("of writes nothing is said here") {
+        process.write_calls = 10;
+        process.write_bytes = 10 << 20;
+        CHECK(finding().severity == Severity::high);
+    }
+}
+
 TEST_CASE("what the kernel does for plumb's own code is not the program's") {
     SyntheticRun made = program();
     constexpr uint64_t kReturn = 0x7f5000001000; // of its signal handler

@@ -368,3 +368,72 @@ TEST_CASE("an access inside a library is reported at the line that calls it, wit
     CHECK_THAT(findings[0].title, Contains(", in ") && Contains(" of libevents.so.7"));
     CHECK(findings[0].evidence.contains("inside"));
 }
+
+TEST_CASE("a loop that was run again with aligned data says what its accesses cost") {
+    SyntheticRun made = program(); // 10 s of one thread
+    model::ReplayedAccess replayed{.address = kSweep, .kind = kStore8, .loop = 1, .steady = true, .loop_begin = kSweep,
+                                   .loop_end = kSweep + 16, .samples = 5000, .time_ns = 5'000'000'000, .round = 4096,
+                                   .line_share = 1, .page_share = 1, .last_address = kPair + 4092, .seen_ns = 6,
+                                   .aligned_ns = 0.6, .spread_ns = 0.01, .round_ns = 6.4, .rounds_at_once = 6};
+    const auto findings = [&] {
+        made.run.processes.back().replayed_accesses = {replayed};
+        return made.diagnose("line-split-access");
+    };
+    SECTION("its round takes in the program what it takes in the replay") {
+        const std::vector<Finding> found = findings();
+        REQUIRE(found.size() == 1);
+        CHECK(found[0].cost.how == "measured");
+        CHECK(found[0].cost.fraction == Approx(0.5 * 5.4 / 6.4));
+        CHECK(found[0].severity == Severity::high);
+        CHECK(found[0].where.at(0).line == 20);
+        CHECK_THAT(found[0].title, Contains("100 % of the 8-byte stores") && Contains("cross a page"));
+        CHECK(number(found[0], "loop_round_aligned_ns") == Approx(0.6));
+    }
+    SECTION("a round in the program gains no more than what it takes beyond an aligned one") {
+        replayed.round_ns = 5;
+        CHECK(findings().at(0).cost.fraction == Approx(0.5 * 4.4 / 5));
+    }
+    SECTION("its rounds could not be counted") {
+        replayed.round_ns = 0;
+        CHECK(findings().at(0).cost.how == "estimated");
+        CHECK(findings().at(0).severity == Severity::info);
+    }
+    SECTION("the program takes far longer for a round: something else does") {
+        replayed.round_ns = 20;
+        CHECK(findings().at(0).cost.how == "estimated");
+        CHECK(findings().at(0).cost.fraction == Approx(0.5 * 5.4 / 20));
+        CHECK(findings().at(0).severity == Severity::info);
+    }
+    SECTION("each sample found it elsewhere: no layout could align all") {
+        replayed.steady = false;
+        CHECK(findings().at(0).severity == Severity::info);
+    }
+    SECTION("aligned accesses take no less, whatever counts and penalties suggest") {
+        replayed.aligned_ns = 5.9;
+        made.add_unaligned(kSweep, kStore8, kPair + 4, 400'000'000, 8);
+        CHECK(findings().empty());
+        const std::vector<Finding> unaligned = made.diagnose("unaligned-access");
+        REQUIRE(unaligned.size() == 1);
+        CHECK(unaligned[0].cost.seconds == 0);
+    }
+    SECTION("within the spread of its repetitions") {
+        replayed.spread_ns = 2;
+        CHECK(findings().empty());
+    }
+    SECTION("it could not be replayed") {
+        replayed.seen_ns = replayed.aligned_ns = 0;
+        CHECK(findings().empty());
+    }
+    SECTION("two accesses share what their loop loses") {
+        model::ReplayedAccess other = replayed;
+        other.address = kOther;
+        other.kind = kLoad8;
+        other.page_share = 0;
+        other.line_share = 0.125;
+        made.run.processes.back().replayed_accesses = {replayed, other};
+        const UnalignedAccesses accesses = accesses_of(made);
+        REQUIRE(accesses.lines.size() == 2);
+        CHECK(accesses.lines[0].cost.total_s() + accesses.lines[1].cost.total_s() == Approx(5 * 5.4 / 6.4));
+        CHECK(accesses.lines[0].cost.page_s > 10 * accesses.lines[1].cost.line_s);
+    }
+}

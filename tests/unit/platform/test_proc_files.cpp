@@ -2,6 +2,7 @@
 #include "fake_tree.h"
 #include "platform/cpu_list.h"
 #include "platform/elf_image.h"
+#include "platform/io_counts.h"
 #include "platform/maps.h"
 #include "platform/memory_counters.h"
 #include "platform/node_stat.h"
@@ -220,4 +221,15 @@ TEST_CASE("executables") {
 #if defined(__x86_64__)
     CHECK_FALSE(arm->is_native());
 #endif
+}
+
+TEST_CASE("what a process reads and writes") {
+    const IoCounts counts = parse_io_counts(
+        "rchar: 323934931\nwchar: 323929600\nsyscr: 632687\nsyscw: 632675\nread_bytes: 0\nwrite_bytes: 323932160\n");
+    CHECK(counts.read_bytes == 323934931);
+    CHECK(counts.write_bytes == 323929600);
+    CHECK(counts.read_calls == 632687);
+    CHECK(counts.write_calls == 632675);
+    CHECK(parse_io_counts("").read_calls == 0);
+    CHECK(parse_io_counts("rchar").read_bytes == 0);
 }
