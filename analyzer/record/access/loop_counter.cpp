@@ -3,6 +3,7 @@
 #include "record/access/register_step.h"
 
 #include <algorithm>
+#include <cmath>
 #include <optional>
 
 namespace plumb::record {
@@ -61,7 +62,7 @@ std::optional<LoopCounter> counter_of(const CodeRegion& code, const CodeRegion::
             step.value.constant == 0 || !is_met_once(places, loop, place.address))
             continue;
         return LoopCounter{static_cast<int64_t>(loop.head - sampled), static_cast<int64_t>(loop.jump - sampled),
-                           step.value.constant, step.changed, step.value.narrow};
+                           step.value.constant, step.changed, step.value.narrow, 0};
     }
     return std::nullopt;
 }
@@ -74,13 +75,41 @@ uint64_t LoopCounter::rounds(uint64_t first, uint64_t second) const {
     return way % step == 0 && way / step > 0 ? static_cast<uint64_t>(way / step) : 0;
 }
 
+// A thread that shares its CPU is sampled at uneven distances, of which only the mean is known: that of its samples. One that
+// keeps its CPU is not, and there the clock is the better measure.
+double round_time_ps(const std::vector<RoundPair>& pairs) {
+    constexpr size_t kFewest = 6;
+    constexpr uint64_t kFewestRounds = 8; // fewer may be those of a loop that began anew
+    constexpr double kLeastKept = 0.75, kAlone = 1.3, kLargestError = 0.1;
+    double rounds = 0, squares = 0, time_ns = 0, cpu_ns = 0, kept = 0;
+    for (const RoundPair& pair : pairs) {
+        if (pair.rounds < kFewestRounds)
+            continue;
+        const double each = static_cast<double>(pair.rounds);
+        rounds += each;
+        squares += each * each;
+        time_ns += static_cast<double>(pair.time_ns);
+        cpu_ns += static_cast<double>(pair.cpu_ns);
+        kept += 1;
+    }
+    if (kept < kFewest || kept < kLeastKept * static_cast<double>(pairs.size()))
+        return 0;
+    const double mean = rounds / kept, variance = std::max(0.0, squares / kept - mean * mean);
+    const bool is_alone = time_ns <= kAlone * cpu_ns;
+    if (std::sqrt(variance / kept) > kLargestError * mean)
+        return 0;
+    return (is_alone ? time_ns : cpu_ns) / rounds * 1000;
+}
+
 std::vector<LoopCounter> counters_around(const CodeRegion& code, uint64_t sampled) {
     std::vector<LoopCounter> counters;
     std::vector<CodeRegion::Loop> loops = code.loops_around(sampled);
     loops.resize(std::min(loops.size(), kMostLoops));
-    for (const CodeRegion::Loop& loop : loops)
-        if (const auto counter = counter_of(code, loop, sampled))
+    for (size_t level = 0; level < loops.size(); ++level)
+        if (const auto counter = counter_of(code, loops[level], sampled)) {
             counters.push_back(*counter);
+            counters.back().level = static_cast<unsigned>(level);
+        }
     return counters;
 }
 

@@ -6,7 +6,6 @@
 #include <plumb/trace_format.h>
 
 #include <algorithm>
-#include <cmath>
 #include <iterator>
 
 namespace plumb::record {
@@ -23,9 +22,6 @@ constexpr uint64_t kReplay_ns = 3'000'000;  // of one moment of one loop, about
 constexpr uint64_t kMostTime_ns = 200'000'000, kLeastTime_ns = 6'000'000;
 constexpr uint64_t kLine = 64, kPage = 4096, kMostRounds = 1 << 20, kLikelyRounds = 64;
 constexpr uint64_t kFewRounds = 32, kFewVisits = 4; // a sweep of short visits to many places is not replayed
-constexpr size_t kFewestPairs = 6;
-constexpr uint64_t kFewestRounds = 8;       // between two samples: fewer may be those of a loop that began anew
-constexpr double kEven = 0.3, kLeastAgree = 0.6; // of the pairs, within so much of their median
 
 uint64_t magnitude(int64_t value) { return value < 0 ? uint64_t{0} - static_cast<uint64_t>(value) : static_cast<uint64_t>(value); }
 
@@ -59,6 +55,9 @@ uint64_t sweep_rounds(const std::vector<ReplayableLoop::Moment>& moments, uint64
 } // namespace
 
 void LoopCrossings::take(const PerfRecord& sample, uint64_t weight_ns) {
+    const auto thread = last_.find(sample.tid);
+    if (thread != last_.end())
+        thread->second.cpu_ns += weight_ns;
     if (sample.in_kernel || sample.register_abi != PERF_SAMPLE_REGS_ABI_64 || sample.registers.size() != kDwarfNumbers.size())
         return;
     const Process* process = processes_.find(sample.pid);
@@ -101,39 +100,36 @@ void LoopCrossings::take(const PerfRecord& sample, uint64_t weight_ns) {
         last_.clear();
     Last& last = last_[sample.tid];
     if (last.generation == program.generation)
-        count_rounds(last, sample, registers, place, weight_ns);
+        count_rounds(last, sample, registers, place);
+    last.cpu_ns = 0;
     last.time_ns = sample.time_ns;
     last.generation = program.generation;
     last.address = sample.address;
     std::copy(std::begin(registers), std::end(registers), last.registers.begin());
 
+    auto moment = place.code->loop->at(sample.address, registers);
+    if (!moment)
+        return;
+    place.rounds_left = std::max(place.rounds_left, moment->rounds_left);
     random_ ^= random_ << 13; // xorshift: an even choice of all moments (Vitter's algorithm R)
     random_ ^= random_ >> 7;
     random_ ^= random_ << 17;
-    const uint64_t slot = place.moments.size() < kMostMoments ? place.moments.size() : random_ % place.samples;
-    if (slot >= kMostMoments)
-        return;
-    if (auto moment = place.code->loop->at(sample.address, registers)) {
-        if (slot == place.moments.size())
-            place.moments.push_back(std::move(*moment));
-        else
-            place.moments[slot] = std::move(*moment);
-    }
+    if (place.moments.size() < kMostMoments)
+        place.moments.push_back(std::move(*moment));
+    else if (const uint64_t slot = random_ % place.samples; slot < kMostMoments)
+        place.moments[slot] = std::move(*moment);
 }
 
-// Both samples stand in the same run of the function, and the thread kept its CPU in between.
-void LoopCrossings::count_rounds(const Last& before, const PerfRecord& sample, const shim::Registers& registers, Place& place,
-                                 uint64_t weight_ns) {
-    const uint64_t time_ns = sample.time_ns - before.time_ns;
-    if (before.registers[shim::kStackPointer] != registers[shim::kStackPointer] || time_ns == 0 || time_ns > 3 * weight_ns)
-        return;
+void LoopCrossings::count_rounds(const Last& before, const PerfRecord& sample, const shim::Registers& registers, Place& place) {
+    if (before.registers[shim::kStackPointer] != registers[shim::kStackPointer] || sample.time_ns <= before.time_ns)
+        return; // another call of the function
     for (Counted& counted : place.counted) {
         const LoopCounter& counter = counted.counter;
         const int64_t distance = static_cast<int64_t>(before.address - sample.address);
         if (distance < counter.begin || distance > counter.end || counted.pairs.size() >= kMostPairs)
             continue;
-        counted.pairs.push_back({counter.rounds(before.registers[static_cast<size_t>(counter.reg)],
-                                                registers[counter.reg]), time_ns});
+        counted.pairs.push_back({counter.rounds(before.registers[static_cast<size_t>(counter.reg)], registers[counter.reg]),
+                                 sample.time_ns - before.time_ns, before.cpu_ns});
     }
 }
 
@@ -147,11 +143,14 @@ void LoopCrossings::forget(uint32_t pid) {
 
 // Of one round of the loop: by its own counter, or by that of the loop around it, which makes `rounds_at_once` of them.
 uint64_t LoopCrossings::round_ps(const Program& program, const Candidate& candidate) const {
-    std::map<uint64_t, std::pair<uint64_t, std::vector<Pair>>> loops; // by length of the loop: its beginning
+    std::map<uint64_t, std::pair<uint64_t, std::vector<RoundPair>>> loops; // by length of the loop: its beginning
     for (const auto& [address, place] : program.places) {
         if (address < candidate.begin || address > candidate.end)
             continue;
         for (const Counted& counted : place.counted) {
+            // Only the loop right around it: further out it is not known how often that one is come to.
+            if (counted.counter.level > 1)
+                continue;
             const uint64_t begin = address + static_cast<uint64_t>(counted.counter.begin),
                            length = static_cast<uint64_t>(counted.counter.end - counted.counter.begin);
             auto& [loop_begin, pairs] = loops[length];
@@ -159,26 +158,16 @@ uint64_t LoopCrossings::round_ps(const Program& program, const Candidate& candid
             pairs.insert(pairs.end(), counted.pairs.begin(), counted.pairs.end());
         }
     }
-    size_t level = 0;
     for (const auto& [length, loop] : loops) {
         const auto& [begin, pairs] = loop;
         const bool is_own = begin == candidate.begin && begin + length == candidate.end;
-        // Only the loop right around it: further out it is not known how often that one is come to.
-        if (level++ > 1 || (!is_own && candidate.rounds_at_once == 0) || pairs.size() < kFewestPairs)
+        if (!is_own && candidate.rounds_at_once == 0)
             continue;
-        std::vector<double> each_ns;
-        for (const Pair& pair : pairs)
-            if (pair.rounds >= kFewestRounds)
-                each_ns.push_back(static_cast<double>(pair.time_ns) / static_cast<double>(pair.rounds));
-        if (each_ns.empty())
-            continue;
-        std::ranges::sort(each_ns);
-        const double median_ns = each_ns[each_ns.size() / 2];
-        const auto agree = std::ranges::count_if(each_ns, [&](double ns) { return std::abs(ns - median_ns) <= kEven * median_ns; });
-        if (static_cast<double>(agree) < kLeastAgree * static_cast<double>(pairs.size()))
+        const double around_ps = round_time_ps(pairs);
+        if (around_ps <= 0)
             continue;
         if (is_own)
-            return static_cast<uint64_t>(median_ns * 1000);
+            return static_cast<uint64_t>(around_ps);
         uint64_t around_ns = 0; // of all samples in the loop around it
         for (const auto& [address, place] : program.places)
             if (address >= begin && address <= begin + length)
@@ -186,7 +175,7 @@ uint64_t LoopCrossings::round_ps(const Program& program, const Candidate& candid
         if (around_ns == 0)
             continue;
         const double part = std::min(1.0, static_cast<double>(candidate.time_ns) / static_cast<double>(around_ns));
-        return static_cast<uint64_t>(median_ns * 1000 * part / static_cast<double>(candidate.rounds_at_once));
+        return static_cast<uint64_t>(around_ps * part / static_cast<double>(candidate.rounds_at_once));
     }
     return 0;
 }
@@ -202,8 +191,7 @@ void LoopCrossings::judge(uint32_t pid, const Program& program) {
         loop.pid = pid;
         loop.begin = begin;
         loop.end = place.code->loop->end(address);
-        for (const ReplayableLoop::Moment& moment : place.moments)
-            loop.rounds_at_once = std::max(loop.rounds_at_once, moment.rounds_to_come);
+        loop.rounds_at_once = std::max(loop.rounds_at_once, place.rounds_left);
         if (place.samples > most[begin]) {
             most[begin] = place.samples;
             loop.code = place.code;

@@ -32,18 +32,16 @@ class LoopCrossings {
     void write(NodeTraceWriter& file, Calibration& calibration);
 
   private:
-    struct Pair { // of samples of one thread in one loop
-        uint64_t rounds = 0, time_ns = 0; // 0 rounds: the loop began anew in between
-    };
     struct Counted {
         LoopCounter counter;
-        std::vector<Pair> pairs;
+        std::vector<RoundPair> pairs;
     };
     struct Place { // a sampled instruction
         uint64_t samples = 0, time_ns = 0, first_ns = 0, last_ns = 0;
         bool is_known = false; // `loop` was looked for
         std::shared_ptr<const LoopCode> code; // null: none that can be replayed
         std::vector<ReplayableLoop::Moment> moments; // an even choice
+        uint64_t rounds_left = 0;                    // the most that were seen, 0: not known
         std::vector<Counted> counted;                // by loop around it, the innermost first
     };
     struct Program { // one image of a process
@@ -51,8 +49,9 @@ class LoopCrossings {
         size_t looked_at = 0;                       // places whose code was looked at
         std::unordered_map<uint64_t, Place> places; // by address
     };
-    struct Last { // sample of a thread
+    struct Last { // sample of a thread in a loop that is known
         uint64_t time_ns = 0, generation = 0, address = 0;
+        uint64_t cpu_ns = 0; // that the thread's samples since then stand for
         std::array<uint64_t, shim::kRegisterCount> registers{};
     };
     struct Candidate {
@@ -63,7 +62,7 @@ class LoopCrossings {
         std::vector<ReplayableLoop::Moment> moments;
         uint64_t rounds_at_once = 0, round_ps = 0; // 0: not known
     };
-    void count_rounds(const Last& before, const PerfRecord& sample, const shim::Registers& registers, Place& place, uint64_t weight_ns);
+    static void count_rounds(const Last& before, const PerfRecord& sample, const shim::Registers& registers, Place& place);
     uint64_t round_ps(const Program& program, const Candidate& candidate) const;
     void judge(uint32_t pid, const Program& program);
     void replay(const Candidate& candidate, uint32_t number, NodeTraceWriter& file) const;

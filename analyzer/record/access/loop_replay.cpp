@@ -7,6 +7,7 @@
 
 #include <algorithm>
 #include <array>
+#include <csignal>
 #include <cstring>
 #include <optional>
 #include <sys/mman.h>
@@ -156,6 +157,8 @@ ReplayedLoop replay_loop(std::span<const ReplayInstruction> instructions, const 
     if (result == MAP_FAILED)
         return replayed;
     const int status = platform::run_in_child([&] {
+        for (const int fault : {SIGSEGV, SIGBUS, SIGILL, SIGFPE, SIGTRAP}) // it is nobody's concern here
+            signal(fault, SIG_DFL);
         bool works = true;
         for (size_t i = 0; i < kUnrolled.size() && works; ++i)
             works = time_both(instructions, accesses, std::max<uint64_t>(rounds, 1), kUnrolled[i], result->forms[i]);

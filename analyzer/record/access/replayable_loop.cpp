@@ -105,8 +105,8 @@ std::optional<ReplayableLoop::Moment> ReplayableLoop::at(uint64_t sampled, const
             access.address = move->address + (access.instruction >= sampled ? static_cast<uint64_t>(move->round) : 0);
             access.round = move->round;
             // Of an unrolled loop, all copies: those of one round together make one.
-            const int64_t copies = move->stride != 0 ? move->round / move->stride : 1;
-            moment.rounds_to_come = std::max(moment.rounds_to_come, move->to_come / static_cast<uint64_t>(std::max<int64_t>(copies, 1)));
+            const uint64_t copies = static_cast<uint64_t>(std::max<int64_t>(move->stride != 0 ? move->round / move->stride : 1, 1));
+            moment.rounds_left = std::max(moment.rounds_left, move->to_come / copies);
         } else {
             shim::Registers own;
             std::copy(std::begin(registers), std::end(registers), std::begin(own));

@@ -39,7 +39,7 @@ class ReplayableLoop {
 
     struct Moment {
         std::vector<LoopAccess> accesses; // in the order of the instructions
-        uint64_t rounds_to_come = 0;      // until the loop ends; 0: not known
+        uint64_t rounds_left = 0;         // until the loop ends, with the one under way; 0: not known
     };
     // `sampled`: the address of the instruction. Nothing: these registers do not tell all accesses.
     std::optional<Moment> at(uint64_t sampled, const shim::Registers& registers) const;

@@ -128,8 +128,7 @@ TEST_CASE("a straight loop can be run again") {
     CHECK(ReplayableLoop::follow(region, kStart + 5)->at(kStart + 5, ahead)->accesses[0].address == 0x12ffc); // likewise
     CHECK(moment->accesses[0].round == 0x1000);
     CHECK(moment->accesses[0].width == 8);
-    CHECK(moment->rounds_to_come > 0);
-    CHECK(moment->rounds_to_come <= 6);
+    CHECK(moment->rounds_left == 4); // the third of six is under way
     // The loop around it holds another one.
     CHECK_FALSE(ReplayableLoop::follow(region, kStart + 0x17));
 }
@@ -164,7 +163,8 @@ TEST_CASE("registers that count rounds") {
     CHECK(counters[1].begin == -8);
     CHECK(counters[1].rounds(100, 350) == 250);
     CHECK(counters[1].rounds(350, 100) == 0); // it began anew
-    const LoopCounter down{0, 0, -16, kRcx, true};
+    CHECK(counters[1].level == 1);
+    const LoopCounter down{0, 0, -16, kRcx, true, 0};
     CHECK(down.rounds(0x100, 0xc0) == 4);
     CHECK(down.rounds(0xffff'ffff'0000'0010, 0xfffffff0) == 2); // the upper half does not count
     CHECK(down.rounds(0x100, 0xc4) == 0);
@@ -173,6 +173,26 @@ TEST_CASE("registers that count rounds") {
     const std::vector<LoopCounter> others = counters_around(CodeRegion::from_boundary(kStart, skipped), kStart);
     REQUIRE(others.size() == 1);
     CHECK(others[0].reg == kRdx);
+}
+
+TEST_CASE("what a round takes, by pairs of samples") {
+    const std::vector<RoundPair> alone(10, {1000, 1'010'000, 1'000'000});
+    CHECK(round_time_ps(alone) == Approx(1'010'000));
+    CHECK(round_time_ps({alone.begin(), alone.begin() + 3}) == 0); // too few
+    // Half of the time another thread has the CPU: samples come at uneven distances, but stand for even parts of its time.
+    std::vector<RoundPair> shared;
+    for (uint64_t i = 0; i < 40; ++i)
+        shared.push_back({i % 2 ? 500u : 1500u, 2'000'000 + i % 5 * 300'000, 1'000'000});
+    CHECK(round_time_ps(shared) == Approx(1'000'000));
+    std::vector<RoundPair> restarted = alone;
+    restarted.insert(restarted.end(), 2, {0, 1'000'000, 1'000'000});
+    CHECK(round_time_ps(restarted) == Approx(1'010'000)); // seldom
+    restarted.insert(restarted.end(), 10, {0, 1'000'000, 1'000'000});
+    CHECK(round_time_ps(restarted) == 0); // most of the time
+    std::vector<RoundPair> uneven;
+    for (uint64_t i = 0; i < 12; ++i)
+        uneven.push_back({i % 6 ? 10u : 10'000u, 1'000'000, 1'000'000});
+    CHECK(round_time_ps(uneven) == 0);
 }
 
 TEST_CASE("a replay tells what an access across pages costs") {
