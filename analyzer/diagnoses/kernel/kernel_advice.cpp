@@ -88,7 +88,7 @@ std::vector<Advice> large_request_advice(const KernelCause& cause) {
     if (cause.name.find("read") != std::string::npos)
         return {{"Read less, or without copying",
                  "the requests are large already, so the time goes into copying: keep data that is read again in memory, or map "
-                 "the file (mmap) where only parts of it are used", "code", ""}};
+                 "the file (mmap) if the program needs only parts of it", "code", ""}};
     return {{"Write less",
              "the requests are large already, so the time goes into copying: keep temporary data in memory instead of a file, write "
              "less often, or compress what is written", "code", ""}};

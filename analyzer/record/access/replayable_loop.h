@@ -1,5 +1,5 @@
-// A loop that can be run again outside its program: straight code that comes back to its beginning, all of whose accesses the
-// registers of one sample tell.
+// A loop that can be run again outside its program: straight code that comes back to its beginning, all of whose accesses are
+// known from the registers of one sample.
 #pragma once
 
 #include "record/access/access_rule.h"
@@ -34,14 +34,14 @@ struct ReplayInstruction {
 // Kept free of addresses, as AccessPlan is.
 class ReplayableLoop {
   public:
-    // Null: no innermost loop is around it, or it branches, calls, or accesses memory in a way that registers do not tell.
+    // Null: no innermost loop is around it, or it branches, calls, or has an access whose address is not known from registers.
     static std::shared_ptr<const ReplayableLoop> follow(const CodeRegion& code, uint64_t sampled);
 
     struct Moment {
         std::vector<LoopAccess> accesses; // in the order of the instructions
         uint64_t rounds_left = 0;         // until the loop ends, with the one under way; 0: not known
     };
-    // `sampled`: the address of the instruction. Nothing: these registers do not tell all accesses.
+    // `sampled`: the address of the instruction. Nothing: the address of some access is not known from these registers.
     std::optional<Moment> at(uint64_t sampled, const shim::Registers& registers) const;
 
     const std::vector<ReplayInstruction>& instructions() const { return instructions_; } // by address
