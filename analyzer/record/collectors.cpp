@@ -43,6 +43,8 @@ void Collectors::count_events(int pid) {
 void Collectors::begin(int pid, uint64_t begin_ns) {
     const double budget = options_.budget_percent / 100;
     threads.emplace(file, "/proc", begin_ns);
+    if (was_sampled_)
+        io.emplace(file, "/proc", begin_ns);
     if (options_.collects("wait") && unwind::StackUnwinder::works())
         blocked.emplace(file, processes, profile, "/proc", budget * kWaitShare, kMostBytesEach / 8,
                         static_cast<uint32_t>(pid), begin_ns);

@@ -11,6 +11,7 @@
 #include "record/run/node_trace_writer.h"
 #include "record/run/options.h"
 #include "record/watch/blocked_threads.h"
+#include "record/watch/io_watch.h"
 #include "record/watch/memory_watch.h"
 #include "record/watch/thread_monitor.h"
 
@@ -60,7 +61,8 @@ class Collectors {
     std::optional<AccessWatch> accesses;  // where there are samples
     std::unique_ptr<MemoryWatch> memory;  // where it has more than one place
     std::optional<EventCounts> events;
-    std::optional<ThreadMonitor> threads; // from begin() on, like the next one
+    std::optional<IoWatch> io;            // from begin() on, like the next ones
+    std::optional<ThreadMonitor> threads;
     std::optional<BlockedThreads> blocked;
 
   private:

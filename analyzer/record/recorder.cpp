@@ -204,6 +204,8 @@ void Recorder::watch() {
             all.accesses->look_at_burst(monotonic_ns());
         if (all.memory)
             all.memory->look_at_footprints(monotonic_ns());
+        if (all.io)
+            all.io->look(all.processes, monotonic_ns());
         if (all.blocked && monotonic_ns() >= all.blocked->next_look_ns()) {
             drain(false); // of threads that began, and of what the holders of locks do
             all.blocked->look(monotonic_ns(), all.threads->tasks());

@@ -333,7 +333,8 @@ void ProcessBuilder::take(const ProcessMemory& record, FileContext& context) {
     footprint.shared_bytes = std::max(footprint.shared_bytes, record.shared_bytes);
     footprint.own_bytes = std::max(footprint.own_bytes,
                                    record.anonymous_bytes - std::min(record.anonymous_bytes, record.inherited_bytes));
-    footprint.policy = context.text(record.policy);
+    if (record.policy != 0)
+        footprint.policy = context.text(record.policy);
     process_.read_calls = std::max(process_.read_calls, record.read_calls);
     process_.read_bytes = std::max(process_.read_bytes, record.read_bytes);
     process_.write_calls = std::max(process_.write_calls, record.write_calls);

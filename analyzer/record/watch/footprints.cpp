@@ -1,6 +1,5 @@
 #include "record/watch/footprints.h"
 
-#include "platform/io_counts.h"
 #include "platform/task_stat.h"
 
 #include <algorithm>
@@ -55,12 +54,6 @@ void Footprints::read_one(const Process& process, uint64_t now_ns, Known& known)
     update(record.anonymous_bytes, std::max(record.anonymous_bytes, status->anonymous_bytes));
     update(record.shared_bytes, std::max(record.shared_bytes, status->shared_bytes));
     update(record.last_ns, now_ns);
-    if (const auto io = platform::read_io_counts(proc_root_, process.pid)) {
-        update(record.read_calls, io->read_calls);
-        update(record.read_bytes, io->read_bytes);
-        update(record.write_calls, io->write_calls);
-        update(record.write_bytes, io->write_bytes);
-    }
     if (const std::string policy = platform::read_memory_policy(proc_root_, process.pid); !policy.empty())
         update(record.policy, file_.string(policy));
 }

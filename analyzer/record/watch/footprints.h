@@ -1,5 +1,5 @@
-// How much memory each process of the run needs at its largest, by which policy it gets it, and how often and how much it reads
-// and writes. Writes ProcessMemory (updated).
+// How much memory each process of the run needs at its largest, and by which policy it gets it. Writes ProcessMemory
+// (updated).
 #pragma once
 
 #include "record/perf/process_table.h"
