@@ -39,7 +39,11 @@ class InPlace(PlumbTest):
         finding = found[0]
         self.assertEqual(finding["severity"], "high")
         self.assertEqual(finding["cost"]["how"], "measured")
-        self.assertAlmostEqual(finding["cost"]["fraction"], saved, delta=0.15)
+        # On a busy machine a round takes longer in the program than in the replay; a third more is accepted.
+        self.assertLess(finding["cost"]["fraction"], saved + 0.1)
+        self.assertGreater(finding["cost"]["fraction"], 0.65 * saved)
+        measured = finding["evidence"]
+        self.assertAlmostEqual(1 - measured["loop_round_aligned_ns"] / measured["loop_round_ns"], saved, delta=0.15)
         self.assertTrue(finding["where"][0]["file"].endswith(SOURCE.name))
         self.assertEqual(finding["where"][0]["line"], CULPRIT)
         self.assertIn("cross a page", finding["title"])
