@@ -1,7 +1,9 @@
 // Where threads were off their CPUs, as looks from outside saw them: sampled, so that their sums are estimates; the exact
-// time off CPU of a thread is its life without run_ns and run_delay_ns.
+// time off CPU of a thread is in its ThreadSwitches, or else its life without run_ns and run_delay_ns.
 #pragma once
 
+#include <array>
+#include <cstddef>
 #include <cstdint>
 #include <string>
 
@@ -32,6 +34,41 @@ struct LockHolder {
     int holder_call = -1;          // the system call that it was blocked in; -1: none, or not known
     uint64_t looks = 0, time_ns = 0;
     uint64_t wall_ns = 0; // of the run's wall time, what depended on the holder through this wait
+};
+
+// Who went on while a thread waited for it.
+struct WaitedFor {
+    enum class Relation : uint8_t {
+        peer,  // has the other end of the pipe or socket
+        child, // a child process
+        end,   // a thread that is joined
+        work   // ran meanwhile; who wakes the waiter is not known
+    };
+    uint32_t thread = 0, path = 0; // who waits, and where
+    int system_call = -1;
+    std::string descriptor;
+    uint64_t object = 0;
+    Relation relation = Relation::work;
+    uint32_t peer_process = 0;     // index into Run::processes
+    uint32_t peer_thread = 0;      // index into its threads
+    uint32_t peer_path = 0;        // index into its paths; 0: not known
+    int peer_call = -1;            // that it was blocked in; -1: none, or not known
+    uint64_t looks = 0, time_ns = 0;
+    uint64_t wall_ns = 0; // of the run's wall time, what depended on the peer through this wait
+};
+
+// Off-CPU intervals of a thread, exact but for `broken`.
+struct ThreadSwitches {
+    static constexpr size_t kBins = 8; // below 10 us, 100 us, 1 ms, 10 ms, 100 ms, 1 s, 10 s, and longer
+    bool stopped = false;              // what came after last_ns was not recorded
+    uint64_t first_ns = 0, last_ns = 0; // known between them
+    uint64_t on_ns = 0;                // on a CPU
+    uint64_t blocked_count = 0, blocked_ns = 0, preempted_count = 0, preempted_ns = 0;
+    uint64_t broken_count = 0, broken_ns = 0; // intervals of which a record was lost
+    std::array<uint64_t, kBins> blocked_counts{}, blocked_times_ns{}, preempted_counts{};
+
+    // Enough of the thread's life is known to take it for the whole.
+    bool known() const { return last_ns > first_ns && broken_ns * 50 <= last_ns - first_ns; }
 };
 
 } // namespace plumb::model

@@ -73,7 +73,9 @@ struct Thread {
     std::string name;
     uint64_t start_ns = 0, end_ns = 0;
     uint64_t run_ns = 0, run_delay_ns = 0, user_ns = 0, system_ns = 0;
-    uint64_t wall_running_ns = 0; // of the run's wall time, what depended on this thread while it ran
+    uint64_t wall_running_ns = 0; // of the run's wall time, what depended on this thread while it ran or waited for a CPU
+    uint64_t wall_no_cpu_ns = 0;  // of it, while it waited for a CPU
+    ThreadSwitches switches;      // zero: not recorded
     uint64_t voluntary_switches = 0, involuntary_switches = 0;
     uint64_t migrations = 0;
     bool migrations_exact = false;
@@ -131,6 +133,7 @@ struct Process {
     std::vector<SampleSite> samples;
     std::vector<BlockedSite> blocked;
     std::vector<LockHolder> lock_holders;
+    std::vector<WaitedFor> waited_for;
     Heap heap;
     std::vector<Region> regions; // by first entry
     Alignment alignment;

@@ -14,6 +14,7 @@ constexpr uint64_t kMillisecond = 1'000'000;
 constexpr uint64_t kMostBytesEach = 8u << 20; // of the recorder's file, for one process of the target
 constexpr uint64_t kReservedBytes = 1u << 30;
 constexpr double kWaitShare = 0.15; // of the budget, for looks at blocked threads
+constexpr double kSwitchShare = 0.5; // of the budget, for the kernel's records of switches
 
 } // namespace
 
@@ -48,6 +49,8 @@ void Collectors::begin(int pid, uint64_t begin_ns) {
     if (options_.collects("wait") && unwind::StackUnwinder::works())
         blocked.emplace(file, processes, profile, "/proc", budget * kWaitShare, kMostBytesEach / 8,
                         static_cast<uint32_t>(pid), begin_ns);
+    if (sampler && sampler->sees_switches())
+        switches.emplace(file, budget * kSwitchShare);
     if (was_sampled_) // loads the decoder
         accesses.emplace(file, processes, profile.images(), budget, options_.collects("bandwidth"), begin_ns);
     if (memory && !accesses->works())
@@ -66,8 +69,13 @@ void Collectors::drain(uint64_t weight, bool final) {
     if (has_samples())
         lost_ += sampler->drain(
             [&](const PerfRecord& record) {
-                processes.take(record);
+                if (record.kind != PerfKind::switched)
+                    processes.take(record);
                 const uint64_t weight_ns = sampler->period_ns() * weight;
+                if (switches)
+                    switches->take(record);
+                if (record.kind == PerfKind::switched)
+                    return;
                 threads->take(record, weight_ns);
                 if (record.kind != PerfKind::sample)
                     return;
@@ -90,6 +98,17 @@ void Collectors::drain(uint64_t weight, bool final) {
             accesses->forget(pid);
         if (memory)
             memory->forget(pid);
+    }
+}
+
+void Collectors::look_at_switches(uint64_t now_ns) {
+    if (!switches)
+        return;
+    const uint64_t lost = sampler->lost_switches() + lost_;
+    switches->look(now_ns, threads->total_run_ns(), lost);
+    if (switches->is_stopped() && sampler->sees_switches()) {
+        sampler->stop_switches();
+        switches->stop();
     }
 }
 
@@ -125,6 +144,11 @@ void Collectors::write_evidence(int pid) {
         memory->write_evidence();
     if (blocked)
         blocked->write_evidence();
+    if (switches)
+        switches->write_evidence();
+    else if (was_sampled_ && options_.collects("wait"))
+        file.evidence("thread-switches", trace::EvidenceState::missing,
+                      "exact times of blocked and preempted threads need a perf event on each CPU, which is too many here", "");
     if (events)
         events->write(file);
     write_what_is_left(pid);

@@ -14,6 +14,7 @@
 #include "record/watch/io_watch.h"
 #include "record/watch/memory_watch.h"
 #include "record/watch/thread_monitor.h"
+#include "record/watch/thread_switch_counts.h"
 
 #include <cstdint>
 #include <memory>
@@ -49,6 +50,8 @@ class Collectors {
     // itself: the kernel then reports not even its exec. `started_ns`: of that exec.
     bool is_withheld(int pid, uint64_t started_ns);
 
+    void look_at_switches(uint64_t now_ns); // once a tick: stops them where they cost too much
+
     void add_to_poll(std::vector<pollfd>& polled) const;
 
     // Once, when the program has ended. `pid`: its.
@@ -64,6 +67,7 @@ class Collectors {
     std::optional<IoWatch> io;            // from begin() on, like the next ones
     std::optional<ThreadMonitor> threads;
     std::optional<BlockedThreads> blocked;
+    std::optional<ThreadSwitchCounts> switches; // where the kernel's records of switches are available
 
   private:
     void count_events(int pid);

@@ -127,6 +127,8 @@ uint64_t Recorder::tick(bool last) {
     if (is_sampled && !last)
         all.sampler->look(all.processes.living());
     all.threads->read(now, !has_perf);
+    if (!last)
+        all.look_at_switches(now);
     node_->read(now, *all.threads, cpu_before, last);
     if (all.accesses && !last)
         all.accesses->look(now);

@@ -60,6 +60,7 @@ class RunBuilder {
     void place_namespaces();
     void find_processes();
     void take_records(size_t file);
+    void take_waited_for(WaitedFor record, FileContext& context);
     void take_evidence(const Evidence& record, const FileContext& context);
     void find_times();
     void finish_processes();
@@ -232,6 +233,8 @@ void RunBuilder::take_records(size_t file) {
                    [&](const BlockedSite& record) { give(record, record.pid, record.first_ns); },
                    [&](const LockHolder& record) { give(record, record.pid, record.first_ns); },
                    [&](const ThreadWall& record) { give(record, record.pid, record.first_ns); },
+                   [&](const ThreadSwitches& record) { give(record, record.pid, record.first_ns); },
+                   [&](const WaitedFor& record) { take_waited_for(record, context); },
                    // By their begin: they end when the next program begins under the same pid, or after.
                    [&](const ThreadSchedule& record) { give(record, record.pid, record.first_ns); },
                    [&](const ThreadInterval& record) { give(record, record.pid, record.begin_ns); },
@@ -290,6 +293,22 @@ void RunBuilder::take_records(size_t file) {
             process.end_file();
     }
     note_dropped(run_, trace);
+}
+
+// It speaks of two processes.
+void RunBuilder::take_waited_for(WaitedFor record, FileContext& context) {
+    const auto process_of = [&](uint32_t pid) {
+        return images_.find({context.host(), context.pid_namespace(), pid}, context.time(record.first_ns));
+    };
+    const uint32_t process = process_of(record.pid), peer = process_of(record.peer_pid);
+    if (process == ProcessImages::kNone || peer == ProcessImages::kNone) {
+        ++skipped_.of_unknown_processes;
+        return;
+    }
+    record.header.tid = context.inner_tid(record.pid, record.header.tid);
+    record.peer_tid = context.inner_tid(record.peer_pid, record.peer_tid);
+    context.set_pid(record.pid);
+    processes_[process].take(record, peer, processes_[peer], context);
 }
 
 // One entry for each thing that was said; a hundred processes that say the same say it once.

@@ -202,6 +202,48 @@ void ProcessBuilder::take(const BlockedSite& record, FileContext& context) {
 void ProcessBuilder::take(const ThreadWall& record, FileContext& context) {
     const uint32_t thread = thread_at(record.header.tid, context.time(record.first_ns));
     process_.threads[thread].wall_running_ns += record.running_ns;
+    process_.threads[thread].wall_no_cpu_ns += std::min(record.no_cpu_ns, record.running_ns);
+}
+
+void ProcessBuilder::take(const ThreadSwitches& record, FileContext& context) {
+    const uint64_t first = context.time(record.first_ns), last = alive(context.time(record.last_ns));
+    model::ThreadSwitches& switches = process_.threads[thread_at(record.header.tid, first)].switches;
+    switches = {.stopped = (record.flags & kSwitchesStopped) != 0,
+                .first_ns = first,
+                .last_ns = last,
+                .on_ns = record.on_ns,
+                .blocked_count = record.blocked_count,
+                .blocked_ns = record.blocked_ns,
+                .preempted_count = record.preempted_count,
+                .preempted_ns = record.preempted_ns,
+                .broken_count = record.broken_count,
+                .broken_ns = record.broken_ns};
+    std::ranges::copy(record.blocked_counts, switches.blocked_counts.begin());
+    std::ranges::copy(record.blocked_times_ns, switches.blocked_times_ns.begin());
+    std::ranges::copy(record.preempted_counts, switches.preempted_counts.begin());
+}
+
+void ProcessBuilder::take(const WaitedFor& record, uint32_t peer_process, ProcessBuilder& peer, FileContext& context) {
+    if (record.relation < kWaitsForPeer || record.relation > kWaitsForWork)
+        return;
+    using Relation = model::WaitedFor::Relation;
+    constexpr Relation kRelations[] = {Relation::peer, Relation::child, Relation::end, Relation::work};
+    const uint64_t first = context.time(record.first_ns);
+    model::WaitedFor waited{.thread = thread_at(record.header.tid, first),
+                            .path = path(record.path, context),
+                            .system_call = record.system_call,
+                            .descriptor = context.text(record.descriptor),
+                            .object = record.object,
+                            .relation = kRelations[record.relation - kWaitsForPeer],
+                            .peer_process = peer_process,
+                            .peer_call = record.peer_call,
+                            .looks = record.looks,
+                            .time_ns = record.time_ns,
+                            .wall_ns = record.wall_ns};
+    context.set_pid(record.peer_pid);
+    waited.peer_thread = peer.thread_at(record.peer_tid, first);
+    waited.peer_path = peer.path(record.peer_path, context);
+    process_.waited_for.push_back(std::move(waited));
 }
 
 void ProcessBuilder::take(const LockHolder& record, FileContext& context) {

@@ -104,7 +104,9 @@ namespace plumb::trace {
     X(61, BlockedSite, "1.4, updated: where one thread was off its CPU, waiting in one call")                \
     X(62, LockHolder, "1.4, updated: what the holder of a lock did while a thread waited for it")            \
     X(63, ThreadWall, "1.5, updated: how long the run's wall time depended on one thread that ran")          \
-    X(68, ReplayedAccess, "1.5: an unaligned access of a loop, and what the loop takes here with an aligned one")
+    X(64, WaitedFor, "1.6, updated: who went on while a thread waited for it, and where")                    \
+    X(65, ThreadSwitches, "1.6, updated: how often and how long a thread was off its CPU, exactly")          \
+    X(68, ReplayedAccess, "1.6: an unaligned access of a loop, and what the loop takes here with an aligned one")
 
 enum class RecordType : uint16_t {
 #define PLUMB_X(number, name, what) name = number,

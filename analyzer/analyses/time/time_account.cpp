@@ -3,6 +3,7 @@
 #include "analyses/time/allocator_code.h"
 #include "analyses/time/kernel_cause.h"
 #include "analyses/time/own_time.h"
+#include "analyses/time/thread_times.h"
 #include "support/idle_share.h"
 
 #include <algorithm>
@@ -182,11 +183,11 @@ class Accountant {
         ThreadAccount entry;
         entry.process = static_cast<uint32_t>(process_index);
         entry.thread = static_cast<uint32_t>(thread_index);
-        entry.run_s = seconds(thread.run_ns);
-        entry.no_cpu_s = seconds(thread.run_delay_ns);
-        const double between_s = thread.end_ns > thread.start_ns ? seconds(thread.end_ns - thread.start_ns) : 0;
-        entry.life_s = std::max(between_s, entry.run_s + entry.no_cpu_s); // clocks that are read one after another
-        entry.blocked_s = entry.life_s - entry.run_s - entry.no_cpu_s;
+        const ThreadTimes times = thread_times(thread);
+        entry.run_s = times.run_s;
+        entry.no_cpu_s = times.no_cpu_s;
+        entry.blocked_s = times.blocked_s;
+        entry.life_s = times.life_s();
         entry.idles = thread_index != 0 && thread.tid != process.pid && idles(process_index, entry, blocked);
         account.total_s += entry.life_s;
         account.threads.push_back(entry);
@@ -222,7 +223,9 @@ class Accountant {
         double sampled_ns = 0;
         for (const model::SampleSite* site : samples)
             sampled_ns += static_cast<double>(site->time_ns);
-        const double running_s = seconds(thread.wall_running_ns);
+        const double no_cpu_s = seconds(thread.wall_no_cpu_ns), running_s = seconds(thread.wall_running_ns) - no_cpu_s;
+        if (no_cpu_s > 0)
+            wall_.add({TimeClass::no_cpu, {}, {}}, no_cpu_s);
         if (running_s > 0 && sampled_ns <= 0)
             wall_.add({TimeClass::unknown, {}, {}}, running_s);
         else if (running_s > 0)

@@ -1,6 +1,7 @@
 // Time inside the kernel, by system call and by page faults, and the lines of the user's code that caused it.
 #include "analyses/lines/launch_command.h"
 #include "analyses/lines/line_shares.h"
+#include "analyses/time/reported_waits.h"
 #include "analyses/time/run_totals.h"
 #include "diagnoses/access/emulated_accesses.h"
 #include "diagnoses/common/changeable_code.h"
@@ -122,6 +123,7 @@ class KernelTime : public Diagnosis {
         std::vector<Finding> findings;
         for (const CauseProfile* cause : order)
             if (findings.size() < kMostFindings && cause->hits >= kLeastHits &&
+                !(cause->cause.kind == KernelCause::Kind::system_call && is_reported_as_wait(input.paths, cause->cause.name)) &&
                 confidence_above(cause->hits, profile.samples, kLeastCauseShare) >= kLeastConfidence)
                 findings.push_back(finding_of(input, totals, profile, *cause));
         return findings;

@@ -14,8 +14,6 @@ namespace plumb {
 
 namespace {
 
-constexpr uint64_t kLeastLooks = 20;    // fewer: the share is not known well enough
-constexpr double kLeastWallShare = 0.01; // of the run
 constexpr size_t kMostFindings = 3, kMostLines = 5;
 
 struct Lock {
@@ -38,7 +36,7 @@ class LockWait : public Diagnosis {
         const WaitReplay replay(input.paths);
         std::vector<std::pair<LockKey, Lock>> order;
         for (auto& [key, lock] : locks_of(input.paths, replay))
-            if (lock.looks >= kLeastLooks && lock.wall_s >= kLeastWallShare * replay.wall_s())
+            if (is_known_well(lock.looks, lock.wall_s / replay.wall_s()))
                 order.emplace_back(key, std::move(lock));
         std::ranges::stable_sort(order, std::greater<>(), [](const auto& entry) { return entry.second.wall_s; });
         order.resize(std::min(order.size(), kMostFindings));

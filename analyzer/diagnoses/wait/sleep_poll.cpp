@@ -14,8 +14,7 @@ namespace plumb {
 
 namespace {
 
-constexpr uint64_t kManySleeps = 20; // seen apart: fewer may be pauses that somebody asked for
-constexpr double kLeastWallShare = 0.01;
+constexpr uint64_t kManySleeps = 20; // fewer may be pauses that somebody asked for
 constexpr size_t kMostFindings = 2;
 
 struct Sleeper {
@@ -40,7 +39,7 @@ class SleepPoll : public Diagnosis {
             sleeper.asleep_s += wait.seconds;
             sleeper.alone_s += wait.alone_s;
             sleeper.looks += wait.site->looks;
-            sleeper.sleeps += wait.site->waits;
+            sleeper.sleeps += wait.count;
             sleeper.sites.insert(wait.site);
             sleeper.lines.add(frame, wait.seconds);
         }
@@ -83,7 +82,7 @@ class SleepPoll : public Diagnosis {
         finding.subject.name = finding.where.empty() ? "sleep" : place_name(finding.where[0]);
         finding.evidence["asleep_seconds"] = sleeper.asleep_s;
         finding.evidence["look_count"] = static_cast<int64_t>(sleeper.looks);
-        finding.evidence["distinct_sleep_count_seen"] = static_cast<int64_t>(sleeper.sleeps);
+        finding.evidence["least_sleep_count"] = static_cast<int64_t>(sleeper.sleeps);
         finding.advice.push_back({"Wait for the event instead of looking for it",
             "a condition variable, poll() or inotify wakes the thread when there is something to do; if it must poll, a "
             "shorter sleep costs less time", "code", ""});

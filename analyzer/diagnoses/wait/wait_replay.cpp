@@ -1,6 +1,8 @@
 #include "diagnoses/wait/wait_replay.h"
 
 #include "analyses/time/run_totals.h"
+#include "analyses/time/thread_times.h"
+#include "diagnoses/common/confidence.h"
 #include "support/idle_share.h"
 
 #include <algorithm>
@@ -10,14 +12,10 @@ namespace plumb {
 namespace {
 
 constexpr double kWaitedForShare = 0.1;
+constexpr uint64_t kLeastLooks = 5; // fewer may be one event that several looks met
+constexpr double kLeastConfidence = 0.95;
 
 double seconds(uint64_t ns) { return static_cast<double>(ns) * 1e-9; }
-
-// Off the CPU and not waiting for one: exact.
-double blocked_seconds(const model::Thread& thread) {
-    const double life_s = thread.end_ns > thread.start_ns ? seconds(thread.end_ns - thread.start_ns) : 0;
-    return std::max(0.0, life_s - seconds(thread.run_ns) - seconds(thread.run_delay_ns));
-}
 
 // A timer: a thread, not the first of its process, that slept nearly all its life in one place, and nobody waited for it.
 bool is_by_design(const model::Process& process, const Wait& wait) {
@@ -28,6 +26,13 @@ bool is_by_design(const model::Process& process, const Wait& wait) {
 }
 
 } // namespace
+
+bool is_known_well(uint64_t looks, double share) {
+    if (looks < kLeastLooks || share <= 0)
+        return false;
+    const auto all = static_cast<uint64_t>(static_cast<double>(looks) / std::min(share, 1.0));
+    return confidence_above(looks, all, kLeastWallShare) >= kLeastConfidence;
+}
 
 bool is_for_others(WaitKind kind) {
     switch (kind) {
@@ -48,7 +53,9 @@ WaitReplay::WaitReplay(model::CallPaths& paths) {
     const model::Run& run = paths.run();
     const RunTotals totals = totals_of(run);
     wall_s_ = totals.wall_s;
-    cpu_bound_s_ = totals.cpu_s / static_cast<double>(std::max<size_t>(totals.usable_cpus, 1));
+    cpus_ = static_cast<double>(std::max<size_t>(totals.usable_cpus, 1));
+    cpu_bound_s_ = totals.cpu_s / cpus_;
+    busy_bound_s_ = (totals.cpu_s + totals.run_delay_s) / cpus_;
     double followed_s = 0;
     for (const model::Process& process : run.processes) {
         for (const model::BlockedSite& site : process.blocked)
@@ -68,12 +75,16 @@ void WaitReplay::add_process(model::CallPaths& paths, uint32_t index) {
         if (site.thread < looked_ns.size())
             looked_ns[site.thread] += static_cast<double>(site.time_ns);
     for (uint32_t thread = 0; thread < process.threads.size(); ++thread)
-        own_s_[{index, thread}] = seconds(process.threads[thread].run_ns);
+        own_s_[{index, thread}] = thread_times(process.threads[thread]).run_s;
+    for (uint32_t thread = 0; thread < process.threads.size(); ++thread)
+        if (looked_ns[thread] > 0)
+            blocked_scale_[{index, thread}] = thread_times(process.threads[thread]).blocked_s / looked_ns[thread];
     for (const model::BlockedSite& site : process.blocked) {
         if (site.thread >= looked_ns.size() || looked_ns[site.thread] <= 0)
             continue;
-        Wait wait{index, &site, wait_class_of(paths, index, site), 0, 0, 0};
-        wait.seconds = blocked_seconds(process.threads[site.thread]) * static_cast<double>(site.time_ns) / looked_ns[site.thread];
+        Wait wait{index, &site, wait_class_of(paths, index, site), 0, 0, 0, 0};
+        wait.seconds = static_cast<double>(site.time_ns) * blocked_scale(index, site.thread);
+        wait.count = std::max(site.waits, least_waits(process.threads[site.thread], wait.seconds));
         wait.wall_s = static_cast<double>(site.wall_ns) * wall_scale_;
         wait.alone_s = static_cast<double>(site.alone_ns) * wall_scale_;
         if (!is_for_others(wait.what.kind) && !is_by_design(process, wait))
@@ -82,8 +93,8 @@ void WaitReplay::add_process(model::CallPaths& paths, uint32_t index) {
     }
 }
 
-double WaitReplay::replay(double wall_s, const Removed& removed) const {
-    double replayed_s = std::max(wall_s_ - wall_s, cpu_bound_s_);
+double WaitReplay::replay(double wall_s, const Removed& removed, double cpu_s) const {
+    double replayed_s = std::max(wall_s_ - wall_s, cpu_bound_s_ - cpu_s / cpus_);
     for (const auto& [thread, own_s] : own_s_) {
         const auto less = removed.find(thread);
         replayed_s = std::max(replayed_s, own_s - (less == removed.end() ? 0 : less->second));

@@ -142,6 +142,11 @@ std::optional<PerfRecord> decode(const perf_event_header& header, uint64_t field
         record.kind = PerfKind::lost;
         record.lost = cursor.take<uint64_t>();
         break;
+    case PERF_RECORD_SWITCH:
+        record.kind = PerfKind::switched;
+        record.leaves = (header.misc & PERF_RECORD_MISC_SWITCH_OUT) != 0;
+        record.preempted = (header.misc & PERF_RECORD_MISC_SWITCH_OUT_PREEMPT) != 0;
+        break;
     case PERF_RECORD_THROTTLE:
         record.kind = PerfKind::throttled;
         break;

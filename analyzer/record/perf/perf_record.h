@@ -24,7 +24,7 @@ inline constexpr size_t kUserRegisterCount = 17, kUserBp = 6, kUserSp = 7, kUser
 inline constexpr std::array<uint8_t, kUserRegisterCount> kDwarfNumbers = {0, 3,  2,  1,  4,  5,  6,  7, 16,
                                                                           8, 9, 10, 11, 12, 13, 14, 15};
 
-enum class PerfKind { sample, fork, exit, comm, exec, mapping, lost, throttled };
+enum class PerfKind { sample, fork, exit, comm, exec, mapping, lost, throttled, switched };
 
 // Spans and text live as long as the bytes that were decoded.
 struct PerfRecord {
@@ -54,6 +54,9 @@ struct PerfRecord {
     uint32_t protection = 0;
 
     uint64_t lost = 0;
+
+    // switched: the thread left its CPU, else it was put on one; it left although it could have gone on
+    bool leaves = false, preempted = false;
 };
 
 // `record`: at a multiple of 8. `fields`: attr.sample_type, at least kSampleFields; `register_count`: bits in

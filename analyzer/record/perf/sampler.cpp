@@ -19,6 +19,7 @@ namespace {
 
 constexpr uint64_t kSecond = 1'000'000'000;
 const size_t kPageBytes = static_cast<size_t>(sysconf(_SC_PAGESIZE));
+constexpr size_t kMostSwitchEvents = 32; // one a CPU: each makes every creation of a thread a little slower
 constexpr size_t kRingPages = 32, kRingPagesWithStacks = 128;
 // Copied with each sample, a multiple of 8: the innermost dozens of frames; what is above them is marked as unknown.
 // On a virtual machine copying costs about 2 ns a byte, so that 8 KiB would double the cost of a sample.
@@ -129,6 +130,8 @@ Sampler::Sampler(int pid, const Options& options, RingPlan plan) : plan_(std::mo
     }
     if (error != 0)
         explain(error);
+    if (error == 0 && !threads_ && rings_.size() <= kMostSwitchEvents && options.collects("wait"))
+        open_switches(pid);
     if (threads_) {
         why_ += std::string(why_.empty() ? "" : "; ") +
                 "threads are sampled from when the recorder knows them: with so many CPUs and ranks, the memory that this user "
@@ -222,6 +225,27 @@ int Sampler::open_rings(int pid) {
     return rings_.empty() ? error : 0;
 }
 
+// Events of their own, so that they can be closed when their records become too many. Nothing where one of them cannot be had:
+// threads move between CPUs.
+void Sampler::open_switches(int pid) {
+    perf_event_attr event = attributes_;
+    event.config = PERF_COUNT_SW_DUMMY;
+    event.sample_period = 0;
+    event.mmap = event.mmap2 = event.build_id = event.comm = event.comm_exec = event.task = 0;
+    event.context_switch = 1;
+    event.exclude_kernel = 1; // its records come all the same
+    event.sample_type &= ~uint64_t{PERF_SAMPLE_CALLCHAIN | PERF_SAMPLE_REGS_USER | PERF_SAMPLE_STACK_USER};
+    event.sample_regs_user = event.sample_stack_user = 0;
+    event.exclude_callchain_user = event.exclude_callchain_kernel = 0;
+    for (const PerfRing& ring : rings_) {
+        PerfRing& switches = switches_.emplace_back();
+        if (switches.open_into(event, pid, ring) != 0) {
+            switches_.clear();
+            return;
+        }
+    }
+}
+
 void Sampler::explain(int error) {
     if (error == EACCES || error == EPERM) {
         why_ = "perf_event_open is forbidden here (" + std::string(strerror(error)) + ")";
@@ -254,6 +278,13 @@ uint64_t Sampler::lost() const {
         lost += clock.lost();
     if (threads_)
         lost += threads_->lost();
+    return lost;
+}
+
+uint64_t Sampler::lost_switches() const {
+    uint64_t lost = 0;
+    for (const PerfRing& ring : switches_)
+        lost += ring.lost();
     return lost;
 }
 

@@ -60,6 +60,11 @@ class Sampler {
     // budget asked for make it likely to be needed (it takes a second event a CPU); else no effect and false.
     bool enable(bool on);
 
+    // Each time that a thread leaves a CPU or is put on one comes as a record, too. Only with rings of CPUs.
+    bool sees_switches() const { return !switches_.empty(); }
+    void stop_switches() { switches_.clear(); } // for good
+    uint64_t lost_switches() const; // that found no room in the rings, as far as the kernel counts them (Linux 6.0)
+
     const perf_event_attr& attributes() const { return attributes_; } // of the samples, for who asks what they cost
 
   private:
@@ -73,6 +78,7 @@ class Sampler {
     int open_all(int pid);
     int open_threads(int pid);
     int open_rings(int pid);
+    void open_switches(int pid);
     void set_ring_pages(size_t pages);
     void explain(int error);
 
@@ -80,6 +86,7 @@ class Sampler {
     RingPlan plan_;
     std::optional<ThreadRings> threads_; // else:
     std::vector<PerfRing> rings_;  // of the clock, or, if that can be paused, of an event that only carries records
+    std::vector<PerfRing> switches_; // write into rings_
     std::vector<PerfRing> clocks_; // write into rings_; empty: rings_ are the clocks
     bool can_pause_ = false;
     std::vector<Pending> pending_; // of one drain(); kept for its room

@@ -24,7 +24,10 @@ constexpr size_t kMostSites = 64; // of one thread at one path that differ in th
 BlockedThreads::BlockedThreads(NodeTraceWriter& file, ProcessTable& processes, Profile& profile, std::string proc_root,
                                double share, uint64_t most_bytes_each, uint32_t first_pid, uint64_t begin_ns)
     : file_(file), processes_(processes), profile_(profile), proc_root_(std::move(proc_root)), share_(share),
-      most_bytes_each_(most_bytes_each), wall_(first_pid, begin_ns), next_ns_(begin_ns + kShortest_ns / 2),
+      most_bytes_each_(most_bytes_each), pipes_(proc_root_), awaited_(file, most_bytes_each / 4),
+      wall_(first_pid, begin_ns,
+            [this](uint32_t tid, uint32_t pid, uint64_t time_ns) { return wall_of(tid, pid, time_ns); }),
+      next_ns_(begin_ns + kShortest_ns / 2),
       interval_ns_(kShortest_ns) {}
 
 void BlockedThreads::saw(uint32_t tid, trace::NodeId path, uint64_t time_ns) {
@@ -48,6 +51,7 @@ BlockedThreads::Image& BlockedThreads::image_of(uint32_t pid) {
                 thread.holder = nullptr;
                 thread.sampled_path = 0;
             }
+        awaited_.forget_places(pid);
     }
     return image;
 }
@@ -85,6 +89,7 @@ trace::BlockedSite* BlockedThreads::site_at(uint32_t tid, Thread& thread, uint64
     Image& image = image_of(thread.pid);
     const std::string descriptor = descriptor_of(thread.pid, thread.call);
     thread.of_file = descriptor.starts_with('/');
+    thread.pipe = descriptor.starts_with("pipe:") ? descriptor : std::string();
     SiteKey key{tid, path, thread.call.number, thread.call.number == SYS_futex ? thread.call.arguments[0] : 0,
                 descriptor.empty() ? 0 : file_.string(descriptor)};
     auto known = image.sites.find(key);
@@ -181,9 +186,12 @@ void BlockedThreads::look_at(uint32_t tid, Thread& thread, uint64_t now_ns) {
     const uint64_t elapsed_ns = is_first ? 0 : now_ns - thread.looked_ns;
     const uint64_t looked_before_ns = thread.looked_ns;
     thread.looked_ns = now_ns;
+    thread.elapsed_ns = elapsed_ns;
     thread.state = ThreadMoment::State::unknown;
     thread.waits_for = 0;
+    thread.peers = {};
     thread.holder = nullptr;
+    thread.no_cpu_share = 0;
     if (is_first)
         thread.first_ns = now_ns;
     if (!scheduling)
@@ -192,6 +200,9 @@ void BlockedThreads::look_at(uint32_t tid, Thread& thread, uint64_t now_ns) {
     const bool stands_still = thread.site && !is_first && scheduling->slices == thread.last.slices &&
                               scheduling->run_ns == thread.last.run_ns;
     const uint64_t ran_ns = is_first ? 0 : scheduling->run_ns - thread.last.run_ns;
+    const uint64_t delayed_ns = is_first ? 0 : scheduling->run_delay_ns - thread.last.run_delay_ns;
+    if (ran_ns + delayed_ns > 0)
+        thread.no_cpu_share = static_cast<double>(delayed_ns) / static_cast<double>(ran_ns + delayed_ns);
     thread.last = *scheduling;
     if (!stands_still) {
         thread.site = nullptr;
@@ -218,11 +229,11 @@ void BlockedThreads::look_at(uint32_t tid, Thread& thread, uint64_t now_ns) {
     update(thread.site->last_ns, now_ns);
     if (thread.call.number == SYS_futex)
         write_holder(tid, thread, now_ns, elapsed_ns);
-    judge_wait(tid, thread);
+    judge_wait(tid, thread, now_ns);
 }
 
 // Whom a blocked thread waits for; the holder of a lock is known already.
-void BlockedThreads::judge_wait(uint32_t tid, Thread& thread) {
+void BlockedThreads::judge_wait(uint32_t tid, Thread& thread, uint64_t now_ns) {
     using State = ThreadMoment::State;
     const platform::TaskSyscall& call = thread.call;
     switch (call.number) {
@@ -230,9 +241,10 @@ void BlockedThreads::judge_wait(uint32_t tid, Thread& thread) {
         // Whoever joins a thread waits on the word that holds its id until the kernel clears it.
         const uint32_t word = memory_.futex_word();
         const auto joined = word != 0 && word != tid && word == call.arguments[2] ? threads_.find(word) : threads_.end();
-        if (thread.waits_for == 0 && joined != threads_.end() && joined->second.pid == thread.pid)
+        const bool joins = thread.waits_for == 0 && joined != threads_.end() && joined->second.pid == thread.pid;
+        thread.state = joins ? State::for_end : thread.waits_for != 0 ? State::for_thread : State::for_work;
+        if (joins)
             thread.waits_for = word;
-        thread.state = thread.waits_for != 0 ? State::for_thread : State::for_work;
         break;
     }
     case SYS_wait4:
@@ -254,6 +266,10 @@ void BlockedThreads::judge_wait(uint32_t tid, Thread& thread) {
         thread.state = may_be_brought(call.number) ? State::for_input : State::for_device;
         if (thread.of_file) // a file or a terminal: nobody of the run
             thread.state = State::for_device;
+        if (!thread.pipe.empty())
+            thread.peers = pipes_.peers_of(thread.pid, thread.pipe, writes(call.number), processes_.living(), now_ns);
+        if (thread.peers[0] != 0)
+            thread.state = State::for_peer;
         break;
     }
 }
@@ -272,15 +288,25 @@ trace::ThreadWall* BlockedThreads::wall_of(uint32_t tid, uint32_t pid, uint64_t 
 }
 
 void BlockedThreads::follow_wall(uint64_t now_ns) {
-    looked_at_.clear();
+    std::vector<LookedAt> looked_at;
+    looked_at.reserve(threads_.size());
     for (const auto& [tid, thread] : threads_) {
         const Process* process = processes_.find(thread.pid);
         const bool idles = tid != thread.pid && thread.site &&
                            is_idle(static_cast<double>(thread.site->time_ns), static_cast<double>(now_ns - thread.first_ns));
-        looked_at_.push_back({{tid, thread.pid, process ? process->parent_pid : 0, thread.state, thread.waits_for, idles},
-                              thread.site, thread.holder});
+        LookedAt& entry = looked_at.emplace_back();
+        entry.moment = {tid, thread.pid, process ? process->parent_pid : 0, thread.state, thread.waits_for, idles, thread.peers,
+                        thread.state == ThreadMoment::State::for_device &&
+                            (thread.call.number == SYS_nanosleep || thread.call.number == SYS_clock_nanosleep)};
+        entry.site = thread.site;
+        entry.holder = thread.holder;
+        entry.no_cpu_share = thread.no_cpu_share;
+        entry.elapsed_ns = thread.elapsed_ns;
+        entry.path = thread.site ? thread.site->path : thread.sampled_path;
+        entry.path_ns = thread.site ? thread.waits_since_ns : thread.sampled_ns;
     }
-    wall_.follow(now_ns, looked_at_, [&](uint32_t tid, uint32_t pid) { return wall_of(tid, pid, now_ns); });
+    std::vector<LookedAtPair> pairs = awaited_.write(now_ns, looked_at);
+    wall_.follow(now_ns, std::move(looked_at), std::move(pairs));
 }
 
 void BlockedThreads::look(uint64_t now_ns, const std::vector<ThreadMonitor::Task>& tasks) {
@@ -325,9 +351,13 @@ void BlockedThreads::look(uint64_t now_ns, const std::vector<ThreadMonitor::Task
     next_ns_ = now_ns + interval_ns / 2 + random_ % (interval_ns + 1);
 }
 
-void BlockedThreads::forget(uint32_t pid) { images_.erase(pid); }
+void BlockedThreads::forget(uint32_t pid) {
+    images_.erase(pid);
+    awaited_.forget(pid);
+}
 
 void BlockedThreads::write_evidence() {
+    wall_.settle();
     if (refused_ > 0 && seen_ == 0)
         file_.evidence("blocked-threads", trace::EvidenceState::missing,
                        std::string("what blocked threads wait for is not known: /proc/PID/task/TID/syscall: ") +

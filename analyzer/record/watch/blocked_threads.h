@@ -11,11 +11,14 @@
 #include "record/perf/process_table.h"
 #include "record/perf/profile.h"
 #include "record/run/node_trace_writer.h"
+#include "record/watch/awaited_threads.h"
 #include "record/watch/blocked_memory.h"
+#include "record/watch/pipe_ends.h"
 #include "record/watch/task_files.h"
 #include "record/watch/thread_monitor.h"
 #include "record/watch/wall_time.h"
 
+#include <array>
 #include <cstdint>
 #include <map>
 #include <string>
@@ -42,7 +45,7 @@ class BlockedThreads {
 
     void forget(uint32_t pid); // it ended or executed another program
 
-    void write_evidence();
+    void write_evidence(); // once, at the end
 
     uint64_t looks() const { return looks_; }
 
@@ -78,6 +81,10 @@ class BlockedThreads {
         ThreadMoment::State state = ThreadMoment::State::unknown; // at the latest look
         uint32_t waits_for = 0;                                   // see ThreadMoment
         trace::LockHolder* holder = nullptr;                      // of the lock that it waits for
+        double no_cpu_share = 0;                                  // of the time that it ran or waited for a CPU since the look before
+        uint64_t elapsed_ns = 0;                                  // since the look before
+        std::array<uint32_t, ThreadMoment::kMostPeers> peers{};   // see ThreadMoment
+        std::string pipe;                                         // that the call is about; empty: none
         bool of_file = false;                                     // the call's descriptor is a file's
         uint64_t first_ns = 0;                                    // first looked at
         trace::NodeId sampled_path = 0;
@@ -89,7 +96,7 @@ class BlockedThreads {
     std::string descriptor_of(uint32_t pid, const platform::TaskSyscall& call) const;
     uint32_t holder_of(uint32_t tid, const Thread& thread) const;
     void write_holder(uint32_t tid, Thread& thread, uint64_t now_ns, uint64_t weight_ns);
-    void judge_wait(uint32_t tid, Thread& thread);
+    void judge_wait(uint32_t tid, Thread& thread, uint64_t now_ns);
     void follow_wall(uint64_t now_ns);
     trace::ThreadWall* wall_of(uint32_t tid, uint32_t pid, uint64_t now_ns);
     Image& image_of(uint32_t pid);
@@ -104,8 +111,9 @@ class BlockedThreads {
     std::unordered_map<uint32_t, Thread> threads_; // living, by tid
     std::unordered_map<uint32_t, Image> images_;   // by pid
     BlockedMemory memory_;                         // of the latest wait
+    PipeEnds pipes_;
+    AwaitedThreads awaited_;
     WallTime wall_;
-    std::vector<LookedAt> looked_at_;              // by the latest look
     uint64_t next_ns_, interval_ns_, round_ = 0, looks_ = 0, random_ = 0x9e3779b97f4a7c15u;
     size_t kept_files_ = 0;
     uint64_t refused_ = 0, seen_ = 0;

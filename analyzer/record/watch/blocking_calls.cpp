@@ -27,6 +27,12 @@ bool has_length(int number) {
     return std::find(calls.begin(), calls.end(), number) != calls.end();
 }
 
+bool writes(int number) {
+    constexpr std::array calls = {SYS_write,  SYS_writev, SYS_pwrite64, SYS_pwritev, SYS_pwritev2,
+                                  SYS_sendto, SYS_sendmsg, SYS_sendmmsg, SYS_sendfile};
+    return std::find(calls.begin(), calls.end(), number) != calls.end();
+}
+
 bool may_be_brought(int number) {
     constexpr std::array calls = {
         SYS_read,      SYS_readv,       SYS_write,      SYS_writev,  SYS_recvfrom, SYS_recvmsg,     SYS_recvmmsg,

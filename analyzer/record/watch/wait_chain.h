@@ -2,12 +2,13 @@
 // threads that wait for nobody of the run. What makes one of those shorter makes the run shorter, as long as no other thread
 // takes its place.
 //
-// Where the waker is known (a thread that is joined, the holder of a lock, a child process), the chain goes there. Where it
-// is not (conditions, semaphores, pipes, events), the share is divided among the threads that ran at that moment: first those
+// Where the waker is known (a thread that is joined, the holder of a lock, a child process, the process that has the other
+// end of a pipe), the chain goes there. Where it is not (conditions, semaphores, events), the share is divided among the threads that ran at that moment: first those
 // of the same process for a futex, all of the run for what crosses processes; if none ran, among those that wait for a
 // device or a time. If there is none either, the chain ends at the thread that waits.
 #pragma once
 
+#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <span>
@@ -19,9 +20,11 @@ namespace plumb::record {
 struct ThreadMoment {
     enum class State : uint8_t {
         runs,       // or waits for a CPU
-        for_thread, // `waits_for` is the thread's id
+        for_thread, // for what it holds: `waits_for` is the thread's id
+        for_end,    // until it ends: `waits_for` is the thread's id
         for_child,  // `waits_for` is the process's id, 0: any child
         for_work,   // what another thread of the process brings
+        for_peer,   // what the processes `peers` bring, or take
         for_input,  // what another thread or process brings
         for_device, // a file, a page, a time: nobody of the run
         unknown
@@ -30,6 +33,9 @@ struct ThreadMoment {
     State state = State::unknown;
     uint32_t waits_for = 0;
     bool idles = false; // has waited in the same place for most of its life: nobody waits for it
+    static constexpr size_t kMostPeers = 4;
+    std::array<uint32_t, kMostPeers> peers{}; // process ids, the first ones that are not 0
+    bool sleeps = false; // for_device: for a time, which may be a way to wait for others
 };
 
 class WaitChain {
@@ -46,21 +52,32 @@ class WaitChain {
     };
     const std::vector<Share>& ends() const { return ends_; }   // where chains end; a thread may come more than once
     const std::vector<Share>& links() const { return links_; } // threads for_thread that chains went through
+    struct Edge {
+        size_t from, to; // indexes
+        double share;
+    };
+    const std::vector<Edge>& edges() const { return edges_; } // each step from a waiting thread to one that it waits for
+
+    // Whom a thread waits for: none where it waits for nobody of the run.
+    std::vector<size_t> awaited_by(size_t thread) const;
 
     // Nothing else went on: no other thread ran, or waited for a device.
     bool is_alone(size_t thread) const;
 
   private:
     void visit(size_t thread, double share);
-    void divide(size_t waiting, double share, const std::vector<size_t>& among);
     std::vector<size_t> those(ThreadMoment::State state, uint32_t pid) const; // pid 0: of all processes
+    std::vector<size_t> thread_of(const ThreadMoment& waiting) const;
+    std::vector<size_t> peers_of(const ThreadMoment& waiting) const;
     std::vector<size_t> children_of(const ThreadMoment& parent) const;
     std::vector<size_t> bringers_of(const ThreadMoment& waiting) const;
 
     std::span<const ThreadMoment> threads_;
     std::unordered_map<uint32_t, size_t> by_tid_;
+    std::unordered_map<uint32_t, std::vector<size_t>> running_, on_device_; // by process, 0: all; without those that idle
     std::vector<bool> on_the_way_; // of the chain at hand: a circle of locks has no end
     std::vector<Share> ends_, links_;
+    std::vector<Edge> edges_;
     size_t steps_ = 0;
 };
 

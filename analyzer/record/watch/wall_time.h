@@ -1,6 +1,10 @@
 // The run ends when its first thread ends. At every look at blocked threads the wall time since the look before is followed
 // back from there over who waits for whom (wait_chain.h), and added to what it depended on: the wait of a blocked thread
-// (BlockedSite, LockHolder), or a thread that ran (ThreadWall).
+// (BlockedSite, LockHolder, WaitedFor), or a thread that ran (ThreadWall).
+//
+// A thread that joins others one after the other names only the first of them; which one kept it waiting is known when they
+// have ended. So looks are remembered, and settle() follows them again from their end: from a join back to the start of the
+// thread that ended it, from there to the thread that began it, and so on. What was added at the looks is taken off again.
 #pragma once
 
 #include "record/run/node_trace_writer.h"
@@ -17,23 +21,53 @@ struct LookedAt {
     ThreadMoment moment;
     trace::BlockedSite* site = nullptr;  // where it waits; null: it ran, or nothing is known
     trace::LockHolder* holder = nullptr; // of the lock that it waits for
+    trace::ThreadWall* wall = nullptr;   // of one that ran; filled in here where the run depended on it
+    double no_cpu_share = 0;             // of one that ran: of the time since the look before, without a CPU
+    uint64_t elapsed_ns = 0;             // since the look before
+    trace::NodeId path = 0;              // where it waits, or was last sampled; 0: not known
+    uint64_t path_ns = 0;                // when it was there; of one that waits, since when at the latest
+};
+
+// Two threads of one look, the first of which waits for the second.
+struct LookedAtPair {
+    size_t from, to; // indexes
+    trace::WaitedFor* record;
 };
 
 class WallTime {
   public:
     // The record of a thread that ran; null: there is no room for one.
-    using RecordOf = std::function<trace::ThreadWall*(uint32_t tid, uint32_t pid)>;
+    using RecordOf = std::function<trace::ThreadWall*(uint32_t tid, uint32_t pid, uint64_t time_ns)>;
 
     // The run began with the process `first_pid` at `begin_ns`.
-    WallTime(uint32_t first_pid, uint64_t begin_ns) : first_pid_(first_pid), followed_ns_(begin_ns) {}
+    WallTime(uint32_t first_pid, uint64_t begin_ns, RecordOf record_of)
+        : first_pid_(first_pid), followed_ns_(begin_ns), record_of_(std::move(record_of)) {}
 
     // `threads`: all that are living.
-    void follow(uint64_t now_ns, const std::vector<LookedAt>& threads, const RecordOf& record_of);
+    void follow(uint64_t now_ns, std::vector<LookedAt> threads, std::vector<LookedAtPair> pairs);
+
+    // With hindsight. Once at the end of the run, and by itself after so many looks that their memory would grow further.
+    void settle();
 
   private:
+    struct Look {
+        uint64_t now_ns;
+        double elapsed_ns;
+        std::vector<LookedAt> threads;
+        std::vector<LookedAtPair> pairs;
+    };
+    void add(Look& look, uint32_t from_tid, int sign);
+    void count(Look& look, size_t thread, double part_ns, bool alone, int sign);
+
     const uint32_t first_pid_;
     uint64_t followed_ns_; // until when it is accounted for
-    std::vector<ThreadMoment> moments_; // kept for its room
+    RecordOf record_of_;
+    std::vector<Look> looks_;
+    size_t remembered_ = 0; // threads of all looks
 };
+
+// From which thread the chain of each look begins, with hindsight: from the end of the last one backwards. `looks`: the threads
+// of each, in the order of time.
+std::vector<uint32_t> roots_in_hindsight(const std::vector<std::vector<ThreadMoment>>& looks, uint32_t first_pid);
 
 } // namespace plumb::record

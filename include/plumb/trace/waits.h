@@ -54,7 +54,63 @@ struct ThreadWall {
     uint64_t running_ns;   // 24  of the run's wall time, what depended on this thread while it ran or waited for a CPU
     uint64_t first_ns;     // 32
     uint64_t last_ns;      // 40
+    uint64_t no_cpu_ns;    // 48  1.6: of running_ns, while it waited for a CPU
 };
-static_assert(sizeof(ThreadWall) == 48);
+static_assert(sizeof(ThreadWall) == 56);
+
+// Which thread, of this process or of another one of the run, goes on while a thread waits for it: the other end of a pipe or
+// socket, a child process, a thread that is joined, or one of those that ran while it waited for what they bring.
+enum WaitRelation : uint32_t {
+    kWaitsForPeer = 1,  // it has the other end of the pipe or socket open
+    kWaitsForChild = 2, // wait4 and similar calls, vfork
+    kWaitsForEnd = 3,   // pthread_join
+    kWaitsForWork = 4,  // a condition, a barrier, a semaphore: it ran meanwhile; who wakes the waiter is not known
+};
+
+struct WaitedFor {
+    RecordHeader header;   //     header.tid: the thread that waits
+    uint32_t pid;          //  8
+    NodeId path;           // 12  where it waits
+    int32_t system_call;   // 16  BlockedSite::system_call
+    StringId descriptor;   // 20  BlockedSite::descriptor
+    uint64_t object;       // 24  BlockedSite::object
+    uint32_t peer_pid;     // 32
+    uint32_t peer_tid;     // 36
+    NodeId peer_path;      // 40  where that thread was: blocked, or by its latest time sample during the wait; 0: not known
+    int32_t peer_call;     // 44  the system call that it was blocked in; -1: none, or not known
+    uint32_t relation;     // 48  WaitRelation
+    uint32_t padding;      // 52
+    uint64_t looks;        // 56
+    uint64_t time_ns;      // 64  what they stand for, divided among those that a wait is for
+    uint64_t wall_ns;      // 72  of the run's wall time, what depended on that thread through this wait
+    uint64_t first_ns;     // 80
+    uint64_t last_ns;      // 88
+};
+static_assert(sizeof(WaitedFor) == 96);
+
+// Each time a thread left its CPU and came back, from the kernel's own records: exact but for `broken`. Blocked: it left by
+// itself; preempted: it could have gone on. Histograms by the length of an interval: below 10 us, 100 us, 1 ms, 10 ms, 100 ms,
+// 1 s, 10 s, and longer.
+struct ThreadSwitches {
+    RecordHeader header;           //      header.tid: the thread
+    uint32_t pid;                  //   8
+    uint32_t flags;                //  12  ThreadSwitchesFlags
+    uint64_t first_ns;             //  16  from here
+    uint64_t last_ns;              //  24  to here its intervals are known
+    uint64_t on_ns;                //  32  on a CPU between them
+    uint64_t blocked_count;        //  40
+    uint64_t blocked_ns;           //  48
+    uint64_t preempted_count;      //  56
+    uint64_t preempted_ns;         //  64
+    uint64_t broken_count;         //  72  intervals of which a record was lost
+    uint64_t broken_ns;            //  80  their length: on a CPU or off it, which is not known
+    uint64_t blocked_counts[8];    //  88
+    uint64_t blocked_times_ns[8];  // 152
+    uint64_t preempted_counts[8];  // 216
+};
+static_assert(sizeof(ThreadSwitches) == 280);
+enum ThreadSwitchesFlags : uint32_t {
+    kSwitchesStopped = 1u << 0, // recording them was over budget: what follows last_ns is not known
+};
 
 } // namespace plumb::trace
