@@ -12,7 +12,7 @@ namespace {
 
 constexpr uint64_t kMain = 0x400100, kHold = 0x400200, kWant = 0x400300, kSave = 0x400400, kPoll = 0x400500;
 constexpr uint64_t kFsync = 0x7f0000001000, kMutexLock = 0x7f0000003000, kJoin = 0x7f0000004000, kSleep = 0x7f0000005000,
-                   kRead = 0x7f0000006000;
+                   kRead = 0x7f0000006000, kBarrier = 0x7f0000007000, kFutex = 0xffffffff81000100;
 constexpr uint64_t kLock = 0x601000;
 
 SyntheticRun program(double seconds, int cpus = 4) {
@@ -27,6 +27,7 @@ SyntheticRun program(double seconds, int cpus = 4) {
     made.name(kMutexLock, "pthread_mutex_lock+0x113", "libc.so.6");
     made.name(kJoin, "pthread_join+0x23", "libc.so.6");
     made.name(kSleep, "clock_nanosleep+0x23", "libc.so.6");
+    made.name(kBarrier, "pthread_barrier_wait+0x23", "libc.so.6");
     made.name(kRead, "read+0x12", "libc.so.6");
     return made;
 }
@@ -117,6 +118,47 @@ TEST_CASE("syncing again and again: what the longest other thread does bounds th
     }
 }
 
+TEST_CASE("a short run needs few looks at a frequent wait, a long run many at a rare one") {
+    for (const auto& [looks, wall_s, found] : {std::tuple{8, 3.0, true}, std::tuple{3, 3.0, false}, std::tuple{6, 0.15, false}}) {
+        SyntheticRun made = program(10);
+        made.add_thread(0, 1 - wall_s / 10, 0);
+        made.add_samples(0, made.add_path({kMain}), 7000);
+        made.run.processes.back().threads[0].wall_running_ns = SyntheticRun::ns(10 - wall_s);
+        model::BlockedSite& site = blocked(made, 0, made.add_path({kMain, kSave, kFsync}), SYS_fsync, wall_s, wall_s);
+        site.looks = site.waits = static_cast<uint64_t>(looks);
+        made.finish();
+        CHECK(made.diagnose("io-wait").size() == (found ? 1 : 0));
+    }
+}
+
+TEST_CASE("what a sync takes in the kernel goes with its wait, and is reported once") {
+    SyntheticRun made = program(10);
+    made.add_thread(0, 0.6, 0);
+    const uint32_t sync = made.add_path({kMain, kSave, kFsync});
+    made.add_samples(0, made.add_path({kMain}), 3000);
+    made.add_samples(0, sync, 3000, 3000);
+    made.run.processes.back().threads[0].wall_running_ns = SyntheticRun::ns(6);
+    blocked(made, 0, sync, SYS_fsync, 4, 4).descriptor = "/data/journal";
+    made.finish();
+    const auto findings = made.diagnose("io-wait");
+    REQUIRE(findings.size() == 1);
+    CHECK(findings[0].cost.seconds == Approx(7).epsilon(0.01));
+    CHECK(findings[0].gain.fraction == Approx(0.7).epsilon(0.01));
+    CHECK(made.diagnose("kernel-time").empty());
+    made.run.processes.back().blocked.clear();
+    CHECK(made.diagnose("kernel-time").size() == 1);
+}
+
+TEST_CASE("the kernel's time for a lock is reported by the lock") {
+    SyntheticRun made = two_take_turns(4);
+    const uint32_t futex = made.add_path({kWant, kMutexLock, kFutex}, true, true);
+    made.name(kFutex, "__x64_sys_futex", "[kernel]");
+    made.add_samples(1, futex, 4000, 4000);
+    CHECK(made.diagnose("kernel-time").empty());
+    made.run.processes.back().lock_holders.clear();
+    CHECK(made.diagnose("kernel-time").size() == 1);
+}
+
 TEST_CASE("large reads are information: the bytes must be read; small ones are a cost") {
     for (const uint64_t request : {4096u, 1u << 20}) {
         SyntheticRun made = program(10);
@@ -175,4 +217,123 @@ TEST_CASE("the wall time is divided among what it depended on, and adds up to th
     REQUIRE(!account.wall.empty());
     CHECK(account.wall[0].kind == TimeClass::computing);
     CHECK(account.wall[0].places.at(0).frame.line == 20);
+}
+
+namespace {
+
+using Relation = model::WaitedFor::Relation;
+
+void waited_for(SyntheticRun& made, const model::BlockedSite& site, Relation relation, uint32_t peer_process, uint32_t peer_thread,
+                double time_s, size_t process = 0) {
+    made.run.processes[process].waited_for.push_back({.thread = site.thread, .path = site.path, .system_call = site.system_call,
+        .object = site.object, .relation = relation, .peer_process = peer_process, .peer_thread = peer_thread, .looks = 100,
+        .time_ns = SyntheticRun::ns(time_s)});
+}
+
+// Two processes: the first waits `first_waits_s` of 10 s for the second, which waits for it the rest of the time.
+SyntheticRun dialogue(double first_waits_s, bool answers = true) {
+    SyntheticRun made = program(10);
+    made.add_thread(0, 1 - first_waits_s / 10, 0);
+    made.add_samples(0, made.add_path({kMain}), 1000);
+    waited_for(made, blocked(made, 0, made.add_path({kMain, kWant, kRead}), SYS_read, first_waits_s, 0), Relation::peer, 1, 0,
+               first_waits_s);
+    made.add_process("helper");
+    made.add_module("/usr/lib/x86_64-linux-gnu/libc.so.6", 0x7f0000000000, 0x7f0000010000);
+    made.add_thread(1, first_waits_s / 10, 0);
+    made.add_samples(0, made.add_path({kHold}), 1000);
+    if (answers)
+        waited_for(made, blocked(made, 0, made.add_path({kMain, kPoll, kRead}), SYS_read, 10 - first_waits_s, 0), Relation::peer, 0,
+                   0, 10 - first_waits_s, 1);
+    made.finish();
+    return made;
+}
+
+// Threads 1 and 2 meet at a barrier, at which the first waits for the second.
+SyntheticRun barrier(double waits_s, int cpus = 4) {
+    SyntheticRun made = program(10, cpus);
+    made.add_thread(0, 0, 0);
+    made.add_thread(0, 1 - waits_s / 10, 0);
+    made.add_thread(cpus > 1 ? 1 : 0, 1, 0);
+    made.add_samples(2, made.add_path({kMain, kHold}), 1000);
+    blocked(made, 0, made.add_path({kMain, kJoin}), SYS_futex, 10, 0);
+    model::BlockedSite& site = blocked(made, 1, made.add_path({kMain, kWant, kBarrier}), SYS_futex, waits_s, 0);
+    site.object = kLock;
+    waited_for(made, site, Relation::work, 0, 2, waits_s);
+    made.finish();
+    return made;
+}
+
+} // namespace
+
+TEST_CASE("two processes that take turns could compute at the same time: the shorter wait is the gain") {
+    SyntheticRun made = dialogue(4);
+    const auto findings = made.diagnose("pipe-wait");
+    REQUIRE(findings.size() == 1);
+    CHECK(findings[0].gain.fraction == Approx(0.4).epsilon(0.02));
+    CHECK(findings[0].severity == Severity::high);
+    CHECK(findings[0].subject.name == "app (100)"); // the second one waits longer
+    CHECK(findings[0].where.at(0).line == 10);
+}
+
+TEST_CASE("who reads what another process makes, and is never waited for, is no finding; nor is it on one CPU") {
+    SyntheticRun script = dialogue(9, false);
+    CHECK(script.diagnose("pipe-wait").empty());
+    SyntheticRun one_cpu = dialogue(4);
+    one_cpu.run.hosts[0].cpu_count = 1;
+    one_cpu.run.hosts[0].allowed_cpus = {0};
+    CHECK(one_cpu.diagnose("pipe-wait").empty());
+}
+
+TEST_CASE("of two threads one waits two thirds of its time at a barrier: a third of the run, on the late one's line") {
+    SyntheticRun made = barrier(20.0 / 3);
+    const auto findings = made.diagnose("thread-imbalance");
+    REQUIRE(findings.size() == 1);
+    CHECK(findings[0].gain.fraction == Approx(1.0 / 3).epsilon(0.02));
+    CHECK(findings[0].where.at(0).line == 20);
+    CHECK(std::get<std::vector<std::string>>(findings[0].evidence.at("waiting_at")).at(0).find("app.c:30") != std::string::npos);
+}
+
+TEST_CASE("threads that run equally long, the late one after waiting for a CPU, are not unequal; nor is one nobody saw late") {
+    SyntheticRun no_cpu = barrier(20.0 / 3);
+    no_cpu.run.processes[0].threads[2].run_ns = SyntheticRun::ns(10.0 / 3);
+    no_cpu.run.processes[0].threads[2].run_delay_ns = SyntheticRun::ns(20.0 / 3);
+    CHECK(no_cpu.diagnose("thread-imbalance").empty());
+    SyntheticRun nobody = barrier(20.0 / 3);
+    nobody.run.processes[0].waited_for.clear();
+    CHECK(nobody.diagnose("thread-imbalance").empty());
+}
+
+TEST_CASE("a pool whose last thread runs on alone while it is joined; not two threads with different work") {
+    for (const bool same_work : {true, false}) {
+        SyntheticRun made = program(10);
+        made.add_thread(0, 0, 0);
+        made.add_thread(0, 1, 0, 0, 2);
+        made.add_thread(1, 1, 0, 0, 10);
+        made.add_samples(1, made.add_path({same_work ? kWant : kPoll, kHold}), 1000);
+        made.add_samples(2, made.add_path({kWant, kHold}), 5000);
+        waited_for(made, blocked(made, 0, made.add_path({kMain, kJoin}), SYS_futex, 10, 0), Relation::end, 0, 2, 8);
+        made.finish();
+        const auto findings = made.diagnose("thread-imbalance");
+        REQUIRE(findings.size() == (same_work ? 1 : 0));
+        if (same_work) {
+            CHECK(findings[0].gain.fraction == Approx(0.4).epsilon(0.02));
+            CHECK(findings[0].where.at(0).line == 20);
+        }
+    }
+}
+
+TEST_CASE("of the time in which the run depends on a thread that could run, what it had no CPU is not computing") {
+    SyntheticRun made = program(10);
+    made.add_thread(0, 0.4, 0.6);
+    made.add_samples(0, made.add_path({kMain}), 4000);
+    made.run.processes.back().threads[0].wall_running_ns = SyntheticRun::ns(10);
+    made.run.processes.back().threads[0].wall_no_cpu_ns = SyntheticRun::ns(6);
+    made.finish();
+    model::CallPaths paths(made.run, made.resolver);
+    const TimeAccount account = time_account(paths);
+    REQUIRE(account.wall.size() == 2);
+    CHECK(account.wall[0].kind == TimeClass::no_cpu);
+    CHECK(account.wall[0].seconds == Approx(6));
+    CHECK(account.wall[1].kind == TimeClass::computing);
+    CHECK(account.wall[1].seconds == Approx(4));
 }
