@@ -14,7 +14,7 @@ constexpr uint64_t kMillisecond = 1'000'000;
 constexpr uint64_t kMostBytesEach = 8u << 20; // of the recorder's file, for one process of the target
 constexpr uint64_t kReservedBytes = 1u << 30;
 constexpr double kWaitShare = 0.15; // of the budget, for looks at blocked threads
-constexpr double kSwitchShare = 0.5; // of the budget, for the kernel's records of switches
+constexpr double kSwitchShare = 0.65; // of the budget, for the kernel's records of switches
 
 } // namespace
 

@@ -64,6 +64,7 @@ class RunBuilder {
     void take_evidence(const Evidence& record, const FileContext& context);
     void find_times();
     void finish_processes();
+    void remove_interludes();
 
     bool is_recorder(size_t file) const {
         return files_[file].header().writer == static_cast<uint32_t>(Writer::recorder);
@@ -335,11 +336,24 @@ void RunBuilder::finish_processes() {
         processes_[i].finish();
         note_end(run_, process, processes_[i].shim_last_ns());
     }
+    remove_interludes();
+}
+
+// Records that name another process by its number follow it.
+void RunBuilder::remove_interludes() {
+    std::vector<uint32_t> numbers; // by the old ones
+    uint32_t kept = 0;
+    for (uint32_t i = 0; i < processes_.size(); ++i)
+        numbers.push_back(images_.is_interlude(i) && !processes_[i].has_evidence() ? ProcessImages::kNone : kept++);
     size_t number = 0;
-    std::erase_if(run_.processes, [&](const model::Process&) {
-        const size_t i = number++;
-        return images_.is_interlude(i) && !processes_[i].has_evidence();
-    });
+    std::erase_if(run_.processes, [&](const model::Process&) { return numbers[number++] == ProcessImages::kNone; });
+    for (model::Process& process : run_.processes) {
+        std::erase_if(process.waited_for, [&](const model::WaitedFor& waited) {
+            return numbers[waited.peer_process] == ProcessImages::kNone;
+        });
+        for (model::WaitedFor& waited : process.waited_for)
+            waited.peer_process = numbers[waited.peer_process];
+    }
 }
 
 // What run.json says, if it says it; else from the first to the last sign of life in the files.

@@ -6,6 +6,7 @@
 #include "model/source_line.h"
 
 #include <algorithm>
+#include <cmath>
 #include <fmt/format.h>
 #include <map>
 #include <set>
@@ -45,7 +46,7 @@ class SleepPoll : public Diagnosis {
         }
         std::vector<const Sleeper*> order;
         for (const auto& [line, sleeper] : sleepers)
-            if (sleeper.sleeps >= kManySleeps && sleeper.alone_s >= kLeastWallShare * replay.wall_s())
+            if (sleeper.sleeps >= kManySleeps && is_known_well(alone_looks(sleeper), sleeper.alone_s / replay.wall_s()))
                 order.push_back(&sleeper);
         std::ranges::stable_sort(order, std::greater<>(), &Sleeper::alone_s);
         order.resize(std::min(order.size(), kMostFindings));
@@ -56,6 +57,12 @@ class SleepPoll : public Diagnosis {
     }
 
   private:
+    // That found it asleep while nothing else went on.
+    static uint64_t alone_looks(const Sleeper& sleeper) {
+        const double share = sleeper.asleep_s > 0 ? std::min(1.0, sleeper.alone_s / sleeper.asleep_s) : 0;
+        return static_cast<uint64_t>(std::llround(share * static_cast<double>(sleeper.looks)));
+    }
+
     // Others wait for a lock that it holds in its sleep: the lock is what to look at.
     static bool holds_lock(const model::Process& process, const model::BlockedSite& site) {
         return std::ranges::any_of(process.lock_holders, [&](const model::LockHolder& lock) {

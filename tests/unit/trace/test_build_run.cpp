@@ -587,3 +587,34 @@ TEST_CASE("run directories that are none, empty, partly unreadable or of a newer
     }
     fs::remove_all(directory);
 }
+
+TEST_CASE("a wait for another process follows it when processes that were no programs are left out") {
+    SyntheticTrace node(Writer::recorder, 7);
+    see(node, 42, 2 * kSecond, "/bin/app", kSeenExec);
+    see(node, 43, 3 * kSecond, "", 0, 42);                  // forked,
+    see(node, 43, 3 * kSecond + 500, "/bin/sort", kSeenExec, 42); // and becomes another program
+    for (const uint64_t first_ns : {3 * kSecond + 100, 4 * kSecond}) {
+        WaitedFor waited{};
+        waited.pid = 42;
+        waited.relation = kWaitsForPeer;
+        waited.peer_pid = waited.peer_tid = 43;
+        waited.peer_call = -1;
+        waited.looks = 3;
+        waited.first_ns = first_ns;
+        node.add(waited, 42);
+    }
+    WaitedFor unknown{};
+    unknown.pid = 42;
+    unknown.peer_pid = 99;
+    unknown.relation = kWaitsForPeer;
+    node.add(unknown, 42);
+    std::vector<TraceReader> files = open_all({&node});
+    const model::Run run = build_run(files, nullptr);
+    REQUIRE(run.processes.size() == 2);
+    REQUIRE(run.processes[0].waited_for.size() == 1);
+    const model::WaitedFor& waited = run.processes[0].waited_for[0];
+    REQUIRE(waited.peer_process == 1);
+    REQUIRE(waited.peer_thread < run.processes[1].threads.size());
+    CHECK(run.processes[1].threads[waited.peer_thread].tid == 43);
+    CHECK(waited.looks == 3);
+}
