@@ -17,10 +17,15 @@ namespace {
 
 constexpr uint64_t kManyWaits = 20; // they talk again and again, and do not just start and end
 constexpr size_t kMostFindings = 2, kMostLines = 5;
+// Of two that take turns one waits at each moment. Two that work at the same time wait now and then, too, and the more the less
+// they have CPUs: then it is not known which of both they do.
+constexpr double kTakesTurns = 0.7;   // of the time in which both live and have CPUs
+constexpr double kMostWithoutCpu = 0.3; // of the time in which they could run
 
 // One process waiting for another one.
 struct OneWay {
-    double seconds = 0;
+    double seconds = 0;     // while the other one had a CPU
+    double all_seconds = 0; // also while it had none
     uint64_t looks = 0;
     std::set<WaitReplay::ThreadKey> peers;
     LineShares waiting_at, peer_lines; // where the other was meanwhile
@@ -44,7 +49,7 @@ class PipeWait : public Diagnosis {
             // Of two that wait for one another the one that waits longer is reported: the other is the one to look at.
             const bool first = way.seconds > back->second.seconds || (way.seconds == back->second.seconds && pair < back->first);
             const double overlap_s = std::min({way.seconds, back->second.seconds, replay.wall_s() - replay.busy_bound_s()});
-            if (first && waits_of(replay, input.run, pair) >= kManyWaits &&
+            if (first && take_turns(input.run, pair, way, back->second) && waits_of(replay, input.run, pair) >= kManyWaits &&
                 is_known_well(std::min(way.looks, back->second.looks), overlap_s / replay.wall_s()))
                 order.emplace_back(overlap_s, pair);
         }
@@ -57,6 +62,22 @@ class PipeWait : public Diagnosis {
     }
 
   private:
+    static bool take_turns(const model::Run& run, const Pair& pair, const OneWay& way, const OneWay& back) {
+        double run_s = 0, no_cpu_s = 0;
+        for (const uint32_t process : {pair.first, pair.second})
+            for (const model::Thread& thread : run.processes[process].threads) {
+                const ThreadTimes times = thread_times(thread);
+                run_s += times.run_s;
+                no_cpu_s += times.no_cpu_s;
+            }
+        if (no_cpu_s > kMostWithoutCpu * (run_s + no_cpu_s))
+            return false;
+        const model::Process &one = run.processes[pair.first], &other = run.processes[pair.second];
+        const double begin_ns = static_cast<double>(std::max(one.start_ns, other.start_ns));
+        const double common_s = (static_cast<double>(std::min(one.end_ns, other.end_ns)) - begin_ns) * 1e-9;
+        return way.all_seconds + back.all_seconds >= kTakesTurns * (common_s - no_cpu_s / 2);
+    }
+
     // Of the time in which the other goes on; when it has no CPU, it is that which makes others wait.
     static double on_cpu_share(const model::Thread& thread) {
         const ThreadTimes times = thread_times(thread);
@@ -74,6 +95,7 @@ class PipeWait : public Diagnosis {
                 const double all_s = static_cast<double>(wait.time_ns) * replay.blocked_scale(process, wait.thread);
                 const double seconds = all_s * on_cpu_share(processes[wait.peer_process].threads[wait.peer_thread]);
                 way.seconds += seconds;
+                way.all_seconds += all_s;
                 way.looks += wait.looks;
                 way.waiting_at.add(paths.user_frame(process, wait.path), seconds);
                 way.peers.insert({wait.peer_process, wait.peer_thread});

@@ -284,6 +284,21 @@ TEST_CASE("who reads what another process makes, and is never waited for, is no 
     CHECK(one_cpu.diagnose("pipe-wait").empty());
 }
 
+TEST_CASE("two processes that mostly work at the same time, or have no CPU, do not take turns") {
+    SyntheticRun both = dialogue(4);
+    for (model::Process& process : both.run.processes) { // each waits less than a third of the time, at other moments
+        process.threads[0].run_ns = SyntheticRun::ns(7);
+        process.blocked[0].time_ns = process.waited_for[0].time_ns = SyntheticRun::ns(3);
+    }
+    CHECK(both.diagnose("pipe-wait").empty());
+    SyntheticRun no_cpu = dialogue(4);
+    for (model::Process& process : no_cpu.run.processes) {
+        process.threads[0].run_delay_ns = process.threads[0].run_ns / 2;
+        process.threads[0].run_ns /= 2;
+    }
+    CHECK(no_cpu.diagnose("pipe-wait").empty());
+}
+
 TEST_CASE("of two threads one waits two thirds of its time at a barrier: a third of the run, on the late one's line") {
     SyntheticRun made = barrier(20.0 / 3);
     const auto findings = made.diagnose("thread-imbalance");
