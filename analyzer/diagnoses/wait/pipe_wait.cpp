@@ -1,4 +1,5 @@
-// Two processes of the run that take turns: each waits at a pipe for the other to answer, so that only one of them computes.
+// Two processes of the run that take turns: each waits at a pipe or socket for the other to answer, so that only one of them
+// computes.
 #include "analyses/lines/line_shares.h"
 #include "analyses/time/thread_times.h"
 #include "diagnoses/common/task_names.h"
@@ -129,14 +130,15 @@ class PipeWait : public Diagnosis {
         finding.confidence = 0.8;
         finding.cost.seconds = std::min(wall_s, most->second);
         finding.cost.fraction = finding.cost.seconds / wall_s;
-        // Most of its waits are shorter than the time between two samples: then all that the other does is meant.
-        std::vector<Task> peers;
-        for (const auto& [process, thread] : way.peers)
-            peers.push_back({process, thread});
-        const LineShares all_lines = lines_of(input.paths, peers);
+        // Most waits are shorter than the time between two samples: all that each of them does, the other one waits for.
+        std::vector<Task> both;
+        for (const OneWay* each : {&way, &back})
+            for (const auto& [process, thread] : each->peers)
+                both.push_back({process, thread});
+        const LineShares all_lines = lines_of(input.paths, both);
         const LineShares& lines = all_lines.heaviest(1).empty() ? way.peer_lines : all_lines;
         finding.where = lines.heaviest(kMostLines);
-        finding.title = fmt::format("{} and {} take turns: one waits at a pipe while the other one computes", name_of(waiting),
+        finding.title = fmt::format("{} and {} take turns: one waits for the other's answer while that one computes", name_of(waiting),
                                     name_of(peer));
         finding.gain = {overlap_s / wall_s,
                         "if both compute at the same time; what the one needs of the other's answer before it can go on was not seen"};

@@ -1,5 +1,8 @@
 #include "record/watch/awaited_threads.h"
 
+#include <cstddef>
+#include <iterator>
+
 namespace plumb::record {
 
 namespace {
@@ -18,6 +21,9 @@ uint32_t relation_of(State state) {
     default: return 0;
     }
 }
+
+// Where one thread is while another one waits for it in one place.
+constexpr ptrdiff_t kMostPlaces = 16;
 
 } // namespace
 
@@ -58,8 +64,16 @@ std::vector<LookedAtPair> AwaitedThreads::write(uint64_t now_ns, const std::vect
 trace::WaitedFor* AwaitedThreads::record_of(uint64_t now_ns, const LookedAt& waiting, const LookedAt& peer,
                                             trace::NodeId peer_path) {
     Process& process = processes_[waiting.moment.pid];
-    const Key key{waiting.site, peer.moment.pid, peer.moment.tid, peer_path};
-    const auto known = process.records.find(key);
+    Key key{waiting.site, peer.moment.pid, peer.moment.tid, peer_path};
+    auto known = process.records.find(key);
+    if (known == process.records.end() && peer_path != 0) {
+        const auto places = std::distance(process.records.lower_bound({key.site, key.peer_pid, key.peer_tid, 0}),
+                                          process.records.upper_bound({key.site, key.peer_pid, key.peer_tid, UINT32_MAX}));
+        if (places >= kMostPlaces || process.bytes + 2 * sizeof(trace::WaitedFor) > most_bytes_each_) {
+            key.peer_path = peer_path = 0; // the rest counts without a place
+            known = process.records.find(key);
+        }
+    }
     if (known != process.records.end())
         return known->second;
     if (process.bytes + sizeof(trace::WaitedFor) > most_bytes_each_)

@@ -89,7 +89,7 @@ trace::BlockedSite* BlockedThreads::site_at(uint32_t tid, Thread& thread, uint64
     Image& image = image_of(thread.pid);
     const std::string descriptor = descriptor_of(thread.pid, thread.call);
     thread.of_file = descriptor.starts_with('/');
-    thread.pipe = descriptor.starts_with("pipe:") ? descriptor : std::string();
+    thread.pipe = descriptor.starts_with("pipe:") || descriptor.starts_with("socket:") ? descriptor : std::string();
     SiteKey key{tid, path, thread.call.number, thread.call.number == SYS_futex ? thread.call.arguments[0] : 0,
                 descriptor.empty() ? 0 : file_.string(descriptor)};
     auto known = image.sites.find(key);

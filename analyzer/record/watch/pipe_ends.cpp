@@ -1,5 +1,7 @@
 #include "record/watch/pipe_ends.h"
 
+#include "record/watch/unix_peers.h"
+
 #include <algorithm>
 #include <dirent.h>
 #include <fcntl.h>
@@ -13,6 +15,8 @@ namespace {
 
 constexpr uint64_t kScanEvery_ns = 500'000'000; // a scan takes about 3 us for each open descriptor
 constexpr size_t kMostProcesses = 64, kMostDescriptors = 512; // of each
+
+std::string socket_name(uint64_t inode) { return "socket:[" + std::to_string(inode) + "]"; }
 
 } // namespace
 
@@ -30,9 +34,11 @@ void PipeEnds::scan_process(uint32_t pid) {
         const ssize_t length = readlinkat(dirfd(folder), entry->d_name, target, sizeof target);
         const std::string_view name{target, length > 0 ? static_cast<size_t>(length) : 0};
         struct stat link;
-        if (!name.starts_with("pipe:") || fstatat(dirfd(folder), entry->d_name, &link, AT_SYMLINK_NOFOLLOW) != 0)
+        const bool is_socket = name.starts_with("socket:");
+        if ((!is_socket && !name.starts_with("pipe:")) || fstatat(dirfd(folder), entry->d_name, &link, AT_SYMLINK_NOFOLLOW) != 0)
             continue;
-        std::vector<End>& ends = pipes_[std::string(name)];
+        has_sockets_ |= is_socket;
+        std::vector<End>& ends = ends_[std::string(name)];
         if (ends.empty() || ends.back().pid != pid)
             ends.push_back({pid, false, false});
         ends.back().reads |= (link.st_mode & S_IRUSR) != 0;
@@ -42,12 +48,18 @@ void PipeEnds::scan_process(uint32_t pid) {
 }
 
 void PipeEnds::scan(const std::vector<uint32_t>& pids) {
-    pipes_.clear();
+    ends_.clear();
+    peers_.clear();
+    has_sockets_ = false;
     if (pids.size() <= kMostProcesses)
         for (const uint32_t pid : pids)
             scan_process(pid);
+    if (has_sockets_)
+        for (const auto& [inode, peer] : unix_socket_peers())
+            peers_[socket_name(inode)] = socket_name(peer);
 }
 
+// Of a socket both ends may read and write; the other end has a name of its own.
 PipeEnds::Peers PipeEnds::peers_of(uint32_t pid, const std::string& pipe, bool writes, const std::vector<uint32_t>& pids,
                                    uint64_t now_ns) {
     if (scanned_ns_ == 0 || now_ns - scanned_ns_ >= kScanEvery_ns) {
@@ -56,7 +68,9 @@ PipeEnds::Peers PipeEnds::peers_of(uint32_t pid, const std::string& pipe, bool w
     }
     Peers peers{};
     size_t count = 0;
-    if (const auto found = pipes_.find(pipe); found != pipes_.end())
+    const auto peer = peers_.find(pipe);
+    if (const auto found = ends_.find(peer == peers_.end() ? pipe : peer->second);
+        found != ends_.end() && (peer != peers_.end() || pipe.starts_with("pipe:")))
         for (const End& end : found->second) {
             if (end.pid == pid || !(writes ? end.reads : end.writes))
                 continue;

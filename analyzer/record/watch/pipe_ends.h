@@ -1,5 +1,5 @@
-// Which processes of the run have the other end of a pipe open, from the links in /proc/PID/fd: their targets name the pipe,
-// their modes say who may read and who may write.
+// Which processes of the run have the other end of a pipe, or of a UNIX domain socket, open, from the links in /proc/PID/fd:
+// their targets name the pipe, their modes say who may read and who may write.
 #pragma once
 
 #include "record/watch/wait_chain.h"
@@ -19,7 +19,7 @@ class PipeEnds {
     explicit PipeEnds(std::string proc_root) : proc_root_(std::move(proc_root)) {}
 
     // Of the processes `pids`, those besides `pid` that can write to the pipe that it reads, or read from the one that it
-    // writes to (`writes`). None: no one can, or so many that none of them is the one. `pipe`: "pipe:[4711]".
+    // writes to (`writes`). None: no one can, or so many that none of them is the one. `pipe`: "pipe:[4711]" or "socket:[12]".
     Peers peers_of(uint32_t pid, const std::string& pipe, bool writes, const std::vector<uint32_t>& pids, uint64_t now_ns);
 
   private:
@@ -31,7 +31,9 @@ class PipeEnds {
     void scan_process(uint32_t pid);
 
     const std::string proc_root_;
-    std::unordered_map<std::string, std::vector<End>> pipes_; // as the latest scan found them
+    std::unordered_map<std::string, std::vector<End>> ends_; // as the latest scan found them
+    std::unordered_map<std::string, std::string> peers_;     // of connected UNIX domain sockets
+    bool has_sockets_ = false;
     uint64_t scanned_ns_ = 0;
 };
 

@@ -23,7 +23,7 @@ __attribute__((noinline)) static double score_of(double record) {
 __attribute__((noinline)) static double prepare(int record) {
     double value = record;
     for (int step = 0; step < kSteps; step++)
-        value = value * 0.998 + sqrt(value + step);
+        value = value * 0.998 + sqrt(value + step); // planted: pipe-wait
     return value;
 }
 
