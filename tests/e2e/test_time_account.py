@@ -7,6 +7,7 @@ from recorder_trace import recorder_trace
 
 MILLISECONDS = 1200
 CLOCK_NANOSLEEP = 230  # the number of the system call (x86-64)
+WAITS_FOR_PEER = 1
 TIMES = {"lock": "want_table", "condition": "await_ready", "pipe": "read_byte", "sleep": "poll_asleep",
          "file-sync": "sync_now", "read-lock": "want_map"}
 ARGUMENTS = {"file-sync": "fsync"}
@@ -77,6 +78,11 @@ class TimeAccount(PlumbTest):
     def test_pipe(self):
         account = self.check("pipe", "pipe")
         self.check_wall(account, "sleep", "pipe_from_child")  # the child's, which writes late
+        trace = recorder_trace(self.run_directory)
+        first, *others = [seen[0] for seen in trace.processes()]
+        peers = {(waited["pid"], waited["peer_pid"]) for waited in trace.of("WaitedFor") if waited["relation"] == WAITS_FOR_PEER}
+        self.assertEqual(peers, {(first, others[-1])})
+        self.assertNotIn("pipe-wait", [finding["id"] for finding in self.report()["findings"]])  # nobody waits back
 
     @of_times
     def test_sleep(self):
