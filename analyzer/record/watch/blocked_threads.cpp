@@ -187,6 +187,7 @@ void BlockedThreads::look_at(uint32_t tid, Thread& thread, uint64_t now_ns) {
     const uint64_t looked_before_ns = thread.looked_ns;
     thread.looked_ns = now_ns;
     thread.elapsed_ns = elapsed_ns;
+    thread.ran = 0;
     thread.state = ThreadMoment::State::unknown;
     thread.waits_for = 0;
     thread.peers = {};
@@ -224,11 +225,14 @@ void BlockedThreads::look_at(uint32_t tid, Thread& thread, uint64_t now_ns) {
         memory_.read(thread.pid, thread.call); // a lock may have changed hands
     }
     ++looks_;
+    if (elapsed_ns > 0)
+        thread.ran = std::min(1.0, static_cast<double>(ran_ns + delayed_ns) / static_cast<double>(elapsed_ns));
+    thread.elapsed_ns = elapsed_ns - std::min(elapsed_ns, ran_ns + delayed_ns);
     update(thread.site->looks, thread.site->looks + 1);
-    update(thread.site->time_ns, thread.site->time_ns + elapsed_ns);
+    update(thread.site->time_ns, thread.site->time_ns + thread.elapsed_ns);
     update(thread.site->last_ns, now_ns);
     if (thread.call.number == SYS_futex)
-        write_holder(tid, thread, now_ns, elapsed_ns);
+        write_holder(tid, thread, now_ns, thread.elapsed_ns);
     judge_wait(tid, thread, now_ns);
 }
 
@@ -295,7 +299,7 @@ void BlockedThreads::follow_wall(uint64_t now_ns) {
         const bool idles = tid != thread.pid && thread.site &&
                            is_idle(static_cast<double>(thread.site->time_ns), static_cast<double>(now_ns - thread.first_ns));
         LookedAt& entry = looked_at.emplace_back();
-        entry.moment = {tid, thread.pid, process ? process->parent_pid : 0, thread.state, thread.waits_for, idles, thread.peers,
+        entry.moment = {tid, thread.pid, process ? process->parent_pid : 0, thread.state, thread.waits_for, idles, thread.peers, thread.ran,
                         thread.state == ThreadMoment::State::for_device &&
                             (thread.call.number == SYS_nanosleep || thread.call.number == SYS_clock_nanosleep)};
         entry.site = thread.site;

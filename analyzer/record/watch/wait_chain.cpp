@@ -49,6 +49,10 @@ void WaitChain::visit(size_t thread, double share) {
         ends_.push_back({thread, share});
         return;
     }
+    if (moment.state != State::runs && moment.ran > 0) {
+        ends_.push_back({thread, share * moment.ran, true});
+        share *= 1 - moment.ran;
+    }
     on_the_way_[thread] = true;
     const std::vector<size_t> awaited = awaited_by(thread);
     if (moment.state == State::for_thread && !awaited.empty())

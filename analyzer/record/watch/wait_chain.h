@@ -35,6 +35,9 @@ struct ThreadMoment {
     bool idles = false; // has waited in the same place for most of its life: nobody waits for it
     static constexpr size_t kMostPeers = 4;
     std::array<uint32_t, kMostPeers> peers{}; // process ids, the first ones that are not 0
+    // Of a waiting one: of the time since the look before, what it ran or could have run. A recorder that waits for a CPU itself
+    // looks when somebody has just left one, so that it meets more waiting threads than there are.
+    double ran = 0;
     bool sleeps = false; // for_device: for a time, which may be a way to wait for others
 };
 
@@ -49,6 +52,7 @@ class WaitChain {
     struct Share {
         size_t thread; // index
         double share;
+        bool ran = false; // before it began to wait
     };
     const std::vector<Share>& ends() const { return ends_; }   // where chains end; a thread may come more than once
     const std::vector<Share>& links() const { return links_; } // threads for_thread that chains went through

@@ -55,7 +55,7 @@ void WallTime::add(Look& look, uint32_t from_tid, int sign) {
     WaitChain chain(moments);
     chain.follow(from_tid);
     for (const WaitChain::Share& end : chain.ends())
-        count(look, end.thread, look.elapsed_ns * end.share, chain.is_alone(end.thread), sign);
+        count(look, end, chain.is_alone(end.thread), sign);
     for (const WaitChain::Share& link : chain.links())
         if (trace::LockHolder* holder = look.threads[link.thread].holder)
             change(holder->wall_ns, look.elapsed_ns * link.share, sign);
@@ -65,13 +65,14 @@ void WallTime::add(Look& look, uint32_t from_tid, int sign) {
                 change(pair.record->wall_ns, look.elapsed_ns * edge.share, sign);
 }
 
-void WallTime::count(Look& look, size_t index, double part_ns, bool alone, int sign) {
-    LookedAt& thread = look.threads[index];
-    if (thread.site) {
+void WallTime::count(Look& look, const WaitChain::Share& end, bool alone, int sign) {
+    LookedAt& thread = look.threads[end.thread];
+    const double part_ns = look.elapsed_ns * end.share;
+    if (thread.site && !end.ran) {
         change(thread.site->wall_ns, part_ns, sign);
         if (alone)
             change(thread.site->alone_ns, part_ns, sign);
-    } else if (thread.moment.state == ThreadMoment::State::runs) {
+    } else if (end.ran || thread.moment.state == ThreadMoment::State::runs) {
         if (!thread.wall)
             thread.wall = record_of_(thread.moment.tid, thread.moment.pid, look.now_ns);
         if (!thread.wall)

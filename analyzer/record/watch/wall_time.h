@@ -23,7 +23,7 @@ struct LookedAt {
     trace::LockHolder* holder = nullptr; // of the lock that it waits for
     trace::ThreadWall* wall = nullptr;   // of one that ran; filled in here where the run depended on it
     double no_cpu_share = 0;             // of one that ran: of the time since the look before, without a CPU
-    uint64_t elapsed_ns = 0;             // since the look before
+    uint64_t elapsed_ns = 0;             // of one that waits: off its CPU since the look before
     trace::NodeId path = 0;              // where it waits, or was last sampled; 0: not known
     uint64_t path_ns = 0;                // when it was there; of one that waits, since when at the latest
 };
@@ -57,7 +57,7 @@ class WallTime {
         std::vector<LookedAtPair> pairs;
     };
     void add(Look& look, uint32_t from_tid, int sign);
-    void count(Look& look, size_t thread, double part_ns, bool alone, int sign);
+    void count(Look& look, const WaitChain::Share& end, bool alone, int sign);
 
     const uint32_t first_pid_;
     uint64_t followed_ns_; // until when it is accounted for

@@ -85,6 +85,16 @@ TEST_CASE("a reader of a pipe waits for the process that has the other end, whoe
     CHECK(ends_of(threads) == Ends{{5, 1.0}});
 }
 
+TEST_CASE("who ran before it began to wait is what the run depended on for that part") {
+    const std::vector<ThreadMoment> threads{{1, 1, 0, State::for_end, 2, false, {}, 0.25}, {2, 1, 0, State::runs, 0, false}};
+    CHECK(ends_of(threads) == Ends{{1, 0.25}, {2, 0.75}});
+    WaitChain chain(threads);
+    chain.follow(1);
+    REQUIRE(chain.ends().size() == 2);
+    CHECK(chain.ends()[0].ran);
+    CHECK_FALSE(chain.ends()[1].ran);
+}
+
 TEST_CASE("with hindsight a join leads to the thread that ended it, from its begin on") {
     // The first thread joins 2, which ends at the third look, and then 3, which has waited for a lock of 2.
     const ThreadMoment joins_2{1, 1, 0, State::for_end, 2, false}, joins_3{1, 1, 0, State::for_end, 3, false};
@@ -96,7 +106,7 @@ TEST_CASE("with hindsight a join leads to the thread that ended it, from its beg
 
 TEST_CASE("with hindsight a thread that sleeps until another is done is not what the run waited for") {
     const ThreadMoment runs{1, 1, 0, State::runs, 0, false}, joins{1, 1, 0, State::for_end, 2, false};
-    ThreadMoment sleeps{2, 1, 0, State::for_device, 0, false, {}, true};
+    ThreadMoment sleeps{2, 1, 0, State::for_device, 0, false, {}, 0, true};
     CHECK(plumb::record::roots_in_hindsight({{runs, sleeps}, {runs, sleeps}, {joins, sleeps}}, 1) == std::vector<uint32_t>{1, 1, 2});
     sleeps.idles = true; // by design
     CHECK(plumb::record::roots_in_hindsight({{runs, sleeps}, {runs, sleeps}, {joins, sleeps}}, 1) == std::vector<uint32_t>{1, 1, 1});
