@@ -186,8 +186,7 @@ void BlockedThreads::look_at(uint32_t tid, Thread& thread, uint64_t now_ns) {
     const uint64_t elapsed_ns = is_first ? 0 : now_ns - thread.looked_ns;
     const uint64_t looked_before_ns = thread.looked_ns;
     thread.looked_ns = now_ns;
-    thread.elapsed_ns = elapsed_ns;
-    thread.ran = 0;
+    thread.elapsed_ns = thread.off_ns = elapsed_ns;
     thread.state = ThreadMoment::State::unknown;
     thread.waits_for = 0;
     thread.peers = {};
@@ -202,6 +201,8 @@ void BlockedThreads::look_at(uint32_t tid, Thread& thread, uint64_t now_ns) {
                               scheduling->run_ns == thread.last.run_ns;
     const uint64_t ran_ns = is_first ? 0 : scheduling->run_ns - thread.last.run_ns;
     const uint64_t delayed_ns = is_first ? 0 : scheduling->run_delay_ns - thread.last.run_delay_ns;
+    thread.off_ns = elapsed_ns - std::min(elapsed_ns, ran_ns + delayed_ns);
+    thread.all_off_ns += thread.off_ns;
     if (ran_ns + delayed_ns > 0)
         thread.no_cpu_share = static_cast<double>(delayed_ns) / static_cast<double>(ran_ns + delayed_ns);
     thread.last = *scheduling;
@@ -225,14 +226,11 @@ void BlockedThreads::look_at(uint32_t tid, Thread& thread, uint64_t now_ns) {
         memory_.read(thread.pid, thread.call); // a lock may have changed hands
     }
     ++looks_;
-    if (elapsed_ns > 0)
-        thread.ran = std::min(1.0, static_cast<double>(ran_ns + delayed_ns) / static_cast<double>(elapsed_ns));
-    thread.elapsed_ns = elapsed_ns - std::min(elapsed_ns, ran_ns + delayed_ns);
     update(thread.site->looks, thread.site->looks + 1);
-    update(thread.site->time_ns, thread.site->time_ns + thread.elapsed_ns);
+    update(thread.site->time_ns, thread.site->time_ns + elapsed_ns);
     update(thread.site->last_ns, now_ns);
     if (thread.call.number == SYS_futex)
-        write_holder(tid, thread, now_ns, thread.elapsed_ns);
+        write_holder(tid, thread, now_ns, elapsed_ns);
     judge_wait(tid, thread, now_ns);
 }
 
@@ -297,15 +295,17 @@ void BlockedThreads::follow_wall(uint64_t now_ns) {
     for (const auto& [tid, thread] : threads_) {
         const Process* process = processes_.find(thread.pid);
         const bool idles = tid != thread.pid && thread.site &&
-                           is_idle(static_cast<double>(thread.site->time_ns), static_cast<double>(now_ns - thread.first_ns));
+                           is_idle(static_cast<double>(std::min(thread.site->time_ns, thread.all_off_ns)),
+                                   static_cast<double>(now_ns - thread.first_ns));
         LookedAt& entry = looked_at.emplace_back();
-        entry.moment = {tid, thread.pid, process ? process->parent_pid : 0, thread.state, thread.waits_for, idles, thread.peers, thread.ran,
+        entry.moment = {tid, thread.pid, process ? process->parent_pid : 0, thread.state, thread.waits_for, idles, thread.peers, 0,
                         thread.state == ThreadMoment::State::for_device &&
                             (thread.call.number == SYS_nanosleep || thread.call.number == SYS_clock_nanosleep)};
         entry.site = thread.site;
         entry.holder = thread.holder;
         entry.no_cpu_share = thread.no_cpu_share;
         entry.elapsed_ns = thread.elapsed_ns;
+        entry.off_ns = thread.off_ns;
         entry.path = thread.site ? thread.site->path : thread.sampled_path;
         entry.path_ns = thread.site ? thread.waits_since_ns : thread.sampled_ns;
     }

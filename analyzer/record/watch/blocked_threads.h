@@ -82,8 +82,8 @@ class BlockedThreads {
         uint32_t waits_for = 0;                                   // see ThreadMoment
         trace::LockHolder* holder = nullptr;                      // of the lock that it waits for
         double no_cpu_share = 0;                                  // of the time that it ran or waited for a CPU since the look before
-        double ran = 0;                                           // see ThreadMoment
-        uint64_t elapsed_ns = 0;                                  // off its CPU since the look before, where it waits
+        uint64_t elapsed_ns = 0, off_ns = 0;                      // since the look before; of it, blocked
+        uint64_t all_off_ns = 0;                                  // since it was first looked at
         std::array<uint32_t, ThreadMoment::kMostPeers> peers{};   // see ThreadMoment
         std::string pipe;                                         // that the call is about; empty: none
         bool of_file = false;                                     // the call's descriptor is a file's

@@ -35,8 +35,7 @@ struct ThreadMoment {
     bool idles = false; // has waited in the same place for most of its life: nobody waits for it
     static constexpr size_t kMostPeers = 4;
     std::array<uint32_t, kMostPeers> peers{}; // process ids, the first ones that are not 0
-    // Of a waiting one: of the time since the look before, what it ran or could have run. A recorder that waits for a CPU itself
-    // looks when somebody has just left one, so that it meets more waiting threads than there are.
+    // Of a waiting one: of the time since the look before, what it is taken to have run, or to have been ready to.
     double ran = 0;
     bool sleeps = false; // for_device: for a time, which may be a way to wait for others
 };

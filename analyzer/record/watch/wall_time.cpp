@@ -41,13 +41,34 @@ void WallTime::settle() {
     for (const Look& look : looks_)
         moments.push_back(moments_of(look.threads));
     const std::vector<uint32_t> roots = roots_in_hindsight(moments, first_pid_);
-    for (size_t look = 0; look < looks_.size(); ++look)
-        if (roots[look] != first_pid_) {
-            add(looks_[look], first_pid_, -1);
-            add(looks_[look], roots[look], 1);
-        }
+    const std::unordered_map<uint32_t, double> ran = ran_by_thread();
+    for (size_t look = 0; look < looks_.size(); ++look) {
+        add(looks_[look], first_pid_, -1);
+        for (LookedAt& thread : looks_[look].threads)
+            thread.moment.ran = ran.at(thread.moment.tid);
+        add(looks_[look], roots[look], 1);
+    }
     looks_.clear();
     remembered_ = 0;
+}
+
+// ThreadMoment::ran, so that on average each thread waits as long as it was blocked.
+std::unordered_map<uint32_t, double> WallTime::ran_by_thread() const {
+    struct Times {
+        uint64_t waiting_ns = 0, off_ns = 0;
+    };
+    std::unordered_map<uint32_t, Times> times;
+    for (const Look& look : looks_)
+        for (const LookedAt& thread : look.threads) {
+            Times& sum = times[thread.moment.tid];
+            sum.waiting_ns += thread.site ? thread.elapsed_ns : 0;
+            sum.off_ns += thread.off_ns;
+        }
+    std::unordered_map<uint32_t, double> ran;
+    for (const auto& [tid, sum] : times)
+        ran[tid] = sum.waiting_ns > sum.off_ns
+                       ? 1 - static_cast<double>(sum.off_ns) / static_cast<double>(sum.waiting_ns) : 0;
+    return ran;
 }
 
 void WallTime::add(Look& look, uint32_t from_tid, int sign) {

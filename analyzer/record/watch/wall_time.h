@@ -5,6 +5,8 @@
 // A thread that joins others one after the other names only the first of them; which one kept it waiting is known when they
 // have ended. So looks are remembered, and settle() follows them again from their end: from a join back to the start of the
 // thread that ended it, from there to the thread that began it, and so on. What was added at the looks is taken off again.
+// A recorder that waits for a CPU itself looks when somebody has just left one, and so meets more waiting threads than there
+// are. How long each thread was blocked is exact: settle() takes a waiting thread to have run for what is too much.
 #pragma once
 
 #include "record/run/node_trace_writer.h"
@@ -12,6 +14,7 @@
 
 #include <cstdint>
 #include <functional>
+#include <unordered_map>
 #include <vector>
 
 namespace plumb::record {
@@ -23,7 +26,7 @@ struct LookedAt {
     trace::LockHolder* holder = nullptr; // of the lock that it waits for
     trace::ThreadWall* wall = nullptr;   // of one that ran; filled in here where the run depended on it
     double no_cpu_share = 0;             // of one that ran: of the time since the look before, without a CPU
-    uint64_t elapsed_ns = 0;             // of one that waits: off its CPU since the look before
+    uint64_t elapsed_ns = 0, off_ns = 0; // since the look before; of it, blocked
     trace::NodeId path = 0;              // where it waits, or was last sampled; 0: not known
     uint64_t path_ns = 0;                // when it was there; of one that waits, since when at the latest
 };
@@ -56,6 +59,7 @@ class WallTime {
         std::vector<LookedAt> threads;
         std::vector<LookedAtPair> pairs;
     };
+    std::unordered_map<uint32_t, double> ran_by_thread() const;
     void add(Look& look, uint32_t from_tid, int sign);
     void count(Look& look, const WaitChain::Share& end, bool alone, int sign);
 
