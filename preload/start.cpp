@@ -1,6 +1,7 @@
 // Where the shim wakes up. The loader calls start() once in every process it was preloaded into, before the
 // program's own constructors and before main.
 #include "hooks/mpi/absent_functions.h"
+#include "hooks/openmp/runtime_functions.h"
 #include "hooks/real_functions.h"
 #include "platform/os/files.h"
 #include "platform/os/ids_and_clocks.h"
@@ -48,6 +49,7 @@ __attribute__((constructor)) void start(int, char** arguments, char** environmen
     resolve_real_functions();
     resolve_recent_functions();
     mpi::hide_absent_functions_at_start();
+    openmp::note_objects_at_start();
     settings.read(environment);
     const char* run = settings.text(Setting::kRunDirectory);
     const bool verbose = settings.number(Setting::kVerbose, 0) != 0;

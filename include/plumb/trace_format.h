@@ -31,6 +31,7 @@
 #include <plumb/trace/host.h>
 #include <plumb/trace/memory.h>
 #include <plumb/trace/mpi.h>
+#include <plumb/trace/openmp.h>
 #include <plumb/trace/processes.h>
 #include <plumb/trace/recording.h>
 #include <plumb/trace/samples.h>
@@ -106,7 +107,11 @@ namespace plumb::trace {
     X(63, ThreadWall, "1.5, updated: how long the run's wall time depended on one thread that ran")          \
     X(64, WaitedFor, "1.6, updated: who went on while a thread waited for it, and where")                    \
     X(65, ThreadSwitches, "1.6, updated: how often and how long a thread was off its CPU, exactly")          \
-    X(68, ReplayedAccess, "1.6: an unaligned access of a loop, and what the loop takes here with an aligned one")
+    X(68, ReplayedAccess, "1.6: an unaligned access of a loop, and what the loop takes here with an aligned one") \
+    X(72, OmpRuntime, "1.6, updated: an OpenMP runtime, and the clock of the records about it")              \
+    X(73, OmpRegion, "1.6, updated: parallel regions of one place in the code that one thread started")      \
+    X(74, OmpPart, "1.6, updated: what one thread did in the regions of one place")                          \
+    X(75, OmpWait, "1.6, updated: one thread's waits at one barrier, critical or lock of OpenMP")
 
 enum class RecordType : uint16_t {
 #define PLUMB_X(number, name, what) name = number,

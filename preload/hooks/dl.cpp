@@ -7,6 +7,7 @@
 // a thread, a fork, an exec, the end. Only a plain path with a slash does not depend on the caller (this library lives in
 // the base namespace, as does everybody who can reach its hooks): that is called, and recorded at once.
 #include "hooks/mpi/absent_functions.h"
+#include "hooks/openmp/runtime_functions.h"
 #include "hooks/real_functions.h"
 #include "platform/code/tail_hook.h"
 #include "platform/unwind/unwind_table.h"
@@ -72,6 +73,7 @@ int hook_dlclose(void* handle) {
         scan_if_due(); // what is closed must be known
     const uint64_t unloaded = watched ? modules_unloaded() : 0;
     const int result = real_functions()->dlclose(handle);
+    openmp::forget_callers();
     if (watched && modules_unloaded() != unloaded) { // mostly it was one user less
         modules_will_change();
         forget_unwind_rules(); // other code may come to lie at the same addresses

@@ -146,6 +146,80 @@
     X(alloc, void*, mremap, (void* former, size_t former_bytes, size_t bytes, int flags, ...))               \
     X(alloc, void*, sbrk, (intptr_t increment))
 
+// The entry points of GCC's OpenMP runtime (hooks/openmp/), also offered by LLVM's. Looked up at their first call, not with the
+// others: most programs have no such library, or load it later.
+// What creates tasks takes seven to eleven arguments of a word each: all that may be there are passed on as they lie.
+// So does what begins a loop: six to ten.
+#define PLUMB_LOOP_PARAMETERS long a, long b, long c, long d, long e, long f, long g, long h, long i, long j
+#define PLUMB_TASK_PARAMETERS                                                                                \
+    long a, long b, long c, long d, long e, long f, long g, long h, long i, long j, long k
+#define PLUMB_OPENMP_HOOKS(X)                                                                                \
+    X(openmp, void, GOMP_parallel, (void (*run)(void*), void* data, unsigned threads, unsigned flags))       \
+    X(openmp, unsigned, GOMP_parallel_reductions,                                                            \
+      (void (*run)(void*), void* data, unsigned threads, unsigned flags))                                    \
+    X(openmp, void, GOMP_parallel_loop_static,                                                               \
+      (void (*run)(void*), void* data, unsigned threads, long begin, long end, long step, long chunk,        \
+       unsigned flags))                                                                                      \
+    X(openmp, void, GOMP_parallel_loop_dynamic,                                                              \
+      (void (*run)(void*), void* data, unsigned threads, long begin, long end, long step, long chunk,        \
+       unsigned flags))                                                                                      \
+    X(openmp, void, GOMP_parallel_loop_guided,                                                               \
+      (void (*run)(void*), void* data, unsigned threads, long begin, long end, long step, long chunk,        \
+       unsigned flags))                                                                                      \
+    X(openmp, void, GOMP_parallel_loop_nonmonotonic_dynamic,                                                 \
+      (void (*run)(void*), void* data, unsigned threads, long begin, long end, long step, long chunk,        \
+       unsigned flags))                                                                                      \
+    X(openmp, void, GOMP_parallel_loop_nonmonotonic_guided,                                                  \
+      (void (*run)(void*), void* data, unsigned threads, long begin, long end, long step, long chunk,        \
+       unsigned flags))                                                                                      \
+    X(openmp, void, GOMP_parallel_loop_runtime,                                                              \
+      (void (*run)(void*), void* data, unsigned threads, long begin, long end, long step, unsigned flags))   \
+    X(openmp, void, GOMP_parallel_loop_nonmonotonic_runtime,                                                 \
+      (void (*run)(void*), void* data, unsigned threads, long begin, long end, long step, unsigned flags))   \
+    X(openmp, void, GOMP_parallel_loop_maybe_nonmonotonic_runtime,                                           \
+      (void (*run)(void*), void* data, unsigned threads, long begin, long end, long step, unsigned flags))   \
+    X(openmp, void, GOMP_parallel_sections,                                                                  \
+      (void (*run)(void*), void* data, unsigned threads, unsigned count, unsigned flags))                    \
+    X(openmp, void, GOMP_barrier, (void))                                                                    \
+    X(openmp, bool, GOMP_barrier_cancel, (void))                                                             \
+    X(openmp, void, GOMP_loop_end, (void))                                                                   \
+    X(openmp, bool, GOMP_loop_end_cancel, (void))                                                            \
+    X(openmp, void, GOMP_sections_end, (void))                                                               \
+    X(openmp, bool, GOMP_sections_end_cancel, (void))                                                        \
+    X(openmp, bool, GOMP_loop_dynamic_start, (PLUMB_LOOP_PARAMETERS))                                        \
+    X(openmp, bool, GOMP_loop_guided_start, (PLUMB_LOOP_PARAMETERS))                                         \
+    X(openmp, bool, GOMP_loop_runtime_start, (PLUMB_LOOP_PARAMETERS))                                        \
+    X(openmp, bool, GOMP_loop_nonmonotonic_dynamic_start, (PLUMB_LOOP_PARAMETERS))                           \
+    X(openmp, bool, GOMP_loop_nonmonotonic_guided_start, (PLUMB_LOOP_PARAMETERS))                            \
+    X(openmp, bool, GOMP_loop_nonmonotonic_runtime_start, (PLUMB_LOOP_PARAMETERS))                           \
+    X(openmp, bool, GOMP_loop_maybe_nonmonotonic_runtime_start, (PLUMB_LOOP_PARAMETERS))                     \
+    X(openmp, bool, GOMP_loop_ull_dynamic_start, (PLUMB_LOOP_PARAMETERS))                                    \
+    X(openmp, bool, GOMP_loop_ull_guided_start, (PLUMB_LOOP_PARAMETERS))                                     \
+    X(openmp, bool, GOMP_loop_ull_runtime_start, (PLUMB_LOOP_PARAMETERS))                                    \
+    X(openmp, bool, GOMP_loop_ull_nonmonotonic_dynamic_start, (PLUMB_LOOP_PARAMETERS))                       \
+    X(openmp, bool, GOMP_loop_ull_nonmonotonic_guided_start, (PLUMB_LOOP_PARAMETERS))                        \
+    X(openmp, bool, GOMP_loop_ull_nonmonotonic_runtime_start, (PLUMB_LOOP_PARAMETERS))                       \
+    X(openmp, bool, GOMP_loop_ull_maybe_nonmonotonic_runtime_start, (PLUMB_LOOP_PARAMETERS))                 \
+    X(openmp, bool, GOMP_loop_start, (PLUMB_LOOP_PARAMETERS))                                                \
+    X(openmp, bool, GOMP_loop_ull_start, (PLUMB_LOOP_PARAMETERS))                                            \
+    X(openmp, unsigned, GOMP_sections_start, (unsigned count))                                               \
+    X(openmp, unsigned, GOMP_sections2_start, (unsigned count, void* reductions, void** memory))             \
+    X(openmp, void, GOMP_critical_start, (void))                                                             \
+    X(openmp, void, GOMP_critical_end, (void))                                                               \
+    X(openmp, void, GOMP_critical_name_start, (void** name))                                                 \
+    X(openmp, void, GOMP_critical_name_end, (void** name))                                                   \
+    X(openmp, void, GOMP_ordered_start, (void))                                                              \
+    X(openmp, void, GOMP_task, (PLUMB_TASK_PARAMETERS))                                                      \
+    X(openmp, void, GOMP_taskloop, (PLUMB_TASK_PARAMETERS))                                                  \
+    X(openmp, void, GOMP_taskloop_ull, (PLUMB_TASK_PARAMETERS))                                              \
+    X(openmp, void, omp_set_lock, (void* lock))                                                              \
+    X(openmp, void, omp_set_lock_, (void* lock))                                                             \
+    X(openmp, void, omp_unset_lock, (void* lock))                                                            \
+    X(openmp, void, omp_unset_lock_, (void* lock))                                                           \
+    X(openmp, void, omp_set_nest_lock, (void* lock))                                                         \
+    X(openmp, void, omp_set_nest_lock_, (void* lock))                                                        \
+    X(openmp, void*, ompt_start_tool, (unsigned version, const char* name))
+
 // Not hooks, nothing stands behind them: what the public interface finds of the tool (hooks/public_api.cpp).
 #define PLUMB_API_FUNCTIONS(X)                                                                                   \
     X(api, int, plumb_tool_is_recording, (void))                                                             \
@@ -165,4 +239,5 @@
 // Everything that the library exports.
 #define PLUMB_EXPORTS(X)                                                                                     \
     PLUMB_HOOKS(X)                                                                                           \
+    PLUMB_OPENMP_HOOKS(X)                                                                                    \
     PLUMB_API_FUNCTIONS(X)

@@ -3,6 +3,7 @@
 #include "record/align/alignment_collector.h"
 #include "record/heap/heap_collector.h"
 #include "record/mpi/mpi_collector.h"
+#include "record/openmp/openmp_collector.h"
 #include "record/pin/pin.h"
 #include "record/process/settings.h"
 #include "record/timer/timer_sampling.h"
@@ -17,6 +18,7 @@ struct Entry {
 Entry collectors[] = {
     {&heap_collector, false},
     {&mpi_collector, false},
+    {&openmp_collector, false},
     {&pin_collector, false},
     {&timer_sampling, false},
     {&alignment_collector, false}, // last: it arms the calling thread

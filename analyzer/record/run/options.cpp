@@ -5,7 +5,7 @@
 namespace plumb::record {
 
 namespace {
-const char* const kDefaultCollectors[] = {"sample", "place", "threads", "heap", "memory", "modules", "mpi", "bandwidth", "wait"};
+const char* const kDefaultCollectors[] = {"sample", "place", "threads", "heap", "memory", "modules", "mpi", "openmp", "bandwidth", "wait"};
 }
 
 const std::vector<std::string>& collector_names() {

@@ -95,7 +95,7 @@ TargetEnvironment target_environment(const Options& options, const Executable& e
     variables = options.environment;
     variables[names::kRunDirectory] = run_directory;
     std::vector<std::string> collectors;
-    for (const char* collector : {"threads", "modules", "heap", "mpi"})
+    for (const char* collector : {"threads", "modules", "heap", "mpi", "openmp"})
         if (options.collects(collector) && !(collector == std::string("heap") && options.heap == "off"))
             collectors.push_back(collector);
     if (options.align != "off") {

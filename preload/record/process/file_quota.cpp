@@ -15,6 +15,7 @@ constexpr Share kShares[] = {
     {"thread-names", 16, "threads were renamed too often; later names are not recorded"},
     {"modules", 8, "libraries were loaded and unloaded too often; later ones are not recorded"},
     {"alignment-counts", 2, "too many threads executed too many unaligned instructions; later ones are only counted as lost"},
+    {"openmp-threads", 4, "too many threads took part in OpenMP regions one after another; later ones are not recorded"},
 };
 static_assert(sizeof kShares / sizeof kShares[0] == static_cast<uint32_t>(FileQuota::count));
 

@@ -6,7 +6,7 @@
 
 namespace plumb::shim {
 
-enum class FileQuota : uint32_t { threads, names, modules, alignment, count };
+enum class FileQuota : uint32_t { threads, names, modules, alignment, openmp, count };
 
 // Whether `bytes` more of this kind may be written; when its share is used up that is written as evidence, once.
 bool spend(const Guard&, FileQuota, uint32_t bytes);

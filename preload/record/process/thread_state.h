@@ -23,6 +23,7 @@ enum class ThreadSlot : uint32_t {
     pin,
     mpi,
     align,
+    openmp,
     count
 };
 
