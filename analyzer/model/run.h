@@ -9,6 +9,7 @@
 #include "model/memory_bandwidth.h"
 #include "model/mpi.h"
 #include "model/mpi_job.h"
+#include "model/openmp.h"
 #include "model/page_scatter.h"
 #include "model/shared_line.h"
 #include "model/strided_walk.h"
@@ -145,6 +146,7 @@ struct Process {
     std::vector<PageScatter> page_scatters; // by time on small pages, the most first
     std::vector<StreamingLoop> streaming_loops;
     std::optional<MpiProcess> mpi; // it is a rank of an MPI job
+    std::optional<OpenMp> openmp;  // it has parallel regions of OpenMP
     uint64_t own_cost_ns = 0; // time the shim knows it took from this process
 };
 

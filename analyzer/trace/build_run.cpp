@@ -254,6 +254,10 @@ void RunBuilder::take_records(size_t file) {
                    [&](const MpiComm& record) { give(record, own_pid, 0); },
                    [&](const MpiSite& record) { give(record, own_pid, 0); },
                    [&](const MpiPeer& record) { give(record, own_pid, 0); },
+                   [&](const OmpRuntime& record) { give(record, own_pid, 0); },
+                   [&](const OmpRegion& record) { give(record, own_pid, 0); },
+                   [&](const OmpPart& record) { give(record, own_pid, 0); },
+                   [&](const OmpWait& record) { give(record, own_pid, 0); },
                    [&](const MemoryArea& record) { give(record, record.pid, record.first_ns); },
                    [&](const MemoryTraffic& record) { give(record, record.pid, record.first_ns); },
                    [&](const MemoryEpoch& record) { give(record, record.pid, record.begin_ns); },
@@ -385,6 +389,7 @@ model::Run RunBuilder::build() {
         host.finish();
     finish_processes();
     skipped_.allowance_exhausted = allowance_.exhausted();
+    note_unseen_teams(run_);
     note_run(run_, facts_ != nullptr, skipped_);
     return std::move(run_);
 }

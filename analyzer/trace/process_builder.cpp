@@ -259,6 +259,21 @@ void ProcessBuilder::take(const LockHolder& record, FileContext& context) {
                                      .wall_ns = record.wall_ns});
 }
 
+// A record is about all of its thread's life: the last thread that had its number.
+void ProcessBuilder::take(const OmpRuntime& record, FileContext& context) { openmp_.take(record, context.text(record.name)); }
+
+void ProcessBuilder::take(const OmpRegion& record, FileContext& context) {
+    openmp_.take(record, thread_at(record.header.tid, UINT64_MAX), path(record.path, context), context.allowance());
+}
+
+void ProcessBuilder::take(const OmpPart& record, FileContext& context) {
+    openmp_.take(record, thread_at(record.header.tid, UINT64_MAX), context.allowance());
+}
+
+void ProcessBuilder::take(const OmpWait& record, FileContext& context) {
+    openmp_.take(record, thread_at(record.header.tid, UINT64_MAX), path(record.path, context), context.allowance());
+}
+
 void ProcessBuilder::take(const HeapTotals& record, FileContext&) {
     model::Heap& heap = process_.heap;
     heap.recorded = true;
@@ -460,6 +475,7 @@ void ProcessBuilder::finish() {
     memory_.finish();
     traffic_.finish();
     mpi_.finish();
+    openmp_.finish();
     if (process_.end_ns == 0) // nobody saw it end
         process_.end_ns = std::max(last_ns_, process_.start_ns);
     for (model::HeapSite& site : process_.heap.sites) // a thread that only frees counts negative; its path must not

@@ -7,6 +7,7 @@
 #include "trace/memory_builder.h"
 #include "trace/mixed_hash.h"
 #include "trace/mpi_builder.h"
+#include "trace/openmp_builder.h"
 #include "trace/path_merger.h"
 #include "trace/region_builder.h"
 #include "trace/sharing_builder.h"
@@ -26,7 +27,7 @@ class ProcessBuilder {
     // `number`: of the process in its run; `process` outlives the builder.
     ProcessBuilder(uint32_t number, model::Process& process)
         : number_(number), process_(process), regions_(process), alignment_(process),
-          mpi_(process), memory_(process), traffic_(process), sharing_(process) {}
+          mpi_(process), openmp_(process), memory_(process), traffic_(process), sharing_(process) {}
 
     model::Process& process() { return process_; }
 
@@ -82,6 +83,11 @@ class ProcessBuilder {
     void take(const MpiRequest& record, FileContext& context);
     void take(const MpiInside& record, FileContext& context);
 
+    void take(const OmpRuntime& record, FileContext& context);
+    void take(const OmpRegion& record, FileContext& context);
+    void take(const OmpPart& record, FileContext& context);
+    void take(const OmpWait& record, FileContext& context);
+
     void take(const ProcessGone& record, FileContext& context);
     void take(const ProcessEnd& record, FileContext& context);
 
@@ -131,6 +137,7 @@ class ProcessBuilder {
     RegionBuilder regions_;
     AlignmentBuilder alignment_;
     MpiBuilder mpi_;
+    OpenMpBuilder openmp_;
     MemoryBuilder memory_;
     TrafficBuilder traffic_;
     SharingBuilder sharing_;

@@ -1,6 +1,9 @@
 #include "trace/run_notes.h"
 
+#include "model/call_paths.h"
+
 #include <fmt/format.h>
+#include <set>
 #include <sys/wait.h>
 
 namespace plumb::trace {
@@ -41,6 +44,35 @@ void note_end(model::Run& run, const model::Process& process, uint64_t shim_last
                                         name_of(process), last));
     else
         run.notes.push_back(fmt::format("{} was killed or still runs: {}", name_of(process), last));
+}
+
+// A worker begins in code of its runtime.
+void note_unseen_teams(model::Run& run) {
+    std::set<std::string> seen;
+    uint64_t refused = 0;
+    for (const model::Process& process : run.processes) {
+        if (process.openmp) {
+            refused += process.openmp->refused;
+            continue;
+        }
+        for (const model::Thread& thread : process.threads)
+            for (const model::Module& module : process.modules)
+                if (thread.start_routine >= module.start && thread.start_routine < module.end &&
+                    model::is_openmp_module(module.path))
+                    seen.insert(module.path.substr(module.path.rfind('/') + 1));
+    }
+    for (const std::string& runtime : seen)
+        run.evidence.push_back({.source = "openmp",
+                                .state = model::Evidence::State::missing,
+                                .why = fmt::format("no region of the OpenMP runtime {} was seen: it was recorded --without openmp, "
+                                                   "or another tool is attached to the runtime",
+                                                   runtime),
+                                .enable = "record all collectors, with OMP_TOOL_LIBRARIES unset"});
+    if (refused != 0)
+        run.evidence.push_back({.source = "openmp",
+                                .state = model::Evidence::State::limited,
+                                .why = fmt::format("{} times there was no room for another region, thread or wait", refused),
+                                .enable = "a larger PLUMB_FILE_LIMIT"});
 }
 
 void note_run(model::Run& run, bool has_run_json, const Skipped& skipped) {

@@ -3,11 +3,13 @@
 #include "analyses/time/allocator_code.h"
 #include "analyses/time/kernel_cause.h"
 #include "analyses/time/own_time.h"
+#include "analyses/time/team_waits.h"
 #include "analyses/time/thread_times.h"
 #include "support/idle_share.h"
 
 #include <algorithm>
 #include <map>
+#include <optional>
 #include <tuple>
 #include <unordered_map>
 
@@ -172,12 +174,14 @@ class Accountant {
             if (site.thread < blocked.size())
                 blocked[site.thread].push_back(&site);
         kinds_.clear();
+        const std::vector<std::optional<double>> team_waits = team_waits_of(process);
         for (size_t thread = 0; thread < process.threads.size(); ++thread)
-            add_thread(index, thread, samples[thread], blocked[thread], account);
+            add_thread(index, thread, samples[thread], blocked[thread], team_waits[thread], account);
     }
 
     void add_thread(size_t process_index, size_t thread_index, const std::vector<const model::SampleSite*>& samples,
-                    const std::vector<const model::BlockedSite*>& blocked, TimeAccount& account) {
+                    const std::vector<const model::BlockedSite*>& blocked, std::optional<double> team_wait_s,
+                    TimeAccount& account) {
         const model::Process& process = paths_.run().processes[process_index];
         const model::Thread& thread = process.threads[thread_index];
         ThreadAccount entry;
@@ -194,10 +198,16 @@ class Accountant {
 
         add_wall(process_index, thread, samples, blocked);
 
+        const double idle_share = share_between_regions(process_index, entry, samples, blocked, team_wait_s);
+        if (idle_share > 0 && !entry.idles)
+            ++account.idle_threads;
         if (entry.run_s > 0)
             divide(entry.run_s, samples, [](const model::SampleSite& site) { return static_cast<double>(site.time_ns); },
                    [&](const model::SampleSite& site, double time_s) {
-                       lines_.add(kind_of_sample(process_index, site), paths_.user_frame(process_index, site.path), time_s);
+                       const Kind kind = kind_of_sample(process_index, site);
+                       const double idle_s = kind.kind == TimeClass::team ? time_s * idle_share : 0;
+                       account.idle_s += idle_s;
+                       lines_.add(kind, paths_.user_frame(process_index, site.path), time_s - idle_s);
                    });
         if (entry.no_cpu_s > 0)
             lines_.add({TimeClass::no_cpu, {}, {}}, entry.no_cpu_s);
@@ -208,6 +218,10 @@ class Accountant {
             divide(entry.blocked_s, blocked, [](const model::BlockedSite& site) { return static_cast<double>(site.time_ns); },
                    [&](const model::BlockedSite& site, double time_s) {
                        const Kind kind{TimeClass::blocked, wait_class_of(paths_, process_index, site).kind, {}};
+                       if (kind.wait == WaitKind::barrier) {
+                           account.idle_s += time_s * idle_share;
+                           time_s -= time_s * idle_share;
+                       }
                        if (kind.wait == WaitKind::thread_end || kind.wait == WaitKind::child)
                            account.handed_over_s += time_s;
                        else if (site.path == 0)
@@ -216,6 +230,28 @@ class Accountant {
                            lines_.add(kind, paths_.user_frame(process_index, site.path), time_s);
                    });
         }
+    }
+
+    // Of the time that a thread of an OpenMP team spends in the runtime, spinning or blocked: the share between regions, when
+    // it has no part in any and waits by design. The shim knows how long it waited in regions: the rest.
+    double share_between_regions(size_t process, const ThreadAccount& thread, const std::vector<const model::SampleSite*>& samples,
+                                 const std::vector<const model::BlockedSite*>& blocked, std::optional<double> waited_s) {
+        if (!waited_s)
+            return 0;
+        double spinning = 0, all_samples = 0, at_barriers = 0, all_looks = 0;
+        for (const model::SampleSite* site : samples) {
+            all_samples += static_cast<double>(site->time_ns);
+            if (kind_of_sample(process, *site).kind == TimeClass::team)
+                spinning += static_cast<double>(site->time_ns);
+        }
+        for (const model::BlockedSite* site : blocked) {
+            all_looks += static_cast<double>(site->time_ns);
+            if (wait_class_of(paths_, process, *site).kind == WaitKind::barrier)
+                at_barriers += static_cast<double>(site->time_ns);
+        }
+        const double in_runtime_s = (all_samples > 0 ? spinning / all_samples * thread.run_s : 0) +
+                                    (all_looks > 0 ? at_barriers / all_looks * thread.blocked_s : 0);
+        return in_runtime_s > 0 ? std::clamp(1 - *waited_s / in_runtime_s, 0.0, 1.0) : 0;
     }
 
     void add_wall(size_t process, const model::Thread& thread, const std::vector<const model::SampleSite*>& samples,

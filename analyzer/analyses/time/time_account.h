@@ -54,7 +54,7 @@ struct ThreadAccount {
 struct TimeAccount {
     double total_s = 0; // thread seconds of the run: lines, idle_s and handed_over_s together
     std::vector<AccountLine> lines; // by time
-    double idle_s = 0;  // time off the CPU of threads that wait by design
+    double idle_s = 0;  // of threads that wait by design off the CPU, and of teams of OpenMP between their regions, also spinning
     uint32_t idle_threads = 0;
     // Waiting for threads and processes of the run to end: what those do meanwhile is in the account already.
     double handed_over_s = 0;

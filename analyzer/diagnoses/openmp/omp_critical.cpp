@@ -1,0 +1,140 @@
+// Critical sections, locks and ordered parts of OpenMP that threads of a team wait for.
+#include "diagnoses/openmp/region_words.h"
+#include "diagnoses/registry.h"
+
+#include <algorithm>
+#include <fmt/format.h>
+#include <map>
+#include <set>
+
+namespace plumb {
+
+namespace {
+
+constexpr double kLeastShare = 0.01; // of the run
+constexpr size_t kMostFindings = 3, kMostLines = 4;
+
+// All waits for one object: critical sections of one name, one lock, the locks of one place, ordered parts of one region.
+struct Contention {
+    model::OmpWaitKind kind = model::OmpWaitKind::critical;
+    LineShares lines;
+    std::map<uint32_t, double> waited_s; // by thread
+    double wait_s = 0, lost_s = 0, hold_s = 0;
+    uint64_t calls = 0, timed = 0, holds = 0;
+    double longest_s = 0;
+};
+using Key = std::tuple<uint32_t, model::OmpWaitKind, uint64_t>; // process, kind, object or place
+
+double team_of(const model::OpenMp& openmp, const model::OmpWait& wait) {
+    const double waiting = static_cast<double>(wait.waiters.size());
+    if (wait.region == UINT32_MAX)
+        return waiting;
+    const model::OmpRegion& region = openmp.regions[wait.region];
+    return std::max({waiting, team_size(region), static_cast<double>(region.most_threads)});
+}
+
+void add(model::CallPaths& paths, uint32_t process, const model::OpenMp& openmp, const model::OmpWait& wait, Contention& to) {
+    to.kind = wait.kind;
+    double wait_s = 0;
+    for (const model::OmpWaiter& waiter : wait.waiters) {
+        const double its_s = static_cast<double>(waiter.wait_ns) * 1e-9;
+        to.waited_s[waiter.thread] += its_s;
+        wait_s += its_s;
+        to.calls += waiter.calls;
+        to.timed += waiter.timed;
+        to.holds += waiter.holds;
+        to.hold_s += static_cast<double>(waiter.hold_ns) * 1e-9;
+        to.longest_s = std::max(to.longest_s, static_cast<double>(waiter.longest_ns) * 1e-9);
+    }
+    to.wait_s += wait_s;
+    to.lost_s += wait_s / team_of(openmp, wait) * share_with_cpu(paths.run().processes[process]);
+    to.lines.add(paths.user_frame(process, wait.path), wait_s);
+}
+
+std::string words_of(model::OmpWaitKind kind) {
+    switch (kind) {
+    case model::OmpWaitKind::lock: return "an OpenMP lock";
+    case model::OmpWaitKind::ordered: return "their turn in an ordered part of a loop";
+    default: return "a critical section";
+    }
+}
+
+class OmpCritical : public Diagnosis {
+  public:
+    const char* id() const override { return "omp-critical"; }
+
+    std::vector<Finding> diagnose(const DiagnosisInput& input) const override {
+        const double run_s = static_cast<double>(input.run.wall_ns()) * 1e-9;
+        std::map<Key, Contention> all;
+        for (uint32_t process = 0; process < input.run.processes.size(); ++process) {
+            const auto& openmp = input.run.processes[process].openmp;
+            if (!openmp)
+                continue;
+            for (const model::OmpWait& wait : openmp->waits)
+                if (wait.kind == model::OmpWaitKind::critical || wait.kind == model::OmpWaitKind::lock ||
+                    wait.kind == model::OmpWaitKind::ordered)
+                    add(input.paths, process, *openmp, wait,
+                        all[{process, wait.kind, wait.kind == model::OmpWaitKind::critical || wait.object ? wait.object : wait.call_site}]);
+        }
+        std::vector<std::pair<Key, const Contention*>> order;
+        for (const auto& [key, contention] : all)
+            if (run_s > 0 && contention.lost_s >= kLeastShare * run_s && contention.waited_s.size() > 1)
+                order.emplace_back(key, &contention);
+        std::ranges::stable_sort(order, std::greater<>(), [](const auto& entry) { return entry.second->lost_s; });
+        order.resize(std::min(order.size(), kMostFindings));
+        std::vector<Finding> findings;
+        for (const auto& [key, contention] : order)
+            findings.push_back(finding_of(input, key, *contention, run_s));
+        return findings;
+    }
+
+  private:
+    Finding finding_of(const DiagnosisInput& input, const Key& key, const Contention& of, double run_s) const {
+        const uint32_t process = std::get<0>(key);
+        const uint64_t object = std::get<2>(key);
+        const auto named = object && of.kind != model::OmpWaitKind::ordered
+                               ? input.paths.static_at(process, {.address = object}) : std::nullopt;
+        Finding finding;
+        finding.id = id();
+        finding.confidence = 0.9;
+        finding.title = fmt::format("{} threads of a team wait for {}", of.waited_s.size(), words_of(of.kind));
+        if (named)
+            finding.title += " (`" + named->name + "`)";
+        finding.cost = {of.lost_s, std::min(1.0, of.lost_s / run_s), "measured"};
+        // A thread that lacks a CPU may hold what others wait for: as much waiting may be its doing.
+        finding.gain = {finding.cost.fraction, "the run without these waits, divided among the threads of the team",
+                        finding.cost.fraction * std::max(0.0, 2 * share_with_cpu(input.run.processes[process]) - 1)};
+        finding.where = of.lines.heaviest(kMostLines);
+        finding.subject.kind = named ? "variable" : "call-site";
+        finding.subject.name = named ? named->name : finding.where.empty() ? "" : place_name(finding.where[0]);
+        finding.subject.details["process"] = input.run.processes[process].name;
+        finding.evidence["waiting_seconds"] = of.wait_s;
+        finding.evidence["waiting_thread_count"] = static_cast<int64_t>(of.waited_s.size());
+        finding.evidence["timed_call_count"] = static_cast<int64_t>(of.timed);
+        finding.evidence["longest_wait_seconds"] = of.longest_s;
+        if (of.kind == model::OmpWaitKind::critical)
+            finding.evidence["call_count"] = static_cast<int64_t>(of.calls);
+        if (of.holds > 0) {
+            finding.evidence["held_seconds"] = of.hold_s;
+            finding.evidence["mean_hold_seconds"] = of.hold_s / static_cast<double>(of.holds);
+        }
+        finding.advice.push_back(advice_of(of.kind));
+        return finding;
+    }
+
+    static Advice advice_of(model::OmpWaitKind kind) {
+        if (kind == model::OmpWaitKind::ordered)
+            return {"Take the ordered part out of the loop",
+                    "store each iteration's result in an array, and go through it in order after the loop", "code", ""};
+        return {"Let each thread collect its own result",
+                "a reduction clause, or a private copy merged once after the loop; a single addition needs only `#pragma omp atomic`; "
+                "data of several parts: a lock for each part",
+                "code", "#pragma omp parallel for reduction(+:sum)"};
+    }
+};
+
+} // namespace
+
+std::unique_ptr<Diagnosis> make_omp_critical() { return std::make_unique<OmpCritical>(); }
+
+} // namespace plumb

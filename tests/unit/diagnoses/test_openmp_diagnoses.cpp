@@ -1,0 +1,158 @@
+// The losses of OpenMP teams, with figures worked out by hand.
+#include "synthetic_run.h"
+
+#include "analyses/time/team_waits.h"
+
+#include <catch2/catch.hpp>
+
+using namespace plumb;
+using namespace plumb::testing;
+using Catch::Detail::Approx;
+
+namespace {
+
+constexpr uint64_t kCall = 0x401000;
+
+// A run of 10 s with one team of two threads, and one place with regions.
+class TeamRun : public SyntheticRun {
+  public:
+    TeamRun() : SyntheticRun(10, 2) {
+        add_thread(0, 1, 0);
+        add_thread(1, 1, 0);
+        model::Process& process = run.processes[0];
+        process.paths.push_back({.parent = 0, .address = kCall});
+        resolver.frames[kCall] = {{"solve", "/home/user/solve.c", 20, "app", false}};
+        process.openmp.emplace();
+        model::OmpRegion& added = process.openmp->regions.emplace_back();
+        added.call_site = kCall;
+        added.path = 1;
+        added.masters = {0};
+        added.most_threads = 2;
+        added.parts = {{.thread = 0, .number = 0}, {.thread = 1, .number = 1}};
+    }
+    model::OmpRegion& region() { return run.processes[0].openmp->regions[0]; }
+
+    // `count` regions of `wall_s` together, in which the threads work that long.
+    void regions(uint64_t count, double wall_s, double work_0_s, double work_1_s, double longest_spans_s) {
+        model::OmpRegion& of = region();
+        of.begun = of.ended = of.compared = count;
+        of.threads = 2 * count;
+        of.wall_ns = of.compared_ns = ns(wall_s);
+        of.longest_spans_ns = ns(longest_spans_s);
+        of.most_work_ns = ns(std::max(work_0_s, work_1_s));
+        of.mean_work_ns = ns((work_0_s + work_1_s) / 2);
+        of.imbalance_ns = of.most_work_ns - of.mean_work_ns;
+        of.parts[0].parts = of.parts[1].parts = count;
+        of.parts[0].work_ns = of.parts[0].span_ns = ns(work_0_s);
+        of.parts[1].work_ns = of.parts[1].span_ns = ns(work_1_s);
+        of.parts[0].end_wait_ns = ns(std::max(0.0, work_1_s - work_0_s));
+        of.parts[1].end_wait_ns = ns(std::max(0.0, work_0_s - work_1_s));
+    }
+};
+
+} // namespace
+
+TEST_CASE("A static triangular loop gains what equal parts would save") {
+    TeamRun team;
+    team.regions(10, 8, 2, 6, 8); // 25 : 75
+    const auto findings = team.diagnose("omp-imbalance");
+    REQUIRE(findings.size() == 1);
+    CHECK(findings[0].gain.fraction == Approx(0.2)); // 6 s become 4 s, of 10 s
+    CHECK(findings[0].gain.certain() == Approx(0.2));
+    CHECK(findings[0].severity == Severity::high);
+    CHECK(findings[0].title == "Thread 1 of 2 does 75 % of the work in a parallel region, and the others wait for it");
+    REQUIRE(!findings[0].where.empty());
+    CHECK(findings[0].where[0].line == 20);
+    CHECK(team.diagnose("omp-small-regions").empty());
+}
+
+TEST_CASE("A thread that is late for want of a CPU has no more work than the others") {
+    TeamRun team;
+    team.regions(10, 8, 2, 6, 8);
+    team.region().clocked = 10;
+    team.region().clocked_imbalance_ns = team.region().imbalance_ns;
+    team.region().cpu_imbalance_ns = 0;
+    CHECK(team.diagnose("omp-imbalance").empty());
+    team.region().cpu_imbalance_ns = team.region().imbalance_ns / 4 * 3;
+    const auto findings = team.diagnose("omp-imbalance");
+    REQUIRE(findings.size() == 1);
+    CHECK(findings[0].gain.fraction == Approx(0.15));
+}
+
+TEST_CASE("Chance that hits another thread each time is no certain gain") {
+    TeamRun team;
+    team.regions(1000, 8, 3.9, 3.9, 8);
+    team.region().most_work_ns = team.ns(4.3);
+    team.region().imbalance_ns = team.ns(0.4);
+    const auto findings = team.diagnose("omp-imbalance");
+    REQUIRE(findings.size() == 1);
+    CHECK(findings[0].severity == Severity::info);
+}
+
+TEST_CASE("A thread that comes late to a barrier inside a region is named by who waits least") {
+    TeamRun team;
+    team.regions(1, 9, 3, 9, 9);
+    team.region().imbalance_ns = 0;
+    team.run.processes[0].paths.push_back({.parent = 1, .address = 0x402000});
+    team.resolver.frames[0x402000] = {{"solve", "/home/user/solve.c", 30, "app", false}};
+    team.run.processes[0].openmp->waits.push_back({.kind = model::OmpWaitKind::barrier, .call_site = 0x402000, .path = 2, .region = 0,
+        .waiters = {{.thread = 0, .calls = 100, .timed = 100, .wait_ns = team.ns(6)}, {.thread = 1, .calls = 100, .timed = 100, .wait_ns = team.ns(0.2)}}});
+    const auto findings = team.diagnose("omp-imbalance");
+    REQUIRE(findings.size() == 1);
+    CHECK(findings[0].gain.fraction == Approx(0.29)); // (6 + 0.2) / 2 - 0.2 of 10 s
+    CHECK(findings[0].title == "Thread 1 of 2 comes late to a barrier in a parallel region, and the others wait for it");
+    CHECK(findings[0].where[0].line == 30);
+}
+
+TEST_CASE("Waits for a critical cost their share of each thread of the team") {
+    TeamRun team;
+    team.regions(1, 9, 9, 9, 9);
+    team.run.processes[0].paths.push_back({.parent = 1, .address = 0x402000});
+    team.resolver.frames[0x402000] = {{"solve", "/home/user/solve.c", 33, "app", false}};
+    team.run.processes[0].openmp->waits.push_back({.kind = model::OmpWaitKind::critical, .call_site = 0x402000, .path = 2, .region = 0,
+        .waiters = {{.thread = 0, .calls = 9, .timed = 9, .wait_ns = team.ns(2)}, {.thread = 1, .calls = 9, .timed = 9, .wait_ns = team.ns(3)}}});
+    const auto findings = team.diagnose("omp-critical");
+    REQUIRE(findings.size() == 1);
+    CHECK(findings[0].gain.fraction == Approx(0.25));
+    CHECK(findings[0].where[0].line == 33);
+    CHECK(team.diagnose("omp-imbalance").empty());
+}
+
+TEST_CASE("Regions that last longer than their work takes one thread are too small for a team") {
+    TeamRun team;
+    team.regions(400'000, 4, 1.2, 1.2, 1.5); // 10 us each, 3 us of work a thread
+    const auto findings = team.diagnose("omp-small-regions");
+    REQUIRE(findings.size() == 1);
+    CHECK(findings[0].cost.seconds == Approx(2.5));
+    CHECK(findings[0].gain.fraction == Approx(0.25)); // start and join; one thread alone: 4 - 2.4 = 1.6 s
+    CHECK(findings[0].gain.certain() == Approx(0.16));
+    team.regions(4'000, 4, 1.2, 1.2, 1.5); // 1 ms each: no small ones
+    CHECK(team.diagnose("omp-small-regions").empty());
+}
+
+TEST_CASE("Waits in regions are known for threads that only take part") {
+    TeamRun team;
+    team.regions(10, 8, 6, 2, 8);
+    team.region().parts[1].wait_ns = team.ns(1);
+    auto waits = team_waits_of(team.run.processes[0]);
+    CHECK(!waits[0].has_value()); // it starts the regions
+    REQUIRE(waits[1].has_value());
+    CHECK(*waits[1] == Approx(5));
+    team.region().compared = 9; // of one region nothing is known
+    CHECK(!team_waits_of(team.run.processes[0])[1].has_value());
+}
+
+TEST_CASE("Serial code between regions is bound by Amdahl's law and named by its heaviest function") {
+    TeamRun team;
+    team.regions(100, 4, 3.9, 3.9, 3.95);
+    team.add_module("/usr/lib/libgomp.so.1", 0x700000, 0x710000);
+    team.name(0x403000, "update", "app", "/home/user/solve.c", 40);
+    team.name(0x404000, "work", "app", "/home/user/solve.c", 50);
+    team.add_samples(0, team.add_path({0x403000}), 5000);                     // 5 s outside of regions
+    team.add_samples(0, team.add_path({kCall, 0x700100, 0x404000}), 3900);    // inside
+    const auto findings = team.diagnose("omp-serial");
+    REQUIRE(findings.size() == 1);
+    CHECK(findings[0].cost.seconds == Approx(2.5));
+    CHECK(findings[0].gain.fraction == Approx(0.25)); // 5 s divided among two
+    CHECK(findings[0].where[0].line == 40);
+}
