@@ -99,7 +99,8 @@ class TimeAccount(PlumbTest):
         account = self.report()["account"]
         blocked = sum(line["seconds"] for line in account["lines"] if line["class"] == "blocked")
         self.assertLess(blocked, 0.1 * account["thread_seconds"])
-        self.assertEqual(account["wall"][0]["class"], "computing")
+        wall = [line["class"] for line in account["wall"] if line["class"] != "waiting-for-cpu"]  # others may take its CPU
+        self.assertEqual(wall[0], "computing")
 
     def test_without_looks(self):
         """Where nobody looks, the time off the CPU is unknown, and no cause is made up."""
