@@ -88,8 +88,8 @@ static void criticals(long count) {
             work_us(1000);
             sum++;
         }
-        omp_set_lock(&lock);
-        work_us(1000);
+        omp_set_lock(&lock); // short: two of equal length would take turns, and nobody would wait
+        work_us(100);
         locked += 1;
         omp_unset_lock(&lock);
 #pragma omp critical
