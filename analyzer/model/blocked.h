@@ -32,6 +32,7 @@ struct LockHolder {
     uint32_t holder = 0;           // index into Process::threads
     uint32_t holder_path = 0;      // 0: not known
     int holder_call = -1;          // the system call that it was blocked in; -1: none, or not known
+    bool holder_lacks_cpu = false; // it could have run, but had no CPU
     uint64_t looks = 0, time_ns = 0;
     uint64_t wall_ns = 0; // of the run's wall time, what depended on the holder through this wait
 };

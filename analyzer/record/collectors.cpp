@@ -46,11 +46,11 @@ void Collectors::begin(int pid, uint64_t begin_ns) {
     threads.emplace(file, "/proc", begin_ns);
     if (was_sampled_)
         io.emplace(file, "/proc", begin_ns);
-    if (options_.collects("wait") && unwind::StackUnwinder::works())
-        blocked.emplace(file, processes, profile, "/proc", budget * kWaitShare, kMostBytesEach / 8,
-                        static_cast<uint32_t>(pid), begin_ns);
     if (sampler && sampler->sees_switches())
         switches.emplace(file, budget * kSwitchShare);
+    if (options_.collects("wait") && unwind::StackUnwinder::works())
+        blocked.emplace(file, processes, profile, "/proc", switches ? &*switches : nullptr, budget * kWaitShare,
+                        kMostBytesEach / 8, static_cast<uint32_t>(pid), begin_ns);
     if (was_sampled_) // loads the decoder
         accesses.emplace(file, processes, profile.images(), budget, options_.collects("bandwidth"), begin_ns);
     if (memory && !accesses->works())

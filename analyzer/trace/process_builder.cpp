@@ -254,6 +254,7 @@ void ProcessBuilder::take(const LockHolder& record, FileContext& context) {
                                      .holder = thread_at(record.holder, first),
                                      .holder_path = path(record.holder_path, context),
                                      .holder_call = record.holder_call,
+                                     .holder_lacks_cpu = (record.flags & trace::kHolderLacksCpu) != 0,
                                      .looks = record.looks,
                                      .time_ns = record.time_ns,
                                      .wall_ns = record.wall_ns});

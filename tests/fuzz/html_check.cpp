@@ -11,17 +11,20 @@ namespace {
 
 const std::set<std::string_view> kElements = {
     "article", "body",  "code", "details", "div",  "figcaption", "figure", "footer",  "h1",    "h2",    "h3",    "head", "header",
-    "html",    "li",    "main", "meta",    "noscript", "ol",     "p",      "pre",     "script", "section", "span", "strong",
+    "html",    "i",     "li",    "main", "meta",    "noscript", "ol",     "p",      "pre",     "script", "section", "span", "strong",
     "style",   "summary", "table", "tbody", "td",  "th",         "thead",  "title",   "tr",    "ul"};
-const std::set<std::string_view> kAttributes = {"aria-label", "charset", "class", "colspan", "content", "data-id", "http-equiv",
-                                                "id", "lang", "name", "role", "scope", "tabindex", "type"};
+const std::set<std::string_view> kAttributes = {"aria-hidden", "aria-label", "charset", "class", "colspan", "content", "data-id", "http-equiv",
+                                                "id", "lang", "name", "role", "scope", "tabindex", "title", "type"};
 const std::string_view kReferences[] = {"&amp;", "&lt;", "&gt;", "&quot;", "&#39;"};
 
 bool is_name(char letter) { return (letter >= 'a' && letter <= 'z') || (letter >= '0' && letter <= '9') || letter == '-'; }
 
-// The only style that is written for one element: "width:12.5%".
+// The only styles that are written for one element: "width:12.5%" and "flex-grow:0.125".
 bool is_width(std::string_view value) {
-    return value.starts_with("width:") && value.ends_with("%") && value.find_first_not_of("0123456789.", 6) == value.size() - 1;
+    constexpr std::string_view kWidth = "width:", kGrow = "flex-grow:", kNumber = "0123456789.";
+    if (value.starts_with(kGrow))
+        return value.size() > kGrow.size() && value.find_first_not_of(kNumber, kGrow.size()) == value.npos;
+    return value.starts_with(kWidth) && value.ends_with("%") && value.find_first_not_of(kNumber, kWidth.size()) == value.size() - 1;
 }
 
 class Page {

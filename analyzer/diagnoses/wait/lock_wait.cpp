@@ -15,6 +15,7 @@ namespace plumb {
 namespace {
 
 constexpr size_t kMostFindings = 3, kMostLines = 5;
+constexpr const char* kLacksCpu = "a wait for a CPU";
 
 struct Lock {
     double waiting_s = 0; // of all threads
@@ -23,7 +24,7 @@ struct Lock {
     std::set<uint32_t> waiters, holders; // threads
     LineShares waiter_lines, holder_lines;
     std::map<std::string, double> holder_does; // in words; by time
-    double holder_blocked_s = 0, holder_known_s = 0, holder_device_s = 0;
+    double holder_s = 0, holder_known_s = 0, holder_blocked_s = 0, holder_device_s = 0;
 };
 
 using LockKey = std::pair<uint32_t, uint64_t>; // process, address
@@ -71,12 +72,14 @@ class LockWait : public Diagnosis {
         const auto time_s = static_cast<double>(holder.time_ns) * 1e-9;
         lock.wall_s += static_cast<double>(holder.wall_ns) * replay.wall_scale();
         lock.holders.insert(holder.holder);
-        if (holder.holder_path == 0)
+        lock.holder_s += time_s;
+        if (holder.holder_path != 0)
+            lock.holder_lines.add(paths.user_frame(process, holder.holder_path), time_s);
+        else if (!holder.holder_lacks_cpu)
             return;
         lock.holder_known_s += time_s;
-        lock.holder_lines.add(paths.user_frame(process, holder.holder_path), time_s);
         if (holder.holder_call < 0) {
-            lock.holder_does["computing"] += time_s;
+            lock.holder_does[holder.holder_lacks_cpu ? kLacksCpu : "computing"] += time_s;
             return;
         }
         const model::BlockedSite blocked{.thread = holder.holder, .path = holder.holder_path, .system_call = holder.holder_call};
@@ -101,9 +104,10 @@ class LockWait : public Diagnosis {
             finding.where = lock.waiter_lines.heaviest(kMostLines);
         const auto does = std::max_element(lock.holder_does.begin(), lock.holder_does.end(),
                                            [](const auto& left, const auto& right) { return left.second < right.second; });
-        const double does_share = does == lock.holder_does.end() ? 0 : does->second / lock.holder_known_s;
+        const double does_share = does == lock.holder_does.end() ? 0 : does->second / lock.holder_s;
+        const bool is_known = does != lock.holder_does.end() && does->second > lock.holder_s - lock.holder_known_s;
         finding.title = fmt::format("{} for {}, held {}", waiters_of(lock.waiters.size()), object,
-                                    does == lock.holder_does.end() ? std::string("by another thread")
+                                    !is_known ? std::string(lock.holders.size() == 1 ? "by another thread" : "by one another")
                                     : does->first == "computing"   ? std::string("during computing")
                                                                    : "during " + does->first);
         // Where holders wait for a device under the lock, the device may be what they queue for: only what its time allows
@@ -120,6 +124,8 @@ class LockWait : public Diagnosis {
         finding.evidence["waiting_thread_count"] = static_cast<int64_t>(lock.waiters.size());
         finding.evidence["holding_thread_count"] = static_cast<int64_t>(lock.holders.size());
         finding.evidence["holder_blocked_fraction"] = lock.holder_known_s > 0 ? lock.holder_blocked_s / lock.holder_known_s : 0;
+        if (lock.holder_s > lock.holder_known_s)
+            finding.evidence["holder_unknown_fraction"] = 1 - lock.holder_known_s / lock.holder_s;
         finding.evidence["look_count"] = static_cast<int64_t>(lock.looks);
         if (does != lock.holder_does.end())
             finding.evidence["holder_does"] = fmt::format("{} for {:.0f} % of that time", does->first, 100 * does_share);
@@ -150,6 +156,12 @@ class LockWait : public Diagnosis {
     }
 
     static Advice advice_of(const Lock& lock, double does_share) {
+        if (const auto lacks = lock.holder_does.find(kLacksCpu);
+            lacks != lock.holder_does.end() && lacks->second > lock.holder_s / 2)
+            return {"Let the holder run",
+                    fmt::format("the holder itself waits for a CPU for {:.0f} % of the time in which others wait for it: use no "
+                                "more threads than there are CPUs, and keep other programs off these", 100 * does_share),
+                    "run", ""};
         if (lock.holder_blocked_s > lock.holder_known_s / 2)
             return {"Do not hold the lock while waiting",
                     fmt::format("the holder itself is blocked for {:.0f} % of the time in which others wait: copy what must be "

@@ -48,8 +48,8 @@ std::vector<LookedAtPair> AwaitedThreads::write(uint64_t now_ns, const std::vect
             continue;
         for (const size_t other : awaited) {
             const LookedAt& peer = threads[other];
-            const bool known = peer.site || peer.path_ns >= waiting.path_ns; // a sample of before the wait says nothing
-            trace::WaitedFor* record = record_of(now_ns, waiting, peer, known ? peer.path : 0);
+            const trace::NodeId place = peer.path_within(waiting.waits_from_ns, waiting.waits_until_ns);
+            trace::WaitedFor* record = record_of(now_ns, waiting, peer, place);
             if (!record)
                 continue;
             update(record->looks, record->looks + 1);

@@ -18,23 +18,31 @@ namespace {
 constexpr uint64_t kShortest_ns = 10'000'000, kIdle_ns = 50'000'000;
 constexpr size_t kMostKeptFiles = 256; // threads whose files stay open; further ones have theirs opened for each look
 constexpr size_t kMostSites = 64; // of one thread at one path that differ in their object
+constexpr uint64_t kOwnTime_ns = 1'000'000; // for which the recorder may have taken a thread's CPU to look at it
 
 } // namespace
 
 BlockedThreads::BlockedThreads(NodeTraceWriter& file, ProcessTable& processes, Profile& profile, std::string proc_root,
-                               double share, uint64_t most_bytes_each, uint32_t first_pid, uint64_t begin_ns)
-    : file_(file), processes_(processes), profile_(profile), proc_root_(std::move(proc_root)), share_(share),
-      most_bytes_each_(most_bytes_each), pipes_(proc_root_), awaited_(file, most_bytes_each / 4),
+                               ThreadSwitchCounts* switches, double share, uint64_t most_bytes_each, uint32_t first_pid,
+                               uint64_t begin_ns)
+    : file_(file), processes_(processes), profile_(profile), switches_(switches), proc_root_(std::move(proc_root)),
+      share_(share), most_bytes_each_(most_bytes_each), pipes_(proc_root_), holders_(file, most_bytes_each / 4),
+      awaited_(file, most_bytes_each / 4),
       wall_(first_pid, begin_ns,
             [this](uint32_t tid, uint32_t pid, uint64_t time_ns) { return wall_of(tid, pid, time_ns); }),
       next_ns_(begin_ns + kShortest_ns / 2),
       interval_ns_(kShortest_ns) {}
 
 void BlockedThreads::saw(uint32_t tid, trace::NodeId path, uint64_t time_ns) {
-    if (const auto thread = threads_.find(tid); thread != threads_.end()) {
-        thread->second.sampled_path = path;
-        thread->second.sampled_ns = time_ns;
-    }
+    const auto found = threads_.find(tid);
+    if (found == threads_.end())
+        return;
+    Thread& thread = found->second;
+    thread.sampled = {path, time_ns};
+    if (time_ns <= looked_ns_)
+        thread.before = thread.sampled;
+    else if (thread.after.time_ns == 0)
+        thread.after = thread.sampled;
 }
 
 BlockedThreads::Image& BlockedThreads::image_of(uint32_t pid) {
@@ -48,9 +56,9 @@ BlockedThreads::Image& BlockedThreads::image_of(uint32_t pid) {
         for (auto& [tid, thread] : threads_)
             if (thread.pid == pid) {
                 thread.site = nullptr;
-                thread.holder = nullptr;
-                thread.sampled_path = 0;
+                thread.sampled = thread.before = thread.after = {};
             }
+        holders_.forget_places(pid);
         awaited_.forget_places(pid);
     }
     return image;
@@ -127,44 +135,6 @@ uint32_t BlockedThreads::holder_of(uint32_t tid, const Thread& thread) const {
     return holder != tid && found != threads_.end() && found->second.pid == thread.pid ? holder : 0;
 }
 
-void BlockedThreads::write_holder(uint32_t tid, Thread& thread, uint64_t now_ns, uint64_t weight_ns) {
-    const uint32_t holder_tid = holder_of(tid, thread);
-    if (holder_tid == 0 || !thread.site)
-        return;
-    const Thread& holder = threads_.at(holder_tid);
-    trace::NodeId holder_path = 0;
-    int holder_call = -1;
-    if (holder.site) {
-        holder_path = holder.site->path;
-        holder_call = holder.site->system_call;
-    } else if (holder.sampled_ns >= thread.waits_since_ns) {
-        holder_path = holder.sampled_path;
-    }
-    Image& image = image_of(thread.pid);
-    trace::LockHolder*& record = image.holders[{tid, thread.site->path, thread.site->object, holder_tid, holder_path}];
-    if (!record) {
-        if (image.bytes + sizeof(trace::LockHolder) > most_bytes_each_)
-            return;
-        trace::LockHolder begin{};
-        begin.pid = thread.pid;
-        begin.path = thread.site->path;
-        begin.object = thread.site->object;
-        begin.holder = holder_tid;
-        begin.holder_path = holder_path;
-        begin.holder_call = holder_call;
-        begin.first_ns = now_ns;
-        record = file_.append(trace::RecordType::LockHolder, tid, begin);
-        image.bytes += sizeof begin;
-        if (!record)
-            return;
-    }
-    update(record->looks, record->looks + 1);
-    update(record->time_ns, record->time_ns + weight_ns);
-    update(record->last_ns, now_ns);
-    thread.holder = record;
-    thread.waits_for = holder_tid;
-}
-
 // False: nothing is known about it.
 bool BlockedThreads::read_call(Thread& thread) {
     const auto call = thread.files.call();
@@ -184,13 +154,11 @@ void BlockedThreads::look_at(uint32_t tid, Thread& thread, uint64_t now_ns) {
     const auto scheduling = thread.files.scheduling();
     const bool is_first = thread.looked_ns == 0;
     const uint64_t elapsed_ns = is_first ? 0 : now_ns - thread.looked_ns;
-    const uint64_t looked_before_ns = thread.looked_ns;
     thread.looked_ns = now_ns;
     thread.elapsed_ns = thread.off_ns = elapsed_ns;
     thread.state = ThreadMoment::State::unknown;
     thread.waits_for = 0;
     thread.peers = {};
-    thread.holder = nullptr;
     thread.no_cpu_share = 0;
     if (is_first)
         thread.first_ns = now_ns;
@@ -218,7 +186,6 @@ void BlockedThreads::look_at(uint32_t tid, Thread& thread, uint64_t now_ns) {
         thread.site = site_at(tid, thread, now_ns);
         if (!thread.site)
             return;
-        thread.waits_since_ns = looked_before_ns;
         update(thread.site->waits, thread.site->waits + 1);
         if (has_length(thread.call.number))
             update(thread.site->bytes, thread.site->bytes + thread.call.arguments[2]);
@@ -229,17 +196,16 @@ void BlockedThreads::look_at(uint32_t tid, Thread& thread, uint64_t now_ns) {
     update(thread.site->looks, thread.site->looks + 1);
     update(thread.site->time_ns, thread.site->time_ns + elapsed_ns);
     update(thread.site->last_ns, now_ns);
-    if (thread.call.number == SYS_futex)
-        write_holder(tid, thread, now_ns, elapsed_ns);
     judge_wait(tid, thread, now_ns);
 }
 
-// Whom a blocked thread waits for; the holder of a lock is known already.
+// Whom a blocked thread waits for.
 void BlockedThreads::judge_wait(uint32_t tid, Thread& thread, uint64_t now_ns) {
     using State = ThreadMoment::State;
     const platform::TaskSyscall& call = thread.call;
     switch (call.number) {
     case SYS_futex: {
+        thread.waits_for = holder_of(tid, thread);
         // Whoever joins a thread waits on the word that holds its id until the kernel clears it.
         const uint32_t word = memory_.futex_word();
         const auto joined = word != 0 && word != tid && word == call.arguments[2] ? threads_.find(word) : threads_.end();
@@ -289,32 +255,66 @@ trace::ThreadWall* BlockedThreads::wall_of(uint32_t tid, uint32_t pid, uint64_t 
     return record;
 }
 
-void BlockedThreads::follow_wall(uint64_t now_ns) {
-    std::vector<LookedAt> looked_at;
-    looked_at.reserve(threads_.size());
-    for (const auto& [tid, thread] : threads_) {
+void BlockedThreads::remember_look(uint64_t now_ns) {
+    latest_look_.clear();
+    latest_look_.reserve(threads_.size());
+    looked_ns_ = now_ns;
+    if (switches_)
+        switches_->mark(now_ns);
+    for (auto& [tid, thread] : threads_) {
         const Process* process = processes_.find(thread.pid);
         const bool idles = tid != thread.pid && thread.site &&
                            is_idle(static_cast<double>(std::min(thread.site->time_ns, thread.all_off_ns)),
                                    static_cast<double>(now_ns - thread.first_ns));
-        LookedAt& entry = looked_at.emplace_back();
+        LookedAt& entry = latest_look_.emplace_back();
         entry.moment = {tid, thread.pid, process ? process->parent_pid : 0, thread.state, thread.waits_for, idles, thread.peers, 0,
                         thread.state == ThreadMoment::State::for_device &&
                             (thread.call.number == SYS_nanosleep || thread.call.number == SYS_clock_nanosleep)};
         entry.site = thread.site;
-        entry.holder = thread.holder;
         entry.no_cpu_share = thread.no_cpu_share;
         entry.elapsed_ns = thread.elapsed_ns;
         entry.off_ns = thread.off_ns;
-        entry.path = thread.site ? thread.site->path : thread.sampled_path;
-        entry.path_ns = thread.site ? thread.waits_since_ns : thread.sampled_ns;
+        entry.waits_at = thread.site && thread.call.number == SYS_futex ? thread.call.arguments[0] : 0;
+        thread.before = thread.sampled;
+        thread.after = {};
     }
-    std::vector<LookedAtPair> pairs = awaited_.write(now_ns, looked_at);
-    wall_.follow(now_ns, std::move(looked_at), std::move(pairs));
+}
+
+// When the samples and switches of the time around the latest look have been taken.
+void BlockedThreads::conclude_look() {
+    if (looked_ns_ == 0)
+        return;
+    for (LookedAt& entry : latest_look_) {
+        if (const auto thread = threads_.find(entry.moment.tid); thread != threads_.end()) {
+            entry.before = thread->second.before;
+            entry.after = thread->second.after;
+        }
+        entry.waits_from_ns = entry.waits_until_ns = looked_ns_;
+        const auto stood = switches_ ? switches_->at_mark(entry.moment.tid) : std::nullopt;
+        if (!stood)
+            continue;
+        entry.unblocked_ns = stood->unblocked_ns;
+        if (stood->on)
+            continue;
+        if (!entry.site) {
+            entry.is_woken = !stood->preempted;
+            entry.lacks_cpu = stood->until_ns == 0 || stood->until_ns > looked_ns_ + kOwnTime_ns ||
+                              (stood->preempted && stood->since_ns + kOwnTime_ns < looked_ns_);
+        } else if (!stood->preempted) {
+            entry.waits_from_ns = stood->since_ns;
+            entry.waits_until_ns = std::max(looked_ns_, stood->until_ns);
+        }
+    }
+    holders_.write(looked_ns_, latest_look_);
+    std::vector<LookedAtPair> pairs = awaited_.write(looked_ns_, latest_look_);
+    wall_.follow(looked_ns_, std::move(latest_look_), std::move(pairs));
+    latest_look_.clear();
+    looked_ns_ = 0;
 }
 
 void BlockedThreads::look(uint64_t now_ns, const std::vector<ThreadMonitor::Task>& tasks) {
     const uint64_t cpu_before_ns = thread_cpu_ns();
+    conclude_look();
     ++round_;
     for (const ThreadMonitor::Task& task : tasks) {
         Thread& thread = threads_[task.tid];
@@ -339,7 +339,7 @@ void BlockedThreads::look(uint64_t now_ns, const std::vector<ThreadMonitor::Task
         look_at(task.tid, thread, now_ns);
         any_blocked |= thread.site != nullptr;
     }
-    follow_wall(now_ns);
+    remember_look(now_ns);
     if (refused_ > 0 && seen_ == 0 && round_ > 4) {
         next_ns_ = UINT64_MAX;
         return;
@@ -357,10 +357,12 @@ void BlockedThreads::look(uint64_t now_ns, const std::vector<ThreadMonitor::Task
 
 void BlockedThreads::forget(uint32_t pid) {
     images_.erase(pid);
+    holders_.forget(pid);
     awaited_.forget(pid);
 }
 
 void BlockedThreads::write_evidence() {
+    conclude_look();
     wall_.settle();
     if (refused_ > 0 && seen_ == 0)
         file_.evidence("blocked-threads", trace::EvidenceState::missing,

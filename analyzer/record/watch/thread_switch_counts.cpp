@@ -20,6 +20,27 @@ size_t bin_of(uint64_t length_ns) {
 
 } // namespace
 
+// The first record behind the mark ends what was true at it.
+void ThreadSwitchCounts::keep_mark(Thread& thread, uint64_t time_ns) const {
+    if (mark_ns_ == 0 || time_ns <= mark_ns_ || thread.marked_ns == mark_ns_)
+        return;
+    thread.marked_ns = mark_ns_;
+    thread.stood_known = thread.state != State::unknown && thread.since_ns != 0 && thread.since_ns <= mark_ns_;
+    thread.stood = {thread.state == State::on, thread.state == State::preempted, thread.since_ns, time_ns, thread.unblocked_ns};
+}
+
+std::optional<ThreadSwitchCounts::Stood> ThreadSwitchCounts::at_mark(uint32_t tid) const {
+    const auto found = threads_.find(tid);
+    if (found == threads_.end() || mark_ns_ == 0)
+        return std::nullopt;
+    const Thread& thread = found->second;
+    if (thread.marked_ns == mark_ns_)
+        return thread.stood_known ? std::optional(thread.stood) : std::nullopt;
+    if (thread.state == State::unknown || thread.since_ns == 0 || thread.since_ns > mark_ns_)
+        return std::nullopt;
+    return Stood{thread.state == State::on, thread.state == State::preempted, thread.since_ns, 0, thread.unblocked_ns};
+}
+
 void ThreadSwitchCounts::begin(uint32_t tid, uint32_t pid, State state, uint64_t time_ns) {
     if (const auto known = threads_.find(tid); known != threads_.end()) // a number that the kernel gave out again, or an exec
         write(tid, known->second);
@@ -31,6 +52,7 @@ void ThreadSwitchCounts::begin(uint32_t tid, uint32_t pid, State state, uint64_t
 
 // The interval that ends now is of the state that the thread was in.
 void ThreadSwitchCounts::to(Thread& thread, State next, uint64_t time_ns) {
+    keep_mark(thread, time_ns);
     trace::ThreadSwitches& counts = thread.counts;
     if (thread.since_ns == 0) {
         counts.first_ns = time_ns;
@@ -53,6 +75,8 @@ void ThreadSwitchCounts::to(Thread& thread, State next, uint64_t time_ns) {
             ++counts.preempted_counts[bin_of(length_ns)];
         }
     }
+    if (next == State::on && thread.state != State::preempted)
+        thread.unblocked_ns = time_ns;
     thread.state = next;
     thread.since_ns = std::max(time_ns, uint64_t{1});
     counts.last_ns = time_ns;

@@ -27,8 +27,27 @@ struct LookedAt {
     trace::ThreadWall* wall = nullptr;   // of one that ran; filled in here where the run depended on it
     double no_cpu_share = 0;             // of one that ran: of the time since the look before, without a CPU
     uint64_t elapsed_ns = 0, off_ns = 0; // since the look before; of it, blocked
-    trace::NodeId path = 0;              // where it waits, or was last sampled; 0: not known
-    uint64_t path_ns = 0;                // when it was there; of one that waits, since when at the latest
+    // Of one that waits: its wait took all of this time, and may have been longer.
+    uint64_t waits_from_ns = 0, waits_until_ns = 0;
+    uint64_t waits_at = 0; // word of a futex that it waits at, else 0
+    bool lacks_cpu = false; // it could have run, but had no CPU
+    bool is_woken = false;  // of that, since it was blocked: it has not seen yet what it was woken for
+    uint64_t unblocked_ns = 0; // when it last got a CPU after it had been blocked; 0: not known
+    struct Place {
+        trace::NodeId path = 0; // 0: not known
+        uint64_t time_ns = 0;
+    };
+    Place before, after; // of one that ran: its time samples on either side of the look
+
+    // Where it was while others waited from `from_ns` to `until_ns`; 0: not known.
+    trace::NodeId path_within(uint64_t from_ns, uint64_t until_ns) const {
+        if (site)
+            return site->path;
+        for (const Place& place : {before, after})
+            if (place.path != 0 && place.time_ns >= from_ns && place.time_ns <= until_ns)
+                return place.path;
+        return 0;
+    }
 };
 
 // Two threads of one look, the first of which waits for the second.

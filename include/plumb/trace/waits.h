@@ -32,9 +32,9 @@ struct LockHolder {
     NodeId path;           // 12  where it waits
     uint64_t object;       // 16  BlockedSite::object
     uint32_t holder;       // 24  tid
-    NodeId holder_path;    // 28  where the holder was: blocked, or by its latest time sample during the wait; 0: not known
+    NodeId holder_path;    // 28  where the holder was: blocked, or by a time sample while nobody was given the lock; 0: not known
     int32_t holder_call;   // 32  the system call that the holder itself was blocked in, -1: none, or not known
-    uint32_t padding;      // 36
+    uint32_t flags;        // 36  LockHolderFlags
     uint64_t looks;        // 40
     uint64_t time_ns;      // 48  what they stand for
     uint64_t first_ns;     // 56
@@ -42,6 +42,9 @@ struct LockHolder {
     uint64_t wall_ns;      // 72  1.5: of the run's wall time, what depended on the holder through this wait
 };
 static_assert(sizeof(LockHolder) == 80);
+enum LockHolderFlags : uint32_t {
+    kHolderLacksCpu = 1u << 0, // the holder could have run, but had no CPU
+};
 
 // The run ends when its first thread ends. At every look the recorder follows from there who waits for whom (join, lock,
 // child process; any running thread where the waker is not known) to threads that wait for nobody of the run: the wall time
@@ -76,7 +79,7 @@ struct WaitedFor {
     uint64_t object;       // 24  BlockedSite::object
     uint32_t peer_pid;     // 32
     uint32_t peer_tid;     // 36
-    NodeId peer_path;      // 40  where that thread was: blocked, or by its latest time sample during the wait; 0: not known
+    NodeId peer_path;      // 40  where that thread was: blocked, or by a time sample during the wait; 0: not known
     int32_t peer_call;     // 44  the system call that it was blocked in; -1: none, or not known
     uint32_t relation;     // 48  WaitRelation
     uint32_t padding;      // 52
