@@ -25,6 +25,18 @@ struct BlockedSite {
     uint64_t wall_ns = 0, alone_ns = 0;
 };
 
+// Page faults of one thread at one instruction that read from one file, or from swap: all of them, not sampled.
+struct PageRead {
+    enum class Source : uint8_t { file, code, swap, unknown }; // code: of a program or library that the process executes
+    uint32_t thread = 0; // index into Process::threads
+    uint64_t address = 0; // of the instruction
+    Source source = Source::unknown;
+    std::string file;
+    uint64_t faults = 0;
+    uint64_t ahead = 0; // of them, a little above the thread's fault before, in the same mapping
+    uint64_t mapped_bytes = 0;
+};
+
 // What the holder of a lock did while a thread waited for it.
 struct LockHolder {
     uint32_t thread = 0, path = 0; // who waits, and where

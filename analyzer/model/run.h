@@ -134,6 +134,7 @@ struct Process {
     std::vector<SampleSite> samples;
     std::vector<BlockedSite> blocked;
     std::vector<LockHolder> lock_holders;
+    std::vector<PageRead> page_reads;
     std::vector<WaitedFor> waited_for;
     Heap heap;
     std::vector<Region> regions; // by first entry

@@ -29,6 +29,8 @@ void Collectors::prepare(int pid, size_t recorders) {
     was_sampled_ = has_samples();
     if (was_sampled_ && options_.collects("memory"))
         memory = MemoryWatch::begin(file, processes, profile, pid, sampler->cpus());
+    if (was_sampled_ && options_.collects("wait"))
+        page_reads.emplace(file, processes, "/proc", pid, sampler->cpus(), kMostBytesEach / 32);
 }
 
 // The CPU's counters may be in use by the program itself, so they are taken on request alone.
@@ -90,6 +92,8 @@ void Collectors::drain(uint64_t weight, bool final) {
     const std::vector<uint32_t> gone = processes.take_gone();
     if (memory)
         memory->settle(final || !gone.empty(), final);
+    if (page_reads)
+        page_reads->settle(final || !gone.empty());
     for (const uint32_t pid : gone) {
         profile.forget(pid);
         if (blocked)
@@ -98,6 +102,8 @@ void Collectors::drain(uint64_t weight, bool final) {
             accesses->forget(pid);
         if (memory)
             memory->forget(pid);
+        if (page_reads)
+            page_reads->forget(pid);
     }
 }
 
@@ -134,6 +140,9 @@ void Collectors::add_to_poll(std::vector<pollfd>& polled) const {
             polled.push_back({ring.fd(), POLLIN, 0});
     if (memory)
         for (const PerfRing& ring : memory->rings())
+            polled.push_back({ring.fd(), POLLIN, 0});
+    if (page_reads)
+        for (const PerfRing& ring : page_reads->rings())
             polled.push_back({ring.fd(), POLLIN, 0});
 }
 

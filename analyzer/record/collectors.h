@@ -13,6 +13,7 @@
 #include "record/watch/blocked_threads.h"
 #include "record/watch/io_watch.h"
 #include "record/watch/memory_watch.h"
+#include "record/watch/page_reads.h"
 #include "record/watch/thread_monitor.h"
 #include "record/watch/thread_switch_counts.h"
 
@@ -63,6 +64,7 @@ class Collectors {
     std::optional<Sampler> sampler;       // where samples are wanted
     std::optional<AccessWatch> accesses;  // where there are samples
     std::unique_ptr<MemoryWatch> memory;  // where it has more than one place
+    std::optional<PageReads> page_reads;  // where there are samples and waits are recorded
     std::optional<EventCounts> events;
     std::optional<IoWatch> io;            // from begin() on, like the next ones
     std::optional<ThreadMonitor> threads;

@@ -205,6 +205,21 @@ void ProcessBuilder::take(const ThreadWall& record, FileContext& context) {
     process_.threads[thread].wall_no_cpu_ns += std::min(record.no_cpu_ns, record.running_ns);
 }
 
+void ProcessBuilder::take(const PageRead& record, FileContext& context) {
+    using Source = model::PageRead::Source;
+    const Source source = (record.flags & kPageOfSwap) != 0      ? Source::swap
+                          : (record.flags & kPageOfUnknown) != 0 ? Source::unknown
+                          : (record.flags & kPageOfCode) != 0    ? Source::code
+                                                                 : Source::file;
+    process_.page_reads.push_back({.thread = thread_at(record.header.tid, context.time(record.first_ns)),
+                                   .address = record.address,
+                                   .source = source,
+                                   .file = context.text(record.file),
+                                   .faults = record.faults,
+                                   .ahead = std::min(record.ahead, record.faults),
+                                   .mapped_bytes = record.mapped_bytes});
+}
+
 void ProcessBuilder::take(const ThreadSwitches& record, FileContext& context) {
     const uint64_t first = context.time(record.first_ns), last = alive(context.time(record.last_ns));
     model::ThreadSwitches& switches = process_.threads[thread_at(record.header.tid, first)].switches;

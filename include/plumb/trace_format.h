@@ -111,7 +111,8 @@ namespace plumb::trace {
     X(72, OmpRuntime, "1.6, updated: an OpenMP runtime, and the clock of the records about it")              \
     X(73, OmpRegion, "1.6, updated: parallel regions of one place in the code that one thread started")      \
     X(74, OmpPart, "1.6, updated: what one thread did in the regions of one place")                          \
-    X(75, OmpWait, "1.6, updated: one thread's waits at one barrier, critical or lock of OpenMP")
+    X(75, OmpWait, "1.6, updated: one thread's waits at one barrier, critical or lock of OpenMP")              \
+    X(80, PageRead, "1.6, updated: page faults of one instruction and thread that read from one file, or from swap")
 
 enum class RecordType : uint16_t {
 #define PLUMB_X(number, name, what) name = number,

@@ -34,7 +34,7 @@ struct FileUse {
     LineShares lines;
 };
 
-bool is_file(WaitKind kind) { return kind == WaitKind::file || kind == WaitKind::file_sync || kind == WaitKind::page_in; }
+bool is_file(WaitKind kind) { return kind == WaitKind::file || kind == WaitKind::file_sync; }
 
 class IoWait : public Diagnosis {
   public:
@@ -157,10 +157,6 @@ class IoWait : public Diagnosis {
         if (use.kind == WaitKind::file_sync)
             return {"Sync less often",
                     "write several records, then sync once; or sync in a thread of its own while the others go on", "code", ""};
-        if (use.kind == WaitKind::page_in)
-            return {"Read the mapped file ahead",
-                    "madvise(MADV_WILLNEED) or MADV_POPULATE_READ in time, or read() in large blocks in a thread of its own",
-                    "code", ""};
         if (is_latency)
             return {"Use larger requests", "read or write at least 1 MiB at a time, or let stdio do it (setvbuf)", "code", ""};
         return {"Overlap it with computing",

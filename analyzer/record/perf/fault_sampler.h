@@ -13,9 +13,14 @@ namespace plumb::record {
 
 class FaultSampler {
   public:
+    enum class Faults {
+        all,  // one of many, with the top of the stack
+        major // those that read from a disk, all of them: a sample takes 1 us, a read from a disk much longer
+    };
+
     // Opens the events for `pid`, which has not yet exec'd its program, on `cpus`; sampling begins with that exec.
     // On failure works() is false and the reason is in words.
-    FaultSampler(int pid, const std::vector<int>& cpus);
+    FaultSampler(int pid, const std::vector<int>& cpus, Faults faults = Faults::all);
 
     bool works() const { return !rings_.empty(); }
     const std::string& why() const { return why_; }
@@ -30,7 +35,7 @@ class FaultSampler {
 
     std::vector<PerfRing> rings_;
     std::vector<char> bytes_; // read and not yet handed out
-    uint64_t fields_ = 0;
+    uint64_t fields_ = 0, faults_per_sample_ = 1;
     unsigned register_count_ = 0;
     std::string why_;
 };

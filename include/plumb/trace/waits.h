@@ -91,6 +91,28 @@ struct WaitedFor {
 };
 static_assert(sizeof(WaitedFor) == 96);
 
+// Page faults in user mode that had to read from a disk (major faults), all of them: each is an event of the kernel. The wait
+// itself is in the BlockedSite of the same thread whose path ends at the same instruction.
+struct PageRead {
+    RecordHeader header;   //     header.tid: the thread
+    uint32_t pid;          //  8
+    StringId file;         // 12  that is mapped there, 0: none, or not known
+    uint64_t address;      // 16  of the instruction
+    uint32_t flags;        // 24  PageReadFlags
+    uint32_t padding;      // 28
+    uint64_t faults;       // 32
+    uint64_t ahead;        // 40  of them, a little above the thread's fault before, in the same mapping
+    uint64_t mapped_bytes; // 48  of the largest such mapping
+    uint64_t first_ns;     // 56
+    uint64_t last_ns;      // 64
+};
+static_assert(sizeof(PageRead) == 72);
+enum PageReadFlags : uint32_t {
+    kPageOfCode = 1u << 0,    // of a program or library that the process executes
+    kPageOfSwap = 1u << 1,    // anonymous memory: it was swapped out
+    kPageOfUnknown = 1u << 2, // what is mapped there was not found out in time
+};
+
 // Each time a thread left its CPU and came back, from the kernel's own records: exact but for `broken`. Blocked: it left by
 // itself; preempted: it could have gone on. Histograms by the length of an interval: below 10 us, 100 us, 1 ms, 10 ms, 100 ms,
 // 1 s, 10 s, and longer.

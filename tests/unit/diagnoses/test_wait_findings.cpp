@@ -176,6 +176,34 @@ TEST_CASE("large reads are information: the bytes must be read; small ones are a
     }
 }
 
+TEST_CASE("page faults all over a cold file cost what they wait; a walk through it, or code, is information") {
+    using Source = model::PageRead::Source;
+    for (const auto& [source, ahead, severity] :
+         {std::tuple{Source::file, 10, Severity::high}, std::tuple{Source::file, 900, Severity::info},
+          std::tuple{Source::code, 10, Severity::info}, std::tuple{Source::unknown, 10, Severity::info},
+          std::tuple{Source::swap, 10, Severity::high}}) {
+        SyntheticRun made = program(10);
+        made.add_thread(0, 0.5, 0);
+        made.add_samples(0, made.add_path({kMain}), 5000);
+        made.run.processes.back().threads[0].wall_running_ns = SyntheticRun::ns(5);
+        blocked(made, 0, made.add_path({kMain, kSave}), -1, 5, 5);
+        auto& reads = made.run.processes.back().page_reads;
+        reads.push_back({.thread = 0, .address = kSave, .source = source, .file = "/data/table", .faults = 1000,
+                         .ahead = static_cast<uint64_t>(ahead), .mapped_bytes = 1u << 30});
+        reads.push_back({.thread = 0, .address = kMain, .source = Source::file, .file = "/data/other", .faults = 5000,
+                         .ahead = 0, .mapped_bytes = 1u << 20});
+        made.finish();
+        const auto findings = made.diagnose("page-in");
+        REQUIRE(findings.size() == 1);
+        CHECK(findings[0].severity == severity);
+        CHECK(findings[0].gain.fraction == Approx(0.5).epsilon(0.01));
+        CHECK(findings[0].where.at(0).line == 40);
+        CHECK(findings[0].subject.name == "/data/table");
+        CHECK(std::get<int64_t>(findings[0].evidence.at("page_fault_count")) == 1000);
+        CHECK(made.diagnose("io-wait").empty());
+    }
+}
+
 TEST_CASE("a loop that sleeps is a finding only where nothing else goes on, and where it sleeps again and again") {
     for (const auto& [alone_s, sleeps, found] : {std::tuple{6.0, 300, true}, std::tuple{0.0, 300, false}, std::tuple{6.0, 2, false}}) {
         SyntheticRun made = program(10);
