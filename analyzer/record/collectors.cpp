@@ -29,7 +29,7 @@ void Collectors::prepare(int pid, size_t recorders) {
     was_sampled_ = has_samples();
     if (was_sampled_ && options_.collects("memory"))
         memory = MemoryWatch::begin(file, processes, profile, pid, sampler->cpus());
-    if (was_sampled_ && options_.collects("wait"))
+    if (was_sampled_ && options_.collects("wait") && recorders == 1) // its rings come out of what samples of others need
         page_reads.emplace(file, processes, "/proc", pid, sampler->cpus(), kMostBytesEach / 32);
 }
 

@@ -176,7 +176,7 @@ void AlignmentBuilder::take(const AccessStride& record, uint64_t last_ns, Allowa
                                       .length = record.walk,
                                       .advance = record.advance,
                                       .lowest_address = record.lowest_address,
-                                      .highest_address = record.highest_address,
+                                      .highest_address = std::max(record.lowest_address, record.highest_address),
                                       .last_address = record.last_address,
                                       .padded_stride = record.padded_stride,
                                       .seen_ns = static_cast<double>(record.seen_ps) * 1e-3,

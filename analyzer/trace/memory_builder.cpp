@@ -39,7 +39,7 @@ void MemoryBuilder::take(const MemoryTraffic& record, uint32_t thread, uint32_t 
                                        .samples = record.samples,
                                        .time_ns = record.time_ns,
                                        .lowest_address = record.lowest_address,
-                                       .highest_address = record.highest_address,
+                                       .highest_address = std::max(record.lowest_address, record.highest_address),
                                        .last_address = record.last_address,
                                        .first_ns = first_ns,
                                        .last_ns = last_ns});
@@ -71,7 +71,7 @@ void MemoryBuilder::take(const FirstTouch& record, uint32_t thread, uint32_t pat
                                        .samples = record.samples,
                                        .faults = record.faults,
                                        .lowest_address = record.lowest_address,
-                                       .highest_address = record.highest_address,
+                                       .highest_address = std::max(record.lowest_address, record.highest_address),
                                        .first_ns = first_ns,
                                        .last_ns = last_ns});
 }
@@ -101,7 +101,7 @@ void MemoryBuilder::take(const PageScatter& record, std::string path, std::strin
                                       .places = record.places,
                                       .pages = record.pages,
                                       .lowest_address = record.lowest_address,
-                                      .highest_address = record.highest_address,
+                                      .highest_address = std::max(record.lowest_address, record.highest_address),
                                       .last_address = record.last_address,
                                       .footprint_bytes = record.footprint_bytes,
                                       .resident_bytes = record.resident_bytes,

@@ -27,7 +27,7 @@ void TrafficBuilder::take(const MemoryStream& record, uint64_t first_ns, uint64_
                                             .written_bytes = record.written_bytes,
                                             .footprint_bytes = record.footprint_bytes,
                                             .lowest_address = record.lowest_address,
-                                            .highest_address = record.highest_address,
+                                            .highest_address = std::max(record.lowest_address, record.highest_address),
                                             .last_address = record.last_address});
 }
 

@@ -111,7 +111,7 @@ class HeapLeak : public Diagnosis {
         LineShares lines;
         lines.add(growth.frame, growth.live_bytes);
         finding.where = lines.heaviest(1);
-        const std::string place = place_name(finding.where[0]);
+        const std::string place = finding.where.empty() ? "an unknown place" : place_name(finding.where[0]);
         const double freed_at_end = 1 - growth.never_freed_bytes / growth.live_bytes;
         finding.title = fmt::format("Memory allocated at {} grew as long as the program ran: {} were {}", place,
                                     format_bytes(growth.live_bytes),
