@@ -26,6 +26,8 @@ interface Frame {
 
 interface Drawn {
   data: Frame;
+  x0: number; // of the run, 0 to 1
+  x1: number;
 }
 
 function frameOf([name, module, kind, value, children]: CallTree): Frame {
@@ -65,5 +67,8 @@ export function callTreeChart(tree: CallTree, width: number): HTMLElement {
   select(place).datum(root).call(chart);
   // Its boxes grow in transitions, which a page that is printed at once would show half done.
   for (let tick = 0; tick < 3; ++tick) timerFlush();
+  const boxes = select(place).selectAll<SVGRectElement, Drawn>("g.frame > rect");
+  (boxes as unknown as { interrupt(): void }).interrupt(); // of d3-transition, which the flame graph loads
+  boxes.attr("width", ({ x0, x1 }) => (x1 - x0) * width);
   return block;
 }
