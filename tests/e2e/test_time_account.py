@@ -1,5 +1,6 @@
 """Where the time of programs that wait goes, against what the programs say themselves."""
 
+import subprocess
 import unittest
 
 from plumb_test import PROGRAMS, PlumbTest, of_times
@@ -63,6 +64,23 @@ class TimeAccount(PlumbTest):
         self.assertEqual(len(found), 1)
         self.assertTrue(found[0]["subject"]["name"].endswith("table_lock"), found[0]["subject"])
         self.assertIn("hold_table", found[0]["where"][0]["function"])
+
+    @of_times
+    def test_what_holders_do_on_a_busy_machine(self):
+        """Holders that wait for a CPU give no samples: what they computed before they took the lock is no part of it."""
+        busy = [subprocess.Popen([PROGRAMS / "burn", "30"], stdout=subprocess.DEVNULL) for _ in range(2)]
+        try:
+            self.record(PROGRAMS / "saves_in_turn", 4, 150, options=["--no-report"], check=0)
+        finally:
+            for other in busy:
+                other.kill()
+                other.wait()
+        self.assertNotEqual(self.holders(), [])
+        found = [finding for finding in self.report()["findings"] if finding["id"] == "lock-wait"]
+        self.assertEqual(len(found), 1)
+        self.assertTrue(found[0]["subject"]["name"].endswith("journal_lock"), found[0]["subject"])
+        self.assertIn("save_inside", found[0]["where"][0]["function"])
+        self.assertNotIn("compute_outside", [place["function"].split("::")[-1].split("(")[0] for place in found[0]["where"]])
 
     @of_times
     def test_reader_writer_lock(self):

@@ -15,7 +15,7 @@ namespace plumb {
 namespace {
 
 constexpr size_t kMostFindings = 3, kMostLines = 5;
-constexpr const char* kLacksCpu = "a wait for a CPU";
+constexpr const char* kLacksCpu = "waiting for a CPU";
 
 struct Lock {
     double waiting_s = 0; // of all threads
@@ -106,10 +106,11 @@ class LockWait : public Diagnosis {
                                            [](const auto& left, const auto& right) { return left.second < right.second; });
         const double does_share = does == lock.holder_does.end() ? 0 : does->second / lock.holder_s;
         const bool is_known = does != lock.holder_does.end() && does->second > lock.holder_s - lock.holder_known_s;
-        finding.title = fmt::format("{} for {}, held {}", waiters_of(lock.waiters.size()), object,
-                                    !is_known ? std::string(lock.holders.size() == 1 ? "by another thread" : "by one another")
-                                    : does->first == "computing"   ? std::string("during computing")
-                                                                   : "during " + does->first);
+        finding.title = fmt::format("{} for {}, {}", waiters_of(lock.waiters.size()), object,
+                                    !is_known ? std::string(lock.holders.size() == 1 ? "held by another thread" : "held by one another")
+                                    : does->first == "computing"   ? std::string("held during computing")
+                                    : does->first == kLacksCpu     ? std::string("whose holder waits for a CPU")
+                                                                   : "held during " + does->first);
         // Where holders wait for a device under the lock, the device may be what they queue for: only what its time allows
         // is certain.
         const double certain_s = std::max(without_s, lock.holder_known_s > 0 ? device_bound(replay, lock) : 0);
