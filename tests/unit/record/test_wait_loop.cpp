@@ -192,7 +192,7 @@ const std::vector<Compiled> kComputing = {
 
 TEST_CASE("spin locks and flags that are polled only wait") { check(kWaiting, true); }
 
-// The expected value lives in memory from round to round: not told from a retry that makes progress.
+// The expected value lives in memory from round to round. A retry that makes progress looks the same.
 TEST_CASE("a lock by compare-and-swap without optimisation is not decided") { check(kUndecided, false); }
 
 TEST_CASE("loops that search, add up or retry compute") { check(kComputing, false); }
