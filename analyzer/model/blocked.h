@@ -37,6 +37,17 @@ struct PageRead {
     uint64_t mapped_bytes = 0;
 };
 
+// A loop that only waits for what other threads store, without leaving its CPU.
+struct SpinLoop {
+    uint64_t begin = 0, end = 0; // addresses: of the first instruction, and behind the last one
+    uint64_t instruction = 0;    // that looks at the variable, 0: not known
+    uint32_t width = 0;          // bytes that it looks at
+    bool pauses = false;         // it contains PAUSE
+    bool stores = false;         // it tries to take what it waits for
+    uint64_t address = 0;        // of the variable, 0: not known, or not always the same
+    uint64_t samples = 0, time_ns = 0;
+};
+
 // What the holder of a lock did while a thread waited for it.
 struct LockHolder {
     uint32_t thread = 0, path = 0; // who waits, and where

@@ -135,6 +135,7 @@ struct Process {
     std::vector<BlockedSite> blocked;
     std::vector<LockHolder> lock_holders;
     std::vector<PageRead> page_reads;
+    std::vector<SpinLoop> spin_loops; // by address
     std::vector<WaitedFor> waited_for;
     Heap heap;
     std::vector<Region> regions; // by first entry

@@ -235,6 +235,7 @@ void RunBuilder::take_records(size_t file) {
                    [&](const LockHolder& record) { give(record, record.pid, record.first_ns); },
                    [&](const ThreadWall& record) { give(record, record.pid, record.first_ns); },
                    [&](const PageRead& record) { give(record, record.pid, record.first_ns); },
+                   [&](const SpinLoop& record) { give(record, record.pid, record.first_ns); },
                    [&](const ThreadSwitches& record) { give(record, record.pid, record.first_ns); },
                    [&](const WaitedFor& record) { take_waited_for(record, context); },
                    // By their begin: they end when the next program begins under the same pid, or after.

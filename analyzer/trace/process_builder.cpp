@@ -275,6 +275,20 @@ void ProcessBuilder::take(const LockHolder& record, FileContext& context) {
                                      .wall_ns = record.wall_ns});
 }
 
+void ProcessBuilder::take(const SpinLoop& record, FileContext& context) {
+    if (record.loop_end <= record.loop_begin || !context.allowance().take(sizeof(model::SpinLoop)))
+        return;
+    process_.spin_loops.push_back({.begin = record.loop_begin,
+                                   .end = record.loop_end,
+                                   .instruction = record.instruction,
+                                   .width = record.width,
+                                   .pauses = (record.flags & trace::kSpinPauses) != 0,
+                                   .stores = (record.flags & trace::kSpinStores) != 0,
+                                   .address = record.variables == 1 ? record.last_address : 0,
+                                   .samples = record.samples,
+                                   .time_ns = record.time_ns});
+}
+
 // A record is about all of its thread's life: the last thread that had its number.
 void ProcessBuilder::take(const OmpRuntime& record, FileContext& context) { openmp_.take(record, context.text(record.name)); }
 
@@ -492,6 +506,7 @@ void ProcessBuilder::finish() {
     traffic_.finish();
     mpi_.finish();
     openmp_.finish();
+    std::ranges::stable_sort(process_.spin_loops, {}, &model::SpinLoop::begin);
     if (process_.end_ns == 0) // nobody saw it end
         process_.end_ns = std::max(last_ns_, process_.start_ns);
     for (model::HeapSite& site : process_.heap.sites) // a thread that only frees counts negative; its path must not

@@ -216,8 +216,10 @@ std::shared_ptr<const LoopCode> AccessSampling::loop_code_at(const PerfRecord& s
         loop_codes_.clear();
     return loop_codes_[place] = new_loops_.share.spend([&, from = start, &in = module] {
         return with_code_in_file(*process, from, in, sample.address, file, [](const CodeRegion& code, uint64_t sampled) {
-            return std::make_shared<const LoopCode>(
-                LoopCode{ReplayableLoop::follow(code, sampled), counters_around(code, sampled)});
+            LoopCode around{ReplayableLoop::follow(code, sampled), counters_around(code, sampled), wait_loop_around(code, sampled)};
+            if (around.waiting)
+                around.waiting = around.waiting->moved_by(uint64_t{0} - sampled);
+            return std::make_shared<const LoopCode>(std::move(around));
         });
     });
 }

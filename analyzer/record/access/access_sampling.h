@@ -10,6 +10,7 @@
 #include "record/access/loop_path.h"
 #include "record/access/loop_streams.h"
 #include "record/access/replayable_loop.h"
+#include "record/access/wait_loop.h"
 #include "record/perf/process_table.h"
 #include "record/run/node_trace_writer.h"
 #include "record/run/work_share.h"
@@ -63,6 +64,7 @@ struct SampledLoop {
 struct LoopCode {
     std::shared_ptr<const ReplayableLoop> loop; // null: none that can be replayed
     std::vector<LoopCounter> counters;          // of the loops around it
+    std::optional<WaitLoop> waiting;            // the innermost loop around it only waits; its addresses less the sampled one
 };
 
 class AccessSampling {

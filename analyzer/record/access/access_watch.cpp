@@ -31,7 +31,7 @@ uint32_t line_bytes(const std::vector<platform::CacheLevel>& caches) {
 AccessWatch::AccessWatch(NodeTraceWriter& file, ProcessTable& processes, unwind::StackUnwinder& images, double budget,
                          bool bandwidth, uint64_t begin_ns)
     : accesses_(file, processes, images, kMostBytesEach, budget * kNewCodeShare), strides_(caches_here()),
-      crossings_(accesses_, processes), sharing_(line_bytes(caches_here())), scatter_("/proc") {
+      crossings_(accesses_, processes), spinning_(accesses_, processes), sharing_(line_bytes(caches_here())), scatter_("/proc") {
     if (bandwidth)
         traffic_.emplace(accesses_, begin_ns);
 }
@@ -39,8 +39,10 @@ AccessWatch::AccessWatch(NodeTraceWriter& file, ProcessTable& processes, unwind:
 std::optional<SampledAccess> AccessWatch::take(const PerfRecord& sample, trace::NodeId path, uint64_t weight_ns) {
     sharing_.count(sample.pid, sample.tid, sample.cpu, sample.time_ns, weight_ns);
     const std::optional<SampledAccess> access = accesses_.take(sample, weight_ns);
-    if (works())
+    if (works()) {
         crossings_.take(sample, weight_ns);
+        spinning_.take(sample, weight_ns, access ? &*access : nullptr);
+    }
     if (access) {
         strides_.take(*access);
         scatter_.take(*access);
@@ -64,6 +66,7 @@ void AccessWatch::forget(uint32_t pid) {
     accesses_.forget(pid);
     strides_.forget(pid);
     crossings_.forget(pid);
+    spinning_.forget(pid);
     scatter_.forget(pid);
     if (traffic_)
         traffic_->forget(pid);
@@ -72,6 +75,7 @@ void AccessWatch::forget(uint32_t pid) {
 
 void AccessWatch::write(NodeTraceWriter& file, uint64_t sharers, Calibration& calibration) {
     strides_.write(file);
+    spinning_.write(file);
     crossings_.write(file, calibration);
     scatter_.write(file, sharers);
     if (traffic_)

@@ -7,6 +7,7 @@
 #include "record/access/line_sharing.h"
 #include "record/access/loop_crossings.h"
 #include "record/access/page_scatter.h"
+#include "record/access/spin_loops.h"
 #include "record/access/traffic_sampling.h"
 
 #include <cstdint>
@@ -51,6 +52,7 @@ class AccessWatch {
     AccessSampling accesses_;
     AccessStrides strides_;
     LoopCrossings crossings_;
+    SpinLoops spinning_;
     LineSharing sharing_;
     PageScatter scatter_;
     std::optional<TrafficSampling> traffic_;

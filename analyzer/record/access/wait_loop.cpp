@@ -257,16 +257,33 @@ class Body {
     bool pauses_ = false;
 };
 
+// Loops with one head, the shortest first: compilers let a wait at the beginning of a round jump to where the round begins.
+std::vector<CodeRegion::Loop> with_same_head(const CodeRegion& code, const CodeRegion::Loop& longest) {
+    std::vector<CodeRegion::Loop> loops;
+    shim::MemoryInstruction instruction;
+    uint64_t at = longest.head;
+    for (size_t count = 0; count < kMostInstructions && at < longest.jump && code.decode_at(at, &instruction); ++count) {
+        if (instruction.branch && jump_at(at, code.bytes_at(at).first(instruction.length)).target == longest.head)
+            loops.push_back({longest.head, at});
+        at += instruction.length;
+    }
+    loops.push_back(longest);
+    return loops;
+}
+
 } // namespace
 
 std::optional<WaitLoop> wait_loop_around(const CodeRegion& code, uint64_t sampled) {
-    for (const CodeRegion::Loop& loop : code.loops_around(sampled)) {
-        Body body(code, loop);
-        if (!body.find())
-            return std::nullopt;
-        if (body.contains(sampled))
-            return body.judge();
-    }
+    for (const CodeRegion::Loop& longest : code.loops_around(sampled))
+        for (const CodeRegion::Loop& loop : with_same_head(code, longest)) {
+            if (sampled > loop.jump)
+                continue;
+            Body body(code, loop);
+            if (!body.find())
+                return std::nullopt;
+            if (body.contains(sampled))
+                return body.judge();
+        }
     return std::nullopt;
 }
 

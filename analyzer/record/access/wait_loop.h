@@ -11,10 +11,16 @@ namespace plumb::record {
 
 struct WaitLoop {
     uint64_t begin = 0, end = 0; // addresses: of the first instruction, and behind the last one
-    uint64_t instruction = 0;    // that looks at the variable
-    unsigned width = 0;          // bytes that it looks at
+    uint64_t instruction = 0;    // that looks at the variable; not known where the loop only counts, with PAUSE
+    unsigned width = 0;          // bytes that it looks at, 0: not known
     bool pauses = false;         // the loop contains PAUSE
     bool stores = false;         // it tries to take what it waits for: a locked exchange
+
+    // `instruction` is known.
+    bool looks() const { return width != 0; }
+    WaitLoop moved_by(uint64_t distance) const {
+        return {begin + distance, end + distance, looks() ? instruction + distance : 0, width, pauses, stores};
+    }
 };
 
 // The innermost loop around the instruction at `sampled`, if it only waits. A loop waits if no register and no slot of the

@@ -67,6 +67,28 @@ struct ReplayedAccess {
 };
 static_assert(sizeof(ReplayedAccess) == 160);
 
+// A loop in which a thread only waits for what other threads store, without leaving its CPU.
+struct SpinLoop {
+    RecordHeader header;
+    uint32_t pid;         //  8
+    uint32_t flags;       // 12  SpinLoopFlags
+    Address loop_begin;   // 16  first instruction
+    Address loop_end;     // 24  first address behind the last one
+    Address instruction;  // 32  that looks at the variable, 0: not known, or the loop only counts to some number
+    uint32_t width;       // 40  bytes that it looks at
+    uint32_t variables;   // 44  different addresses that were seen, at most 255
+    Address last_address; // 48  of the variable, 0: not known
+    uint64_t samples;     // 56
+    uint64_t time_ns;     // 64  what they stand for
+    uint64_t first_ns;    // 72  of the first sample: distinguishes the images of a pid that executed another program
+    uint64_t last_ns;     // 80
+};
+static_assert(sizeof(SpinLoop) == 88);
+enum SpinLoopFlags : uint32_t {
+    kSpinPauses = 1u << 0, // the loop contains PAUSE
+    kSpinStores = 1u << 1, // it tries to take what it waits for: a locked exchange
+};
+
 // chase: each access waits for the one before
 enum ScatterForm : uint16_t { kScatterGather = 1, kScatterChase = 2 };
 
