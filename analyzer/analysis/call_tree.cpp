@@ -2,6 +2,7 @@
 
 #include "analysis/profile.h"
 #include "analyses/time/own_time.h"
+#include "analyses/time/spin_loop_at.h"
 #include "analyses/time/wait_class.h"
 
 #include <algorithm>
@@ -139,7 +140,9 @@ class Grower {
         const model::Module* module = paths_.module_of(process, place.address);
         if (module && model::is_mpi_module(module->path))
             return TimeClass::mpi;
-        return module && model::is_openmp_module(module->path) ? TimeClass::team : TimeClass::computing;
+        if (module && model::is_openmp_module(module->path))
+            return TimeClass::team;
+        return spin_loop_at(paths_.run().processes[process], node) ? TimeClass::spinning : TimeClass::computing;
     }
 
     static void add_up(Branch& branch) {

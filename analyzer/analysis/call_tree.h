@@ -12,7 +12,7 @@ namespace plumb {
 struct CallTreeNode {
     std::string name;   // function as users write it; of a wait what is waited for; of the root empty
     std::string module; // file name of the program or library; empty: of the root, a program's name, a wait
-    TimeClass kind = TimeClass::computing; // what most of `seconds` is: computing, kernel, mpi, team, plumb or blocked
+    TimeClass kind = TimeClass::computing; // what most of `seconds` is: computing, kernel, mpi, spinning, team, plumb or blocked
     double seconds = 0; // thread seconds here and in all below
     std::vector<CallTreeNode> children; // by time; what is below a thousandth of the run is left out
 };

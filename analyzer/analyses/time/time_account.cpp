@@ -3,6 +3,8 @@
 #include "analyses/time/allocator_code.h"
 #include "analyses/time/kernel_cause.h"
 #include "analyses/time/own_time.h"
+#include "analyses/time/parallel_runtime.h"
+#include "analyses/time/spin_loop_at.h"
 #include "analyses/time/team_waits.h"
 #include "analyses/time/thread_times.h"
 #include "support/idle_share.h"
@@ -16,8 +18,6 @@
 namespace plumb {
 
 namespace {
-
-constexpr size_t kMostDepth = 256;
 
 double seconds(uint64_t ns) { return static_cast<double>(ns) * 1e-9; }
 
@@ -115,22 +115,14 @@ class Accountant {
     }
 
     Kind classify(size_t process, uint32_t node, bool in_kernel) {
-        const std::vector<model::PathNode>& nodes = paths_.run().processes[process].paths;
         if (is_own_code(paths_, process, node))
             return {TimeClass::plumb, {}, {}};
         if (allocator_.contains(process, node) || (in_kernel && allocator_.innermost(process, node) != 0))
             return {TimeClass::allocator, {}, {}};
-        uint32_t at = node;
-        for (size_t depth = 0; at != 0 && at < nodes.size() && depth < kMostDepth; ++depth, at = nodes[at].parent) {
-            const model::Module* module = paths_.module_of(process, nodes[at].address);
-            if (!module || nodes[at].kernel)
-                continue;
-            if (model::is_mpi_module(module->path))
-                return {TimeClass::mpi, {}, {}};
-            if (model::is_openmp_module(module->path) && at == first_user_node(nodes, node))
-                return {TimeClass::team, {}, {}};
-            if (!model::is_system_module(module->path))
-                break;
+        switch (parallel_runtime_of(paths_, process, node)) {
+        case ParallelRuntime::mpi: return {TimeClass::mpi, {}, {}};
+        case ParallelRuntime::openmp: return {TimeClass::team, {}, {}};
+        case ParallelRuntime::none: break;
         }
         if (in_kernel) {
             const KernelCause cause = kernel_cause_of(paths_, process, node);
@@ -140,13 +132,7 @@ class Accountant {
                 return {TimeClass::kernel, {}, "sched_yield: yielding the CPU in a loop"};
             return {TimeClass::kernel, {}, cause.name};
         }
-        return {TimeClass::computing, {}, {}};
-    }
-
-    static uint32_t first_user_node(const std::vector<model::PathNode>& nodes, uint32_t node) {
-        for (size_t depth = 0; node != 0 && node < nodes.size() && nodes[node].kernel && depth < kMostDepth; ++depth)
-            node = nodes[node].parent;
-        return node;
+        return {spin_loop_at(paths_.run().processes[process], node) ? TimeClass::spinning : TimeClass::computing, {}, {}};
     }
 
     // `exact_s` divided among `parts` by their weights, or unknown where there are none.
@@ -341,6 +327,7 @@ const char* to_string(TimeClass kind) {
     case TimeClass::allocator: return "allocator";
     case TimeClass::kernel: return "kernel";
     case TimeClass::mpi: return "mpi";
+    case TimeClass::spinning: return "spinning";
     case TimeClass::team: return "openmp-runtime";
     case TimeClass::plumb: return "plumb";
     case TimeClass::no_cpu: return "waiting-for-cpu";
@@ -356,6 +343,7 @@ std::string words_of(const AccountLine& line) {
     case TimeClass::allocator: return "memory allocator";
     case TimeClass::kernel: return "kernel" + (line.detail.empty() ? "" : ": " + line.detail);
     case TimeClass::mpi: return "running in MPI";
+    case TimeClass::spinning: return "spinning for another thread";
     case TimeClass::team: return "in the OpenMP runtime (spinning for the team)";
     case TimeClass::plumb: return "plumb itself";
     case TimeClass::no_cpu: return "runnable, waiting for a CPU";

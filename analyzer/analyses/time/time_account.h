@@ -20,6 +20,7 @@ enum class TimeClass {
     allocator, // malloc and similar calls, in user mode or the kernel
     kernel,    // system calls, page faults, interrupts
     mpi,       // running inside the MPI library: transfers, and polling
+    spinning,  // loops that only wait for what other threads store, without leaving the CPU
     team,      // running inside an OpenMP library: mostly spinning until the team is there
     plumb,     // code of plumb inside the program
     no_cpu,    // runnable, but waiting for a CPU

@@ -11,6 +11,7 @@ const kinds: Record<string, { name: string; colour: string }> = {
   kernel: { name: "kernel", colour: "var(--flame-kernel)" },
   blocked: { name: "blocked", colour: "var(--flame-blocked)" },
   mpi: { name: "running in MPI", colour: "var(--flame-mpi)" },
+  spinning: { name: "spinning for another thread", colour: "var(--flame-spinning)" },
   "openmp-runtime": { name: "in the OpenMP runtime", colour: "var(--flame-mpi)" },
   plumb: { name: "plumb itself", colour: "var(--rule)" },
 };

@@ -1,0 +1,38 @@
+#include "analyses/time/spinning.h"
+
+#include "analyses/time/allocator_code.h"
+#include "analyses/time/own_time.h"
+#include "analyses/time/parallel_runtime.h"
+#include "analyses/time/spin_loop_at.h"
+#include "analyses/time/thread_times.h"
+
+namespace plumb {
+
+std::vector<Spinning> spinning_of(model::CallPaths& paths) {
+    AllocatorCode allocator(paths);
+    std::vector<Spinning> all;
+    for (uint32_t index = 0; index < paths.run().processes.size(); ++index) {
+        const model::Process& process = paths.run().processes[index];
+        if (process.spin_loops.empty())
+            continue;
+        std::vector<double> sampled_ns(process.threads.size());
+        for (const model::SampleSite& site : process.samples)
+            if (site.thread < sampled_ns.size())
+                sampled_ns[site.thread] += static_cast<double>(site.time_ns);
+        for (const model::SampleSite& site : process.samples) {
+            const model::SpinLoop* loop = spin_loop_at(process, site.path);
+            if (!loop || site.thread >= sampled_ns.size() || site.time_ns == 0 || site.kernel_samples * 2 > site.samples ||
+                is_own_code(paths, index, site.path) || allocator.contains(index, site.path) ||
+                parallel_runtime_of(paths, index, site.path) != ParallelRuntime::none)
+                continue;
+            const model::Thread& thread = process.threads[site.thread];
+            const double share = static_cast<double>(site.time_ns) / sampled_ns[site.thread];
+            const double running_ns = static_cast<double>(thread.wall_running_ns) - static_cast<double>(thread.wall_no_cpu_ns);
+            all.push_back({index, site.thread, site.path, loop, site.samples, share * thread_times(thread).run_s,
+                           running_ns > 0 ? share * running_ns : 0});
+        }
+    }
+    return all;
+}
+
+} // namespace plumb
