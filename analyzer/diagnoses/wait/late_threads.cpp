@@ -1,5 +1,6 @@
 #include "diagnoses/wait/late_threads.h"
 
+#include "analyses/time/spinning.h"
 #include "analyses/time/thread_times.h"
 
 #include <algorithm>
@@ -21,6 +22,8 @@ class Finder {
   public:
     Finder(model::CallPaths& paths, const WaitReplay& replay) : paths_(paths), replay_(replay) {
         room_s_ = std::max(0.0, replay.wall_s() - replay.busy_bound_s());
+        for (const Spinning& part : spinning_of(paths))
+            spins_s_[{part.process, part.thread}] += part.cpu_s;
     }
 
     std::vector<LateThreads> all() {
@@ -65,32 +68,24 @@ class Finder {
         }
     }
 
+    // On a CPU, but not to wait for others there.
+    double work_s_of(uint32_t process, uint32_t thread) const {
+        const auto spins = spins_s_.find({process, thread});
+        return thread_times(process_of(process).threads[thread]).run_s - (spins == spins_s_.end() ? 0 : spins->second);
+    }
+
     void finish(LateThreads& group, uint32_t process, const std::set<uint32_t>& members) {
         if (members.size() < 2 || group.late_s.empty())
             return;
         group.process = process;
         group.at_barrier = true;
         group.members = members.size();
-        const auto run_s_of = [&](uint32_t thread) { return thread_times(process_of(process).threads[thread]).run_s; };
+        const auto run_s_of = [&](uint32_t thread) { return work_s_of(process, thread); };
         for (const uint32_t thread : members)
             group.mean_run_s += run_s_of(thread) / static_cast<double>(members.size());
         group.late_run_s = run_s_of(std::ranges::max_element(group.late_s, {}, [](const auto& entry) { return entry.second; })->first);
         group.saved_s = std::min({group.waiting_s / static_cast<double>(members.size()), group.late_run_s - group.mean_run_s, room_s_});
         groups_.push_back(std::move(group));
-    }
-
-    // The user's function that the thread began with, by its heaviest path; empty: not known.
-    std::string work_of(uint32_t process, uint32_t thread) {
-        const model::SampleSite* heaviest = nullptr;
-        for (const model::SampleSite& site : process_of(process).samples)
-            if (site.thread == thread && (!heaviest || site.time_ns > heaviest->time_ns))
-                heaviest = &site;
-        std::string outermost;
-        if (heaviest)
-            for (const model::SourceFrame& frame : paths_.stack(process, heaviest->path))
-                if (!frame.function.empty() && !model::is_system_module(frame.module) && !model::is_system_source(frame.file))
-                    outermost = frame.function;
-        return outermost;
     }
 
     // Threads that live at the same time, chained: a pool that is begun again and again is a new one each time.
@@ -111,7 +106,7 @@ class Finder {
             const ThreadTimes times = thread_times(threads[thread]);
             if (threads[thread].tid == process_of(process).pid || times.run_s + times.no_cpu_s < kBusy * times.life_s())
                 continue;
-            if (std::string work = work_of(process, thread); !work.empty())
+            if (std::string work = work_of(paths_, process, thread); !work.empty())
                 by_work[work].push_back(thread);
         }
         for (auto& [work, pool] : by_work) {
@@ -132,9 +127,9 @@ class Finder {
         }
     }
 
-    static void add_wave(LateThreads& group, const std::vector<model::Thread>& threads, const std::vector<uint32_t>& wave,
+    void add_wave(LateThreads& group, const std::vector<model::Thread>& threads, const std::vector<uint32_t>& wave,
                          uint64_t last_ns, const std::map<uint32_t, std::pair<double, uint64_t>>& joined,
-                         const std::map<uint32_t, LineShares>& joined_at) {
+                         const std::map<uint32_t, LineShares>& joined_at) const {
         uint32_t latest = wave[0];
         double waiting_s = 0;
         for (const uint32_t thread : wave) {
@@ -150,11 +145,12 @@ class Finder {
         waiting_s = std::min(waiting_s, waited->second.first * (count - 1));
         double run_s = 0;
         for (const uint32_t thread : wave)
-            run_s += thread_times(threads[thread]).run_s;
+            run_s += work_s_of(group.process, thread);
+        const double late_s = work_s_of(group.process, latest);
         group.members = std::max(group.members, wave.size());
         group.mean_run_s += run_s / count;
-        group.late_run_s += thread_times(threads[latest]).run_s;
-        group.saved_s += std::max(0.0, std::min(waiting_s / count, thread_times(threads[latest]).run_s - run_s / count));
+        group.late_run_s += late_s;
+        group.saved_s += std::max(0.0, std::min(waiting_s / count, late_s - run_s / count));
         group.waiting_s += waiting_s;
         group.late_s[latest] += waiting_s;
         group.looks += waited->second.second;
@@ -171,10 +167,24 @@ class Finder {
     model::CallPaths& paths_;
     const WaitReplay& replay_;
     double room_s_ = 0;
+    std::map<std::pair<uint32_t, uint32_t>, double> spins_s_; // by process and thread
     std::vector<LateThreads> groups_;
 };
 
 } // namespace
+
+std::string work_of(model::CallPaths& paths, uint32_t process, uint32_t thread) {
+    const model::SampleSite* heaviest = nullptr;
+    for (const model::SampleSite& site : paths.run().processes[process].samples)
+        if (site.thread == thread && (!heaviest || site.time_ns > heaviest->time_ns))
+            heaviest = &site;
+    std::string outermost;
+    if (heaviest)
+        for (const model::SourceFrame& frame : paths.stack(process, heaviest->path))
+            if (!frame.function.empty() && !model::is_system_module(frame.module) && !model::is_system_source(frame.file))
+                outermost = frame.function;
+    return outermost;
+}
 
 std::vector<LateThreads> late_threads(model::CallPaths& paths, const WaitReplay& replay) { return Finder(paths, replay).all(); }
 

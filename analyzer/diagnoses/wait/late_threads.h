@@ -12,6 +12,7 @@
 
 #include <cstdint>
 #include <map>
+#include <string>
 #include <vector>
 
 namespace plumb {
@@ -27,6 +28,9 @@ struct LateThreads {
     uint64_t looks = 0; // that found somebody waiting
     LineShares waiting_at;
 };
+
+// The user's function that a thread began with, by its heaviest path; empty: not known.
+std::string work_of(model::CallPaths& paths, uint32_t process, uint32_t thread);
 
 std::vector<LateThreads> late_threads(model::CallPaths& paths, const WaitReplay& replay);
 

@@ -1,0 +1,118 @@
+// Threads that spin, on made-up runs whose gain can be worked out by hand.
+#include "analyses/time/time_account.h"
+#include "synthetic_run.h"
+
+#include <catch2/catch.hpp>
+
+using namespace plumb;
+using plumb::testing::SyntheticRun;
+
+namespace {
+
+constexpr uint64_t kMain = 0x400100, kWork = 0x400200, kSpin = 0x400304, kRun = 0x400500, kFlag = 0x480000;
+
+// `spin_samples` of a millisecond each, and `work_samples`.
+void add_worker(SyntheticRun& made, double run_share, double delay_share, uint64_t work_samples, uint64_t spin_samples) {
+    const auto thread = static_cast<uint32_t>(made.run.processes.back().threads.size());
+    made.add_thread(static_cast<int>(thread) % made.run.hosts[0].cpu_count, run_share, delay_share);
+    if (work_samples > 0)
+        made.add_samples(thread, made.add_path({kRun, kWork}), work_samples);
+    if (spin_samples > 0)
+        made.add_samples(thread, made.add_path({kRun, kSpin}), spin_samples);
+}
+
+SyntheticRun program(int cpus) {
+    SyntheticRun made(10, cpus);
+    made.name(kMain, "main", "app", "/src/app.c", 10);
+    made.name(kWork, "work", "app", "/src/app.c", 20);
+    made.name(kSpin, "wait_turn", "app", "/src/app.c", 30);
+    made.name(kRun, "run", "app", "/src/app.c", 40);
+    made.resolver.data = [](uint64_t address) -> std::optional<model::DataName> {
+        model::DataName turn;
+        turn.name = "turn";
+        return address == kFlag ? std::optional(turn) : std::nullopt;
+    };
+    made.add_thread(0, 0, 0);
+    made.run.processes.back().spin_loops.push_back({.begin = 0x400300, .end = 0x400310, .instruction = 0x400300, .width = 4,
+        .pauses = true, .address = kFlag, .samples = 100, .time_ns = 100'000'000});
+    return made;
+}
+
+model::Thread& thread(SyntheticRun& made, size_t index) { return made.run.processes.back().threads[index]; }
+
+} // namespace
+
+TEST_CASE("two threads that take turns with a flag: half of the run, for the variable") {
+    SyntheticRun made = program(4);
+    add_worker(made, 1, 0, 5000, 5000);
+    add_worker(made, 1, 0, 5000, 5000);
+    thread(made, 1).wall_running_ns = SyntheticRun::ns(10);
+    made.finish();
+    const auto findings = made.diagnose("spin-wait");
+    REQUIRE(findings.size() == 1);
+    CHECK(findings[0].title.find("2 threads spin for `turn`") == 0);
+    CHECK(findings[0].cost.seconds == Approx(5).epsilon(0.01));
+    CHECK(findings[0].gain.fraction == Approx(0.5).epsilon(0.01));
+    CHECK(findings[0].severity == Severity::high);
+    CHECK(findings[0].where.at(0).line == 30);
+    CHECK(std::get<double>(findings[0].evidence.at("spinning_cpu_seconds")) == Approx(10).epsilon(0.01));
+}
+
+TEST_CASE("threads with unequal work at a barrier of their own: what equal work would save") {
+    SyntheticRun made = program(4);
+    add_worker(made, 1, 0, 4000, 6000);
+    add_worker(made, 1, 0, 10000, 0);
+    thread(made, 1).wall_running_ns = SyntheticRun::ns(10);
+    made.finish();
+    const auto findings = made.diagnose("spin-wait");
+    REQUIRE(findings.size() == 1);
+    CHECK(findings[0].gain.fraction == Approx(0.3).epsilon(0.01)); // 10 s less the mean of 4 and 10
+}
+
+TEST_CASE("what spins nearly all its life uses a CPU, and nothing else") {
+    SyntheticRun made = program(4);
+    made.add_samples(0, made.add_path({kMain, kWork}), 100);
+    add_worker(made, 1, 0, 500, 9500);
+    add_worker(made, 1, 0, 10000, 0);
+    thread(made, 1).wall_running_ns = SyntheticRun::ns(10);
+    made.finish();
+    const auto findings = made.diagnose("spin-wait");
+    REQUIRE(findings.size() == 1);
+    CHECK(findings[0].severity == Severity::info);
+    CHECK(findings[0].gain.fraction == 0);
+}
+
+TEST_CASE("with more threads than CPUs, spinning takes CPU time from those that compute") {
+    SyntheticRun made = program(1);
+    add_worker(made, 0.5, 0.5, 2500, 2500);
+    add_worker(made, 0.5, 0.5, 2500, 2500);
+    thread(made, 1).wall_running_ns = SyntheticRun::ns(10);
+    thread(made, 1).wall_no_cpu_ns = SyntheticRun::ns(5);
+    made.finish();
+    const auto findings = made.diagnose("spin-wait");
+    REQUIRE(findings.size() == 1);
+    CHECK(findings[0].gain.fraction == Approx(0.5).epsilon(0.01)); // 5 CPU seconds of work on one CPU
+    CHECK(findings[0].advice.at(0).what == "Let waiting threads sleep");
+}
+
+TEST_CASE("spinning for a thread that other programs keep from its CPU: nothing to gain in this loop") {
+    SyntheticRun made = program(2);
+    add_worker(made, 1, 0, 7000, 3000);
+    add_worker(made, 0.7, 0.3, 7000, 0);
+    thread(made, 1).wall_running_ns = SyntheticRun::ns(10);
+    made.finish();
+    for (const Finding& finding : made.diagnose("spin-wait"))
+        CHECK(finding.severity == Severity::info);
+}
+
+TEST_CASE("the time account has spinning as a class of its own; the kernel's time in such a loop is not in it") {
+    SyntheticRun made = program(4);
+    add_worker(made, 1, 0, 5000, 5000);
+    made.add_samples(1, made.add_path({kRun, kSpin}), 2500, 2500);
+    thread(made, 1).wall_running_ns = SyntheticRun::ns(10);
+    made.finish();
+    model::CallPaths paths(made.run, made.resolver);
+    const TimeAccount account = time_account(paths);
+    CHECK(account.seconds_of(TimeClass::spinning) == Approx(4).epsilon(0.01));
+    CHECK(account.seconds_of(TimeClass::computing) == Approx(4).epsilon(0.01));
+}
