@@ -187,7 +187,8 @@ class SpinWait : public Diagnosis {
         const double shared_s = saved_by_sharing_s(process, pool, spin);
         const bool is_unequal = shared_s > each_s / 2; // that is why most of the spinning is done
         if (!is_idle_only) {
-            finding.cost.seconds = std::min(wall_s, std::max(spin.wall_s(replay), each_s));
+            // At a barrier of n threads, each second that one of them waits is 1/n second that all could have been earlier.
+            finding.cost.seconds = std::min(wall_s, is_unequal ? each_s : std::max(spin.wall_s(replay), each_s));
             finding.cost.fraction = std::min(1.0, finding.cost.seconds / wall_s);
             const double saved_s = wall_s - without_s(input.run, replay, totals, index, spin);
             const double certain_s = is_short_of_cpus(totals) ? saved_s

@@ -45,7 +45,7 @@ void SpinLoops::take(const PerfRecord& sample, uint64_t weight_ns, const Sampled
             if (code->waiting)
                 place.loop = code->waiting->moved_by(sample.address);
         }
-    if (access && (place.loop || !place.is_known)) {
+    if (access && place.loop) {
         place.instruction = access->instruction;
         place.last_address = access->address;
         if (place.addresses.size() < kMostAddresses)

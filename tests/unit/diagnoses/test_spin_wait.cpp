@@ -66,6 +66,7 @@ TEST_CASE("threads with unequal work at a barrier of their own: what equal work 
     made.finish();
     const auto findings = made.diagnose("spin-wait");
     REQUIRE(findings.size() == 1);
+    CHECK(findings[0].cost.seconds == Approx(3).epsilon(0.01));
     CHECK(findings[0].gain.fraction == Approx(0.3).epsilon(0.01)); // 10 s less the mean of 4 and 10
 }
 
