@@ -157,7 +157,25 @@ class SpinWait : public Diagnosis {
             const double freed_s = Spin::sum(spin.threads) / static_cast<double>(std::max<size_t>(totals.usable_cpus, 1));
             wall_s += std::min(std::max(0.0, freed_s - wall_s), no_cpu_ns * replay.wall_scale());
         }
-        return replay.without(wall_s, [](const Wait&) { return false; }, removed);
+        const double replayed_s = replay.without(wall_s, [](const Wait&) { return false; }, removed);
+        return std::max(replayed_s, replay.wall_s() - most_saved_s(run, replay, totals, process, spin));
+    }
+
+    // During the life of a thread, the run gets no shorter than what that thread does. The rest of the run has its share of the
+    // spinning, which is taken to be spread evenly.
+    static double most_saved_s(const model::Run& run, const WaitReplay& replay, const RunTotals& totals, uint32_t process,
+                               const Spin& spin) {
+        double most_s = replay.wall_s();
+        const std::vector<model::Thread>& threads = run.processes[process].threads;
+        for (uint32_t thread = 0; thread < threads.size(); ++thread) {
+            const ThreadTimes times = thread_times(threads[thread]);
+            const auto spins = spin.threads.find(thread);
+            const double slack_s = times.blocked_s + (spins == spin.threads.end() ? 0 : spins->second) +
+                                   (is_short_of_cpus(totals) ? times.no_cpu_s : 0);
+            const double outside = std::clamp(1 - times.life_s() / replay.wall_s(), 0.0, 1.0);
+            most_s = std::min(most_s, slack_s + outside * Spin::sum(spin.threads));
+        }
+        return most_s;
     }
 
     static bool is_short_of_cpus(const RunTotals& totals) {

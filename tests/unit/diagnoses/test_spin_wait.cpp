@@ -106,6 +106,24 @@ TEST_CASE("spinning for a thread that other programs keep from its CPU: nothing 
         CHECK(finding.severity == Severity::info);
 }
 
+TEST_CASE("the first thread spins for one that works all its life: the run cannot be shorter than that") {
+    SyntheticRun made(10, 4);
+    made.name(kSpin, "wait_turn", "app", "/src/app.c", 30);
+    made.name(kWork, "work", "app", "/src/app.c", 20);
+    made.add_thread(0, 1, 0);
+    made.add_thread(1, 1, 0, 1, 10);
+    made.add_samples(0, made.add_path({kSpin}), 2000);
+    made.add_samples(0, made.add_path({kWork}), 8000);
+    made.add_samples(1, made.add_path({kWork}), 9000);
+    made.run.processes.back().spin_loops.push_back({.begin = 0x400300, .end = 0x400310, .instruction = 0x400300, .width = 4,
+        .pauses = true, .address = 0, .samples = 2000, .time_ns = 2'000'000'000});
+    thread(made, 0).wall_running_ns = SyntheticRun::ns(10);
+    made.finish();
+    const auto findings = made.diagnose("spin-wait");
+    REQUIRE(findings.size() == 1);
+    CHECK(findings[0].gain.certain() == Approx(0.02).epsilon(0.01)); // 2 s in 10 s: 0.2 s outside of the other's life
+}
+
 TEST_CASE("the time account has spinning as a class of its own; the kernel's time in such a loop is not in it") {
     SyntheticRun made = program(4);
     add_worker(made, 1, 0, 5000, 5000);
