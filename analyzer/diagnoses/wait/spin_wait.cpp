@@ -111,7 +111,9 @@ class SpinWait : public Diagnosis {
     }
 
     // If all threads of the pool had the same share of what they do beside spinning.
-    static double saved_by_sharing_s(const model::Process& process, const std::set<uint32_t>& pool, const Spin& spin) {
+    // `most`: what of the spinning may end.
+    static double saved_by_sharing_s(const model::Process& process, const std::set<uint32_t>& pool, const Spin& spin,
+                                     const Spin& most) {
         if (pool.size() < 2)
             return 0;
         double sum_s = 0, most_s = 0;
@@ -123,7 +125,7 @@ class SpinWait : public Diagnosis {
             most_s = std::max(most_s, work_s);
         }
         const auto members = static_cast<double>(pool.size());
-        return std::clamp(most_s - sum_s / members, 0.0, Spin::sum(spin.threads) / members);
+        return std::clamp(most_s - sum_s / members, 0.0, Spin::sum(most.threads) / members);
     }
 
     // What is left if each thread spun all the time in which others of its process had no CPU. Nothing tells when that was.
@@ -184,7 +186,9 @@ class SpinWait : public Diagnosis {
 
     Finding finding_of(const DiagnosisInput& input, const WaitReplay& replay, const RunTotals& totals, const Key& key,
                        const Spin& spin) const {
-        const auto& [index, is_known, address] = key;
+        const uint32_t index = std::get<0>(key);
+        const bool is_known = std::get<1>(key);
+        const uint64_t address = std::get<2>(key);
         const model::Process& process = input.run.processes[index];
         model::DataAccess access;
         access.address = address;
@@ -202,19 +206,19 @@ class SpinWait : public Diagnosis {
             finding.title += ", at " + place_name(finding.where[0]);
         const std::set<uint32_t> pool = pool_of(input.paths, index, spin);
         const double each_s = Spin::sum(spin.threads) / static_cast<double>(std::max<size_t>(pool.size(), 1));
-        const double shared_s = saved_by_sharing_s(process, pool, spin);
+        const double shared_s = saved_by_sharing_s(process, pool, spin, spin);
         const bool is_unequal = shared_s > each_s / 2; // that is why most of the spinning is done
         if (!is_idle_only) {
             // At a barrier of n threads, each second that one of them waits is 1/n second that all could have been earlier.
             finding.cost.seconds = std::min(wall_s, is_unequal ? each_s : std::max(spin.wall_s(replay), each_s));
             finding.cost.fraction = std::min(1.0, finding.cost.seconds / wall_s);
-            const double saved_s = wall_s - without_s(input.run, replay, totals, index, spin);
-            const double certain_s = is_short_of_cpus(totals) ? saved_s
-                                     : wall_s - without_s(input.run, replay, totals, index, certain_part(process, spin));
-            finding.gain = is_unequal ? Gain{shared_s / wall_s, "if all threads of the pool had the same share of the work"}
-                                      : Gain{saved_s / wall_s,
+            const Spin certain = is_short_of_cpus(totals) ? spin : certain_part(process, spin);
+            const auto saved_s = [&](const Spin& part) { return wall_s - without_s(input.run, replay, totals, index, part); };
+            finding.gain = is_unequal ? Gain{shared_s / wall_s, "if all threads of the pool had the same share of the work",
+                                             saved_by_sharing_s(process, pool, spin, certain) / wall_s}
+                                      : Gain{saved_s(spin) / wall_s,
                                              "the run without waiting in this loop; bound by the longest thread's own time and by "
-                                             "the CPUs", certain_s / wall_s};
+                                             "the CPUs", saved_s(certain) / wall_s};
         } else {
             finding.fixed_severity = Severity::info;
             finding.gain = {0, "no other thread waits for one that spins nearly all its life"};
