@@ -29,8 +29,18 @@ void Collectors::prepare(int pid, size_t recorders) {
     was_sampled_ = has_samples();
     if (was_sampled_ && options_.collects("memory"))
         memory = MemoryWatch::begin(file, processes, profile, pid, sampler->cpus());
-    if (was_sampled_ && options_.collects("wait") && recorders == 1) // its rings come out of what samples of others need
+    if (was_sampled_ && options_.collects("wait"))
+        watch_page_reads(pid, recorders);
+}
+
+// Its rings would come out of the memory that the samples of other recorders need.
+void Collectors::watch_page_reads(int pid, size_t recorders) {
+    if (recorders == 1 && !sampler->shares_memory() && !sampler->is_per_thread())
         page_reads.emplace(file, processes, "/proc", pid, sampler->cpus(), kMostBytesEach / 32);
+    else
+        file.evidence("page-reads", trace::EvidenceState::missing,
+                      "which files are read by page faults is not recorded where several recorders share the memory for samples",
+                      "");
 }
 
 // The CPU's counters may be in use by the program itself, so they are taken on request alone.

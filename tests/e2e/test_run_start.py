@@ -62,7 +62,7 @@ class Failures(PlumbTest):
             done = self.record("touch", marker, options=[option, "--no-report"])
             self.assertEqual(done.returncode, 125, done.stderr)
             self.assertRegex(done.stderr, "aling|mip|smaple")
-            self.assertIn("sample, place, threads, heap, memory, modules, mpi, bandwidth, wait, align, counters", done.stderr)
+            self.assertIn("sample, place, threads, heap, memory, modules, mpi, openmp, bandwidth, wait, align, counters", done.stderr)
             self.assertFalse(marker.exists())
 
     def test_run_that_exists(self):

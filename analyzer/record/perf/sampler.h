@@ -32,6 +32,7 @@ class Sampler {
     bool can_pause() const { return !clocks_.empty(); }
     bool works() const { return threads_ || !rings_.empty(); }
     const std::vector<int>& cpus() const { return plan_.cpus; } // that are sampled
+    bool shares_memory() const { return plan_.left_bytes > 0; } // what its rings leave is for other recorders
 
     // By its threads: then the kernel's records may leave out some, and the recorder must look into /proc now and then,
     // and say which processes it knows.
