@@ -16,6 +16,8 @@ namespace {
 
 constexpr size_t kMostFindings = 2, kMostLines = 5;
 constexpr double kOneIsLate = 0.6; // of the time that the others wait
+// Equal work takes up to so much more CPU time on one CPU than on another: frequency, a neighbour on the same core, a hypervisor.
+constexpr double kSpeedsDiffer = 0.25;
 
 class ThreadImbalance : public Diagnosis {
   public:
@@ -67,7 +69,8 @@ class ThreadImbalance : public Diagnosis {
             finding.title = fmt::format("{} makes {} wait at a barrier", name, others);
         if (!finding.where.empty())
             finding.title += ", at " + place_name(finding.where[0]);
-        finding.gain = {group.saved_s / wall_s, "if all threads of the pool had the same share of the work"};
+        const double certain_s = std::clamp(group.saved_s - kSpeedsDiffer * group.mean_run_s, 0.0, group.saved_s);
+        finding.gain = {group.saved_s / wall_s, "if all threads of the pool had the same share of the work", certain_s / wall_s};
         finding.subject.kind = "thread";
         finding.subject.name = name;
         finding.subject.details["process"] = process.name;
