@@ -10,6 +10,7 @@ namespace plumb {
 
 enum class ParallelRuntime { none, mpi, openmp };
 
+// `process`: index into Run::processes; `node`: into its paths. Not thread-safe (`paths` remembers what it looked up).
 // MPI: called by the program, whichever library of the system it went on to. OpenMP: innermost in user mode.
 ParallelRuntime parallel_runtime_of(model::CallPaths& paths, size_t process, uint32_t node);
 

@@ -4,6 +4,7 @@
 #include "model/run.h"
 
 #include <algorithm>
+#include <iterator>
 
 namespace plumb {
 

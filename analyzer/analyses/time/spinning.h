@@ -16,6 +16,7 @@ struct Spinning { // of one thread at one path
     double wall_ns = 0; // of the run's wall time as recorded, what depended on it
 };
 
+// Of all processes, in their order. Not thread-safe (`paths` remembers what it looked up).
 std::vector<Spinning> spinning_of(model::CallPaths& paths);
 
 } // namespace plumb

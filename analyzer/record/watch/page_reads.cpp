@@ -1,6 +1,7 @@
 #include "record/watch/page_reads.h"
 
 #include <algorithm>
+#include <iterator>
 
 namespace plumb::record {
 

@@ -28,9 +28,6 @@ class PageReads {
     void settle(bool all);
     void forget(uint32_t pid);
 
-    // One fault. Public for tests; settle() hands out those of the kernel.
-    void take(const PerfRecord& fault);
-
     std::span<const PerfRing> rings() const { return faults_.rings(); } // for poll
 
   private:
@@ -41,6 +38,7 @@ class PageReads {
         std::map<Key, trace::PageRead*> reads;
         std::map<std::pair<uint32_t, uint64_t>, uint64_t> latest; // address by thread and start of the mapping
     };
+    void take(const PerfRecord& fault);
     Image& image_of(const PerfRecord& fault);
     const platform::Mapping* mapping_of(const Image& image, uint64_t address) const;
 
