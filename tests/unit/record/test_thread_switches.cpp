@@ -169,3 +169,26 @@ TEST_CASE("time that is made of short waits is made of many") {
     thread.switches.broken_ns = 5'000'000'000;
     CHECK(least_waits(thread, 9) == 0);
 }
+
+TEST_CASE("where a thread stood at a moment is known once the records behind it are taken") {
+    Parts parts;
+    CHECK_FALSE(parts.counts.at_mark(kPid)); // nothing was asked
+    parts.take(PerfKind::exec, 100 * kMicrosecond);
+    parts.take(PerfKind::switched, 200 * kMicrosecond, true);
+    parts.take(PerfKind::switched, 300 * kMicrosecond);
+    parts.take(PerfKind::switched, 400 * kMicrosecond, true);
+    parts.counts.mark(500 * kMicrosecond);
+    const auto so_far = parts.counts.at_mark(kPid);
+    REQUIRE(so_far);
+    CHECK((!so_far->on && !so_far->preempted && so_far->since_ns == 400 * kMicrosecond && so_far->until_ns == 0));
+    CHECK(so_far->unblocked_ns == 300 * kMicrosecond);
+    parts.take(PerfKind::switched, 450 * kMicrosecond); // before the mark, but taken late
+    parts.take(PerfKind::switched, 700 * kMicrosecond, true, true);
+    parts.take(PerfKind::switched, 800 * kMicrosecond);
+    const auto at_last = parts.counts.at_mark(kPid);
+    REQUIRE(at_last);
+    CHECK((at_last->on && at_last->since_ns == 450 * kMicrosecond && at_last->until_ns == 700 * kMicrosecond));
+    parts.counts.mark(750 * kMicrosecond); // in the past of what was taken already
+    CHECK_FALSE(parts.counts.at_mark(kPid));
+    CHECK_FALSE(parts.counts.at_mark(kPid + 1));
+}
