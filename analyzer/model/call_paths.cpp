@@ -202,6 +202,14 @@ std::vector<SourceFrame> CallPaths::frames_at(size_t process, uint64_t address) 
     return {};
 }
 
+std::string CallPaths::called_function(size_t process, uint32_t node) {
+    if (process >= run_.processes.size() || node == 0 || node >= run_.processes[process].paths.size())
+        return {};
+    const PathNode& at = run_.processes[process].paths[node];
+    const Module* module = at.leaf || at.kernel ? nullptr : module_of(process, at.address - 1);
+    return module ? resolver_.called_function(*module, at.address) : std::string();
+}
+
 std::vector<SourceFrame> CallPaths::stack(size_t process, uint32_t node) {
     std::vector<SourceFrame> all;
     if (process >= run_.processes.size())

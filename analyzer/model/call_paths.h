@@ -25,6 +25,10 @@ class CallPaths {
     // Source frames of any address of `process`, not cached; for questions about code that no node lies in.
     std::vector<SourceFrame> frames_at(size_t process, uint64_t address);
 
+    // The function of another file that node `node`, which is no leaf, calls: as its code says, whatever that function went on
+    // to. Empty: not known (SourceResolver::called_function).
+    std::string called_function(size_t process, uint32_t node);
+
     // All frames from `node` to the outermost, innermost first.
     std::vector<SourceFrame> stack(size_t process, uint32_t node);
 

@@ -87,6 +87,10 @@ class SourceResolver {
     // info is large and of no interest, such as the C library's.
     virtual std::vector<SourceFrame> resolve_symbol(const Module& module, uint64_t address) { return resolve(module, address); }
 
+    // The function of another file that the call before the return address `after_call` enters by way of a stub that the linker
+    // made: "memcpy". Empty: no such call ends there.
+    virtual std::string called_function(const Module& module, uint64_t after_call) { (void)module, (void)after_call; return {}; }
+
     // What stood in the way so far, one sentence a module: files that are missing, changed since the run, or without
     // debug info. For the report's evidence.
     virtual std::vector<std::string> notes() const { return {}; }

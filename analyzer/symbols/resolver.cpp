@@ -11,7 +11,9 @@
 #include "symbols/elf/vdso_image.h"
 
 #include <cstdio>
+#include <cstring>
 #include <ctime>
+#include <elf.h>
 #include <map>
 #include <sys/stat.h>
 #include <sys/types.h>
@@ -74,6 +76,7 @@ class ElfResolver final : public model::SourceResolver {
                                         uint64_t instruction) override;
     std::optional<DataName> name_local(const Module& code, const DataAccess& access) override;
     std::optional<DataName> name_by_type(const Module& code, const DataAccess& access) override;
+    std::string called_function(const Module& module, uint64_t after_call) override;
     std::vector<std::string> notes() const override;
     bool may_show(const std::string& file) const override {
         verify(file);
@@ -393,6 +396,26 @@ std::optional<DataName> ElfResolver::name_by_type(const Module& code, const Data
     std::optional<DataName> name = place ? place->first->pointed_at(place->second, access) : std::nullopt;
     finish(name);
     return name;
+}
+
+// x86-64: call with a displacement of 32 bits from the next instruction.
+std::string ElfResolver::called_function(const Module& module, uint64_t after_call) {
+    constexpr uint64_t kCallBytes = 5;
+    constexpr uint8_t kCall = 0xe8;
+    constexpr std::string_view kStub = "@plt";
+    const auto place = code_at(module, after_call - kCallBytes);
+    const ElfImage* image = place ? file_of(module).image.get() : nullptr;
+    const std::vector<uint8_t> code = image && image->machine() == EM_X86_64 ? image->code_at(place->second, kCallBytes)
+                                                                             : std::vector<uint8_t>();
+    if (code.size() != kCallBytes || code[0] != kCall)
+        return {};
+    int32_t displacement = 0;
+    std::memcpy(&displacement, &code[1], sizeof displacement);
+    const uint64_t target = place->second + kCallBytes + static_cast<uint64_t>(static_cast<int64_t>(displacement));
+    const std::vector<SourceFrame> frames = place->first->function_at(target);
+    if (frames.empty() || !frames.back().function.ends_with(kStub))
+        return {};
+    return frames.back().function.substr(0, frames.back().function.size() - kStub.size());
 }
 
 } // namespace

@@ -25,6 +25,12 @@ class TableResolver : public model::SourceResolver {
         return {{"", "", 0, module.path, false}};
     }
 
+    std::map<uint64_t, std::string> called; // by return address
+    std::string called_function(const model::Module&, uint64_t after_call) override {
+        const auto found = called.find(after_call);
+        return found == called.end() ? std::string() : found->second;
+    }
+
     // What lies at an address of data; empty: nothing has a name.
     std::function<std::optional<model::DataName>(uint64_t address)> data, local, pointed;
     std::optional<model::DataName> name_static(const model::Module&, uint64_t address, uint32_t, uint64_t) override {

@@ -92,6 +92,13 @@ class Gatherer {
     }
 
   private:
+    // Waiting for the allocator's own locks is reported by heap-contention, what OpenMP runtimes share by the diagnoses of
+    // OpenMP: nobody can change their data.
+    bool belongs_to_others(size_t process, const model::LineUse& use) {
+        const model::Module* module = paths_.module_of(process, use.instruction);
+        return (module && model::is_openmp_module(module->path)) || (use.path != 0 && allocator_.contains(process, use.path));
+    }
+
     bool is_wanted(uint64_t same, uint64_t other) const { return sharing_ == Sharing::same_bytes ? same > 0 : other > 0; }
 
     SharedPlace place_of(size_t process, MemoryNames& names, const model::SharedLine& line, const model::LineUse& use) {
@@ -203,8 +210,7 @@ class Gatherer {
                                   : use.samples;
         object.used_samples += used;
         object.written_samples += made.writes ? used : 0;
-        // Waiting for the allocator's own locks is reported by heap-contention.
-        if (use.path != 0 && allocator_.contains(draft.object.process, use.path))
+        if (belongs_to_others(draft.object.process, use))
             return;
         draft.both_ns += made.shared_ns;
         const bool told = use.same_handovers + use.other_handovers > 0;

@@ -1,8 +1,15 @@
-// A recursive sum over an uneven tree, one task for each large branch: one thread makes the tasks, all carry them out.
+// A recursive sum over an uneven tree: one thread makes the first tasks, all make more and carry them out. Planted: a task for
+// each branch of the ten upper levels, most of them less than a microsecond. Cured: of the six upper levels.
 #include <math.h>
 #include <stdio.h>
 
-enum { kDepth = 22, kTaskDepth = 10, kRounds = 40 };
+enum { kDepth = 22, kRounds = 40 };
+
+#ifdef CURED
+enum { kTaskDepth = 6 };
+#else
+enum { kTaskDepth = 10 };
+#endif
 
 static double sum_of(int depth, double seed) {
     if (depth == 0)
@@ -11,7 +18,7 @@ static double sum_of(int depth, double seed) {
     if (depth > kDepth - kTaskDepth) {
 #pragma omp task shared(left)
         left = sum_of(depth - 1, seed * 0.5);
-#pragma omp task shared(right)
+#pragma omp task shared(right) // planted: omp-granularity
         right = sum_of(depth - (depth > 2 ? 2 : 1), seed + 3);
 #pragma omp taskwait
     } else {

@@ -156,3 +156,65 @@ TEST_CASE("Serial code between regions is bound by Amdahl's law and named by its
     CHECK(findings[0].gain.fraction == Approx(0.25)); // 5 s divided among two
     CHECK(findings[0].where[0].line == 40);
 }
+
+namespace {
+
+constexpr uint64_t kTaskCall = 0x401100, kWaitCall = 0x401200, kChunkCall = 0x401300, kWork = 0x401400;
+constexpr uint64_t kTask = 0x700100, kTaskLock = 0x700200, kTaskwait = 0x700300, kTakeChunk = 0x700400, kMalloc = 0x800100;
+
+// Samples of a run of 10 s on two CPUs, below calls into the OpenMP runtime.
+class RuntimeSamples : public TeamRun {
+  public:
+    RuntimeSamples() {
+        add_module("/usr/lib/libgomp.so.1.0.0", 0x700000, 0x710000);
+        add_module("/usr/lib/libc.so.6", 0x800000, 0x810000);
+        for (uint64_t call : {kTaskCall, kWaitCall, kChunkCall, kWork})
+            resolver.frames[call] = {{"solve", "/home/user/solve.c", static_cast<uint32_t>((call >> 8) & 0xf), "app", false}};
+        name(kTask, "GOMP_task", "libgomp.so.1.0.0");
+        name(kTaskwait, "GOMP_taskwait", "libgomp.so.1.0.0");
+        name(kTaskLock, "libgomp.so.1.0.0+0x200", "libgomp.so.1.0.0");
+        name(kTakeChunk, "libgomp.so.1.0.0+0x400", "libgomp.so.1.0.0");
+        name(kMalloc, "malloc", "libc.so.6");
+    }
+    void sampled(const std::vector<uint64_t>& path, uint64_t samples) { add_samples(0, add_path(path), samples); }
+};
+
+} // namespace
+
+TEST_CASE("Making tasks is counted with the lock and the memory that it takes, taking them up as no more than that") {
+    RuntimeSamples run;
+    run.sampled({kWork}, 8000);
+    run.sampled({kTaskCall, kTask}, 400);
+    run.sampled({kTaskCall, kTask, kTaskLock}, 300);
+    run.sampled({kTaskCall, kTask, kMalloc}, 300);
+    run.sampled({kWaitCall, kTaskwait, kTaskLock}, 1000);
+    auto findings = run.diagnose("omp-granularity");
+    REQUIRE(findings.size() == 1);
+    CHECK(findings[0].title == "Making OpenMP tasks takes 10 % of the CPU time: they are too small");
+    CHECK(findings[0].gain.certain() == Approx(0.1));
+    CHECK(findings[0].gain.fraction == Approx(0.2));
+    REQUIRE(!findings[0].where.empty());
+    CHECK(findings[0].where[0].line == 1);
+}
+
+TEST_CASE("Waiting for tasks is no making of tasks") {
+    RuntimeSamples run;
+    run.sampled({kWork}, 5000);
+    run.sampled({kTaskCall, kTask}, 50);
+    run.sampled({kWaitCall, kTaskwait, kTaskLock}, 4950);
+    CHECK(run.diagnose("omp-granularity").empty());
+}
+
+TEST_CASE("The runtime's code without a name is known by the call that led to it") {
+    RuntimeSamples run;
+    run.sampled({kWork}, 7500);
+    run.sampled({kChunkCall, kTakeChunk}, 2500);
+    CHECK(run.diagnose("omp-granularity").empty());
+    run.resolver.called[kChunkCall] = "GOMP_loop_nonmonotonic_dynamic_next";
+    const auto findings = run.diagnose("omp-granularity");
+    REQUIRE(findings.size() == 1);
+    CHECK(findings[0].gain.certain() == Approx(0.25));
+    CHECK(findings[0].where[0].line == 3);
+    run.resolver.called[kChunkCall] = "GOMP_loop_ordered_dynamic_next"; // may wait
+    CHECK(run.diagnose("omp-granularity").empty());
+}
