@@ -4,8 +4,8 @@
 #pragma once
 
 #include "platform/numa_nodes.h"
-#include "record/access/access_sampling.h"
-#include "record/access/data_areas.h"
+#include "record/access/sampling/access_sampling.h"
+#include "record/access/sampling/data_areas.h"
 #include "record/perf/process_table.h"
 #include "record/run/node_trace_writer.h"
 #include "record/watch/page_nodes.h"

@@ -1,5 +1,5 @@
 // Which access a time sample landed behind: instruction boundaries and the rule, on code made by hand.
-#include "record/access/access_rule.h"
+#include "record/access/code/access_rule.h"
 
 #include <catch2/catch.hpp>
 #include <plumb/trace_format.h>

@@ -1,7 +1,7 @@
 // Strided walks that crowd into few sets: geometry of caches, what is kept of samples, and what is written.
 #include "fake_tree.h"
 #include "platform/cache_levels.h"
-#include "record/access/access_strides.h"
+#include "record/access/walks/access_strides.h"
 #include "record/calibrate/walk_timing.h"
 #include "trace/records.h"
 

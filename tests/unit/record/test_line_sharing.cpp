@@ -1,6 +1,6 @@
 // Cache lines that threads share: what is kept of samples, what is written, what is timed.
 #include "fake_tree.h"
-#include "record/access/line_sharing.h"
+#include "record/access/sharing/line_sharing.h"
 #include "record/calibrate/line_timing.h"
 #include "trace/build_run.h"
 #include "trace/records.h"

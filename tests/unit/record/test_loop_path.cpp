@@ -1,5 +1,5 @@
 // How an access moves from round to round: instructions that step registers, and loops made by hand.
-#include "record/access/loop_path.h"
+#include "record/access/loops/loop_path.h"
 
 #include <catch2/catch.hpp>
 #include <plumb/trace_format.h>

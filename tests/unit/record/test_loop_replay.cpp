@@ -1,9 +1,9 @@
 // Loops that are run again: which can be, where their data would lie if it were aligned, which registers count rounds, and
 // that the replay tells a store across pages from one that is aligned.
-#include "record/access/access_layout.h"
-#include "record/access/loop_counter.h"
-#include "record/access/loop_replay.h"
-#include "record/access/replay_code.h"
+#include "record/access/loops/loop_counter.h"
+#include "record/access/replay/access_layout.h"
+#include "record/access/replay/loop_replay.h"
+#include "record/access/replay/replay_code.h"
 
 #include <catch2/catch.hpp>
 #include <plumb/trace_format.h>

@@ -2,10 +2,10 @@
 // samples of threads, and what is written of all that; the roof that is timed, and the CPUs it is timed on.
 #include "fake_tree.h"
 #include "platform/cpu_paths.h"
-#include "record/access/loop_streams.h"
-#include "record/access/stream_rates.h"
-#include "record/access/stream_table.h"
-#include "record/access/stream_traffic.h"
+#include "record/access/loops/loop_streams.h"
+#include "record/access/traffic/stream_rates.h"
+#include "record/access/traffic/stream_table.h"
+#include "record/access/traffic/stream_traffic.h"
 #include "record/calibrate/bandwidth_timing.h"
 #include "trace/records.h"
 

@@ -1,5 +1,5 @@
 // Loops that only wait, and loops that look like them: machine code of gcc and clang.
-#include "record/access/wait_loop.h"
+#include "record/access/loops/wait_loop.h"
 
 #include "platform/code/decoder.h"
 
