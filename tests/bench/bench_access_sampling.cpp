@@ -2,7 +2,7 @@
 // first time (its function is read and cut into instructions), and with the node of its page, which the kernel is asked for.
 // Samples are made up, code and pages are this process's own.
 #include "record/access/sampling/access_sampling.h"
-#include "record/watch/memory_sampling.h"
+#include "record/watch/memory/memory_sampling.h"
 
 #include <algorithm>
 #include <cstdio>

@@ -1,6 +1,6 @@
 // What the holder of a lock did, from made-up looks: samples count only where it certainly held the lock.
 #include "fake_tree.h"
-#include "record/watch/lock_holders.h"
+#include "record/watch/threads/lock_holders.h"
 
 #include <catch2/catch.hpp>
 

@@ -2,7 +2,7 @@
 // the trace file and back into the model.
 #include "fake_tree.h"
 #include "platform/numa_nodes.h"
-#include "record/watch/memory_sampling.h"
+#include "record/watch/memory/memory_sampling.h"
 #include "trace/build_run.h"
 
 #include <algorithm>

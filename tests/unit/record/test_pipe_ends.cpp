@@ -1,6 +1,6 @@
 // Who has the other end of real pipes and sockets of this process and a child.
-#include "record/watch/pipe_ends.h"
-#include "record/watch/unix_peers.h"
+#include "record/watch/threads/pipe_ends.h"
+#include "record/watch/threads/unix_peers.h"
 
 #include <catch2/catch.hpp>
 #include <csignal>

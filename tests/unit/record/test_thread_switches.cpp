@@ -2,7 +2,7 @@
 // account makes of them.
 #include "analyses/time/thread_times.h"
 #include "fake_tree.h"
-#include "record/watch/thread_switch_counts.h"
+#include "record/watch/threads/thread_switch_counts.h"
 #include "trace/build_run.h"
 
 #include <catch2/catch.hpp>

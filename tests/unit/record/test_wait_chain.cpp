@@ -1,6 +1,6 @@
 // Whom the wall time depends on, at made-up moments whose answer is plain.
-#include "record/watch/wait_chain.h"
-#include "record/watch/wall_time.h"
+#include "record/watch/threads/wait_chain.h"
+#include "record/watch/threads/wall_time.h"
 
 #include <catch2/catch.hpp>
 #include <map>

@@ -1,4 +1,4 @@
-#include "record/watch/lock_holders.h"
+#include "record/watch/threads/lock_holders.h"
 
 #include <algorithm>
 #include <utility>

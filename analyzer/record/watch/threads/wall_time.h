@@ -10,7 +10,7 @@
 #pragma once
 
 #include "record/run/node_trace_writer.h"
-#include "record/watch/wait_chain.h"
+#include "record/watch/threads/wait_chain.h"
 
 #include <cstdint>
 #include <functional>

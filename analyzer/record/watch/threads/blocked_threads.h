@@ -11,14 +11,14 @@
 #include "record/perf/process_table.h"
 #include "record/perf/profile.h"
 #include "record/run/node_trace_writer.h"
-#include "record/watch/awaited_threads.h"
-#include "record/watch/blocked_memory.h"
-#include "record/watch/lock_holders.h"
-#include "record/watch/pipe_ends.h"
-#include "record/watch/task_files.h"
-#include "record/watch/thread_monitor.h"
-#include "record/watch/thread_switch_counts.h"
-#include "record/watch/wall_time.h"
+#include "record/watch/threads/awaited_threads.h"
+#include "record/watch/threads/blocked_memory.h"
+#include "record/watch/threads/lock_holders.h"
+#include "record/watch/threads/pipe_ends.h"
+#include "record/watch/threads/task_files.h"
+#include "record/watch/threads/thread_monitor.h"
+#include "record/watch/threads/thread_switch_counts.h"
+#include "record/watch/threads/wall_time.h"
 
 #include <array>
 #include <cstdint>

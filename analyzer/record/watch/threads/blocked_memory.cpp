@@ -1,4 +1,4 @@
-#include "record/watch/blocked_memory.h"
+#include "record/watch/threads/blocked_memory.h"
 
 #include <algorithm>
 #include <array>

@@ -1,4 +1,4 @@
-#include "record/watch/thread_switch_counts.h"
+#include "record/watch/threads/thread_switch_counts.h"
 
 #include <algorithm>
 #include <string>

@@ -1,6 +1,6 @@
-#include "record/watch/blocked_threads.h"
+#include "record/watch/threads/blocked_threads.h"
 
-#include "record/watch/blocking_calls.h"
+#include "record/watch/threads/blocking_calls.h"
 #include "support/idle_share.h"
 
 #include <algorithm>

@@ -1,4 +1,4 @@
-#include "record/watch/memory_sampling.h"
+#include "record/watch/memory/memory_sampling.h"
 
 #include "platform/cpu_list.h"
 #include "record/run/interval.h"

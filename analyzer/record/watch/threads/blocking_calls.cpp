@@ -1,4 +1,4 @@
-#include "record/watch/blocking_calls.h"
+#include "record/watch/threads/blocking_calls.h"
 
 #include <algorithm>
 #include <array>

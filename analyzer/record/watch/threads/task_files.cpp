@@ -1,4 +1,4 @@
-#include "record/watch/task_files.h"
+#include "record/watch/threads/task_files.h"
 
 #include <cerrno>
 #include <fcntl.h>

@@ -7,7 +7,7 @@
 #pragma once
 
 #include "record/run/node_trace_writer.h"
-#include "record/watch/wall_time.h"
+#include "record/watch/threads/wall_time.h"
 
 #include <compare>
 #include <cstdint>

@@ -1,4 +1,4 @@
-#include "record/watch/wall_time.h"
+#include "record/watch/threads/wall_time.h"
 
 #include <algorithm>
 #include <unordered_map>

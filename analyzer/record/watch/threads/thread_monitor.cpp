@@ -1,4 +1,4 @@
-#include "record/watch/thread_monitor.h"
+#include "record/watch/threads/thread_monitor.h"
 
 #include "record/run/interval.h"
 

@@ -1,6 +1,6 @@
-#include "record/watch/pipe_ends.h"
+#include "record/watch/threads/pipe_ends.h"
 
-#include "record/watch/unix_peers.h"
+#include "record/watch/threads/unix_peers.h"
 
 #include <algorithm>
 #include <dirent.h>

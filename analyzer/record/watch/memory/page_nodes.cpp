@@ -1,4 +1,4 @@
-#include "record/watch/page_nodes.h"
+#include "record/watch/memory/page_nodes.h"
 
 #include <cerrno>
 #include <cstring>

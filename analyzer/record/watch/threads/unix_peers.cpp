@@ -1,4 +1,4 @@
-#include "record/watch/unix_peers.h"
+#include "record/watch/threads/unix_peers.h"
 
 #include <array>
 #include <cstring>

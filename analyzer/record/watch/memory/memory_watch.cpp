@@ -1,6 +1,6 @@
-#include "record/watch/memory_watch.h"
+#include "record/watch/memory/memory_watch.h"
 
-#include "record/watch/page_nodes.h"
+#include "record/watch/memory/page_nodes.h"
 
 namespace plumb::record {
 

@@ -1,4 +1,4 @@
-#include "record/watch/io_watch.h"
+#include "record/watch/node/io_watch.h"
 
 #include "platform/io_counts.h"
 

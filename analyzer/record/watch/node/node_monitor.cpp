@@ -1,4 +1,4 @@
-#include "record/watch/node_monitor.h"
+#include "record/watch/node/node_monitor.h"
 
 #include "platform/task_stat.h"
 #include "record/run/interval.h"

@@ -1,4 +1,4 @@
-#include "record/watch/wait_chain.h"
+#include "record/watch/threads/wait_chain.h"
 
 #include <algorithm>
 #include <iterator>

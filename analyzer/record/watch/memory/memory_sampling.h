@@ -8,7 +8,7 @@
 #include "record/access/sampling/data_areas.h"
 #include "record/perf/process_table.h"
 #include "record/run/node_trace_writer.h"
-#include "record/watch/page_nodes.h"
+#include "record/watch/memory/page_nodes.h"
 
 #include <cstdint>
 #include <map>

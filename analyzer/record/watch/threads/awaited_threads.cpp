@@ -1,4 +1,4 @@
-#include "record/watch/awaited_threads.h"
+#include "record/watch/threads/awaited_threads.h"
 
 #include <cstddef>
 #include <iterator>

@@ -2,7 +2,7 @@
 // their targets name the pipe, their modes say who may read and who may write.
 #pragma once
 
-#include "record/watch/wait_chain.h"
+#include "record/watch/threads/wait_chain.h"
 
 #include <array>
 #include <cstdint>

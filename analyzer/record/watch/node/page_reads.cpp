@@ -1,4 +1,4 @@
-#include "record/watch/page_reads.h"
+#include "record/watch/node/page_reads.h"
 
 #include <algorithm>
 #include <iterator>

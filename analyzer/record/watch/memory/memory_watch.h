@@ -6,8 +6,8 @@
 #include "platform/numa_nodes.h"
 #include "record/perf/fault_sampler.h"
 #include "record/perf/profile.h"
-#include "record/watch/footprints.h"
-#include "record/watch/memory_sampling.h"
+#include "record/watch/memory/footprints.h"
+#include "record/watch/memory/memory_sampling.h"
 
 #include <cstdint>
 #include <memory>

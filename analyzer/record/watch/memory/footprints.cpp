@@ -1,4 +1,4 @@
-#include "record/watch/footprints.h"
+#include "record/watch/memory/footprints.h"
 
 #include "platform/task_stat.h"
 
