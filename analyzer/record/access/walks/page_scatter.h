@@ -7,6 +7,7 @@
 #include "platform/huge_pages.h"
 #include "record/access/sampling/access_sampling.h"
 #include "record/access/walks/access_burst.h"
+#include "record/access/walks/sampled_places.h"
 #include "record/calibrate/page_timing.h"
 #include "record/run/node_trace_writer.h"
 
@@ -18,23 +19,6 @@
 #include <vector>
 
 namespace plumb::record {
-
-// What samples of one instruction in one piece of memory tell.
-struct SampledPlace {
-    uint64_t address = 0;
-    uint64_t before = 0;  // where the same thread was seen at the same instruction a short time earlier; 0: nowhere
-    uint64_t apart_ns = 0; // that time
-    uint64_t earlier = 0;  // and where before that; 0: nowhere
-};
-struct Scatter {
-    bool scattered = false;
-    uint64_t lowest = 0, highest = 0;
-    uint64_t places = 0, pages = 0; // samples looked at, and the different small pages that they fell into
-    uint64_t footprint = 0;         // bytes: as if all of so much memory were used evenly
-};
-// `followed`: the accesses stand in a loop whose steps the registers do not give. Of others it must be ruled out
-// that they sweep through all of the memory between two samples.
-Scatter scatter_of(const std::vector<SampledPlace>& places, bool followed);
 
 class PageScatter {
   public:
