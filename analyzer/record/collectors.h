@@ -10,12 +10,12 @@
 #include "record/perf/sampler.h"
 #include "record/run/node_trace_writer.h"
 #include "record/run/options.h"
-#include "record/watch/blocked_threads.h"
-#include "record/watch/io_watch.h"
-#include "record/watch/memory_watch.h"
-#include "record/watch/page_reads.h"
-#include "record/watch/thread_monitor.h"
-#include "record/watch/thread_switch_counts.h"
+#include "record/watch/memory/memory_watch.h"
+#include "record/watch/node/io_watch.h"
+#include "record/watch/node/page_reads.h"
+#include "record/watch/threads/blocked_threads.h"
+#include "record/watch/threads/thread_monitor.h"
+#include "record/watch/threads/thread_switch_counts.h"
 
 #include <cstdint>
 #include <memory>

@@ -4,13 +4,16 @@
 #include "model/run.h"
 #include "trace/alignment_builder.h"
 #include "trace/file_context.h"
+#include "trace/heap_builder.h"
 #include "trace/memory_builder.h"
 #include "trace/mixed_hash.h"
+#include "trace/module_builder.h"
 #include "trace/mpi_builder.h"
 #include "trace/openmp_builder.h"
 #include "trace/path_merger.h"
 #include "trace/region_builder.h"
 #include "trace/sharing_builder.h"
+#include "trace/thread_builder.h"
 #include "trace/traffic_builder.h"
 
 #include <plumb/trace_format.h>
@@ -26,12 +29,11 @@ class ProcessBuilder {
   public:
     // `number`: of the process in its run; `process` outlives the builder.
     ProcessBuilder(uint32_t number, model::Process& process)
-        : number_(number), process_(process), regions_(process), alignment_(process),
-          mpi_(process), openmp_(process), memory_(process), traffic_(process), sharing_(process) {}
+        : number_(number), process_(process), threads_(process), modules_(process), heap_(process), regions_(process),
+          alignment_(process), mpi_(process), openmp_(process), memory_(process), traffic_(process), sharing_(process) {}
 
     model::Process& process() { return process_; }
 
-    // Threads. A thread id that the system gives out again is another thread.
     void take(const ThreadStart& record, FileContext& context);
     void take(const ThreadEnd& record, FileContext& context);
     void take(const ThreadName& record, FileContext& context);
@@ -40,7 +42,6 @@ class ProcessBuilder {
     void take(const Placement& record, FileContext& context);
     void take(const Region& record, FileContext& context);
 
-    // Modules. The same mapping told by both sides is one.
     void take(const ModuleLoad& record, FileContext& context);
     void take(const ModuleUnload& record, FileContext& context);
 
@@ -95,7 +96,7 @@ class ProcessBuilder {
 
     // Ids of modules and of instructions are private to their file: forgets them.
     void end_file() {
-        module_ids_.clear();
+        modules_.end_file();
         alignment_.end_file();
         memory_.end_file();
         traffic_.end_file();
@@ -109,8 +110,8 @@ class ProcessBuilder {
     }
     uint64_t shim_last_ns() const { return shim_last_ns_; } // last sign of life of the shim, 0: there was none
 
-    // `parent`: the process it was forked from, null: none known; a fork begins with its parent's mappings.
-    void inherit_modules(const model::Process& parent, Allowance& allowance);
+    // `parent`: the process it was forked from; a fork begins with its parent's mappings.
+    void inherit_modules(const model::Process& parent, Allowance& allowance) { modules_.inherit(parent, allowance); }
 
     // Fills what follows from the rest: ends, names.
     void finish();
@@ -123,19 +124,15 @@ class ProcessBuilder {
     uint64_t last_ns() const { return last_ns_; } // last sign of life in what was taken
 
   private:
-    struct ThreadFacts { // beside model::Thread, same index
-        bool started = false;   // by a ThreadStart of the shim
-        bool scheduled = false; // by a ThreadSchedule of the recorder
-        uint64_t cpu_time_ns = 0;
-    };
-    uint32_t new_thread(uint32_t tid, uint64_t start_ns);
-    uint32_t thread_at(uint32_t tid, uint64_t time_ns);
     uint32_t path(NodeId id, FileContext& context);
     uint64_t alive(uint64_t time_ns);
 
     uint32_t number_;
     model::Process& process_;
     PathTree tree_;
+    ThreadBuilder threads_;
+    ModuleBuilder modules_;
+    HeapBuilder heap_;
     RegionBuilder regions_;
     AlignmentBuilder alignment_;
     MpiBuilder mpi_;
@@ -143,12 +140,7 @@ class ProcessBuilder {
     MemoryBuilder memory_;
     TrafficBuilder traffic_;
     SharingBuilder sharing_;
-    std::vector<ThreadFacts> thread_facts_;
-    std::unordered_map<uint32_t, std::vector<uint32_t>, MixedHash> threads_of_tid_;
-    std::unordered_map<uint64_t, uint32_t, MixedHash> module_at_; // by start, the latest
-    std::unordered_map<uint32_t, uint32_t, MixedHash> module_ids_;
     std::unordered_map<uint64_t, uint32_t, MixedHash> samples_; // by thread and path
-    std::vector<uint32_t> heap_sites_;               // by path, index + 1
     uint64_t last_ns_ = 0;
     uint64_t shim_last_ns_ = 0;
 };

@@ -1,7 +1,7 @@
 // bench-access-accuracy ACCESS_KERNELS: of time samples in loops over known arrays, how many tell an address in one of them;
 // and, of loops that wait for one of their four loads, how many name that one. The loops are programs of their own, sampled
 // as plumb samples them; where their code and their arrays are, they say themselves.
-#include "record/access/access_sampling.h"
+#include "record/access/sampling/access_sampling.h"
 #include "record/perf/sampler.h"
 
 #include <algorithm>

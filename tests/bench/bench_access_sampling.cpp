@@ -1,8 +1,8 @@
 // What telling a memory access from a time sample costs the recorder: code that was seen before, code that is met for the
 // first time (its function is read and cut into instructions), and with the node of its page, which the kernel is asked for.
 // Samples are made up, code and pages are this process's own.
-#include "record/access/access_sampling.h"
-#include "record/watch/memory_sampling.h"
+#include "record/access/sampling/access_sampling.h"
+#include "record/watch/memory/memory_sampling.h"
 
 #include <algorithm>
 #include <cstdio>

@@ -111,8 +111,9 @@ class Rooms(unittest.TestCase):
     """The folders inside a part include one another in one direction only, and never the face of the part, the files
     beside them, except where those are for all rooms."""
 
-    PARTS = ("analyzer/record", "analyzer/analyses", "analyzer/diagnoses", "analyzer/symbols", "analyzer/replay",
-             "analyzer/reports", "preload/record", "preload/record/mpi", "preload/platform")
+    PARTS = ("analyzer/record", "analyzer/record/access", "analyzer/record/watch", "analyzer/analyses",
+             "analyzer/diagnoses", "analyzer/symbols", "analyzer/replay", "analyzer/reports",
+             "preload/record", "preload/record/mpi", "preload/platform")
 
     def rooms_known_by(self, part):
         """Room -> rooms that its files include."""

@@ -2,13 +2,13 @@
 // (strides, pages, lines that threads share, traffic). The order of things at the end of a run is kept here, too.
 #pragma once
 
-#include "record/access/access_sampling.h"
-#include "record/access/access_strides.h"
-#include "record/access/line_sharing.h"
-#include "record/access/loop_crossings.h"
-#include "record/access/page_scatter.h"
-#include "record/access/spin_loops.h"
-#include "record/access/traffic_sampling.h"
+#include "record/access/replay/loop_crossings.h"
+#include "record/access/sampling/access_sampling.h"
+#include "record/access/sharing/line_sharing.h"
+#include "record/access/sharing/spin_loops.h"
+#include "record/access/traffic/traffic_sampling.h"
+#include "record/access/walks/access_strides.h"
+#include "record/access/walks/page_scatter.h"
 
 #include <cstdint>
 #include <optional>

@@ -6,9 +6,9 @@
 #include "record/calibrate/calibration.h"
 #include "record/perf/process_table.h"
 #include "record/run/run_directory.h"
-#include "record/watch/memory_watch.h"
-#include "record/watch/node_monitor.h"
-#include "record/watch/thread_monitor.h"
+#include "record/watch/memory/memory_watch.h"
+#include "record/watch/node/node_monitor.h"
+#include "record/watch/threads/thread_monitor.h"
 
 #include <cstdint>
 #include <optional>

@@ -2,10 +2,10 @@
 #include "target.h"
 
 #include "platform/code/memory_instruction.h" // of the shim
-#include "record/access/access_rule.h"
-#include "record/access/code_region.h"
-#include "record/access/loop_path.h"
-#include "record/access/register_step.h"
+#include "record/access/code/access_rule.h"
+#include "record/access/code/code_region.h"
+#include "record/access/code/register_step.h"
+#include "record/access/loops/loop_path.h"
 
 namespace plumb::fuzz {
 

@@ -1,10 +1,10 @@
 // The recorder's parts on made-up records and fake trees: its trace file, process table, call paths, thread monitor.
 #include "fake_tree.h"
-#include "record/watch/node_monitor.h"
 #include "record/perf/process_table.h"
 #include "record/perf/profile.h"
 #include "record/run/interval.h"
-#include "record/watch/thread_monitor.h"
+#include "record/watch/node/node_monitor.h"
+#include "record/watch/threads/thread_monitor.h"
 #include "support/error.h"
 
 #include <catch2/catch.hpp>

@@ -1,0 +1,173 @@
+#include "record/access/replay/loop_replay.h"
+
+#include "platform/probes/probe.h"
+#include "record/access/replay/access_layout.h"
+#include "record/access/replay/replay_code.h"
+#include "record/run/node_trace_writer.h"
+
+#include <algorithm>
+#include <array>
+#include <csignal>
+#include <cstring>
+#include <optional>
+#include <sys/mman.h>
+
+namespace plumb::record {
+
+namespace {
+
+constexpr uint64_t kPage = 4096, kCodeBytes = 1 << 16, kMostBytes = 4u << 20;
+constexpr uint64_t kCounters = kCodeBytes + 2080; // few loops access just these lines of each page
+// Rounds in a row. A jump after each, and the counting before it, take part of what the program's own jump takes; without them a
+// loop is a bit too fast. Of two forms the one counts in which alignment gains less.
+constexpr std::array<uint64_t, 2> kUnrolled = {1, 4};
+constexpr uint64_t kRepetitions = 9, kMostRepetitions = 45, kRepetition_ns = 30'000;
+constexpr uint64_t kSure = 6; // spreads that a difference is wide; likewise parts of a round that a spread is less than
+constexpr size_t kRank = 2; // the spread is from the fastest repetition to this one
+
+uint64_t magnitude(int64_t value) { return value < 0 ? uint64_t{0} - static_cast<uint64_t>(value) : static_cast<uint64_t>(value); }
+
+class Mapping {
+  public:
+    Mapping(uint64_t bytes, int protection)
+        : bytes_(bytes), place_(mmap(nullptr, bytes, protection, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0)) {}
+    ~Mapping() {
+        if (place_ != MAP_FAILED)
+            munmap(place_, bytes_);
+    }
+    Mapping(const Mapping&) = delete;
+    Mapping& operator=(const Mapping&) = delete;
+    explicit operator bool() const { return place_ != MAP_FAILED; }
+    uint64_t address() const { return reinterpret_cast<uint64_t>(place_); }
+    uint8_t* data() const { return static_cast<uint8_t*>(place_); }
+    uint64_t bytes() const { return bytes_; }
+
+  private:
+    uint64_t bytes_;
+    void* place_;
+};
+
+// Each group gets pages of its own; what lies where in a page stays. Returns the bytes needed; addresses become offsets.
+uint64_t pack(std::vector<LoopAccess>& accesses, uint64_t rounds) {
+    uint64_t bytes = 0;
+    const std::vector<AccessGroup> groups = groups_of(accesses);
+    const std::vector<LoopAccess> before = accesses;
+    for (const AccessGroup& group : groups) {
+        const uint64_t lowest = before[group.members.front()].address, way = rounds * magnitude(group.round);
+        const uint64_t below = group.round < 0 ? way : 0;
+        const uint64_t shift = bytes + (below + kPage - 1) / kPage * kPage + lowest % kPage - lowest;
+        uint64_t highest = 0;
+        for (const size_t member : group.members) {
+            accesses[member].address = before[member].address + shift;
+            highest = std::max(highest, accesses[member].address + accesses[member].width);
+        }
+        bytes = (highest + (group.round > 0 ? way : 0) + 2 * kPage - 1) / kPage * kPage;
+    }
+    return bytes;
+}
+
+// One variant, ready to run.
+class Variant {
+  public:
+    Variant(std::span<const ReplayInstruction> instructions, std::vector<LoopAccess> accesses, uint64_t rounds, uint64_t unrolled,
+            bool is_aligned)
+        : code_(kCodeBytes + kPage, PROT_READ | PROT_WRITE) {
+        const uint64_t bytes = pack(accesses, rounds);
+        if (bytes > kMostBytes || !code_)
+            return;
+        memory_.emplace(bytes, PROT_READ | PROT_WRITE);
+        if (!*memory_)
+            return;
+        for (uint64_t at = 0; at < bytes; at += kPage)
+            memory_->data()[at] = 0; // a page that was never written is one page of zeros
+        for (LoopAccess& access : accesses)
+            access.address += memory_->address();
+        ReplayPlan plan{instructions, std::move(accesses), 1, 1, is_aligned};
+        plan.unrolled = std::min(unrolled, rounds);
+        plan.passes = std::max<uint64_t>(rounds / plan.unrolled, 1);
+        rounds_ = plan.unrolled * plan.passes;
+        const std::vector<uint8_t> code = replay_code(plan, code_.address(), code_.address() + kCounters);
+        if (code.empty() || code.size() > kCodeBytes)
+            return;
+        std::memcpy(code_.data(), code.data(), code.size());
+        works_ = mprotect(code_.data(), kCodeBytes, PROT_READ | PROT_EXEC) == 0;
+    }
+    bool works() const { return works_; }
+    uint64_t rounds() const { return rounds_; } // of a sweep
+
+    uint64_t run_ns(uint64_t sweeps) {
+        auto* counters = reinterpret_cast<volatile uint64_t*>(code_.data() + kCounters);
+        counters[1] = sweeps;
+        void (*function)();
+        const uint64_t address = code_.address();
+        std::memcpy(&function, &address, sizeof function);
+        const uint64_t begin_ns = monotonic_ns();
+        function();
+        return monotonic_ns() - begin_ns;
+    }
+
+  private:
+    Mapping code_; // its last page holds the counters
+    std::optional<Mapping> memory_;
+    uint64_t rounds_ = 1;
+    bool works_ = false;
+};
+
+struct Result {
+    std::array<ReplayedLoop, kUnrolled.size()> forms;
+};
+
+bool time_both(std::span<const ReplayInstruction> instructions, const std::vector<LoopAccess>& accesses, uint64_t rounds,
+               uint64_t unrolled, ReplayedLoop& result) {
+    Variant seen(instructions, accesses, rounds, unrolled, false),
+        aligned(instructions, aligned_layout(accesses), rounds, unrolled, true);
+    if (!seen.works() || !aligned.works())
+        return false;
+    uint64_t sweeps = 1;
+    for (uint64_t took_ns = 0; sweeps < (uint64_t{1} << 24) && (took_ns = seen.run_ns(sweeps)) < kRepetition_ns;)
+        sweeps = took_ns * 8 > kRepetition_ns ? sweeps * kRepetition_ns / took_ns + 1 : sweeps * 4;
+    const auto round_ps = [&](uint64_t time_ns) { return time_ns * 1000 / (sweeps * seen.rounds()); };
+    std::vector<uint64_t> seen_ns, aligned_ns;
+    do {
+        for (uint64_t i = 0; i < kRepetitions; ++i) { // in turn: the clock rate may change
+            seen_ns.push_back(seen.run_ns(sweeps));
+            aligned_ns.push_back(aligned.run_ns(sweeps));
+        }
+        std::ranges::sort(seen_ns);
+        std::ranges::sort(aligned_ns);
+        result.seen_ps = round_ps(seen_ns[0]);
+        result.aligned_ps = round_ps(aligned_ns[0]);
+        result.spread_ps = std::max(round_ps(seen_ns[kRank] - seen_ns[0]), round_ps(aligned_ns[kRank] - aligned_ns[0]));
+        // On a busy machine: again, as long as the difference might be chance.
+    } while (seen_ns.size() < kMostRepetitions && result.spread_ps * kSure > result.seen_ps / kSure &&
+             result.spread_ps * kSure > std::max(result.seen_ps, result.aligned_ps) - std::min(result.seen_ps, result.aligned_ps));
+    return true;
+}
+
+double gain_of(const ReplayedLoop& form) {
+    return 1 - static_cast<double>(form.aligned_ps) / static_cast<double>(std::max<uint64_t>(form.seen_ps, 1));
+}
+
+} // namespace
+
+ReplayedLoop replay_loop(std::span<const ReplayInstruction> instructions, const std::vector<LoopAccess>& accesses,
+                         uint64_t rounds) {
+    ReplayedLoop replayed;
+    auto* result = static_cast<Result*>(mmap(nullptr, kPage, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0));
+    if (result == MAP_FAILED)
+        return replayed;
+    const int status = platform::run_in_child([&] {
+        for (const int fault : {SIGSEGV, SIGBUS, SIGILL, SIGFPE, SIGTRAP}) // it is nobody's concern here
+            signal(fault, SIG_DFL);
+        bool works = true;
+        for (size_t i = 0; i < kUnrolled.size() && works; ++i)
+            works = time_both(instructions, accesses, std::max<uint64_t>(rounds, 1), kUnrolled[i], result->forms[i]);
+        return works ? 0 : 1;
+    });
+    if (status == 0)
+        replayed = std::ranges::min(result->forms, {}, gain_of);
+    munmap(result, kPage);
+    return replayed;
+}
+
+} // namespace plumb::record

@@ -1,0 +1,24 @@
+// What a loop of the program takes on this machine, and what it would take if its data were aligned: its instructions run again
+// on memory of plumb's own, with the addresses that were sampled and with those of aligned_layout().
+#pragma once
+
+#include "record/access/loops/replayable_loop.h"
+
+#include <cstdint>
+#include <span>
+#include <vector>
+
+namespace plumb::record {
+
+struct ReplayedLoop {
+    uint64_t seen_ps = 0, aligned_ps = 0; // of one round, 0: not measured
+    uint64_t spread_ps = 0;               // by which the fastest repetitions differ
+};
+
+// `rounds`: of a sweep over its memory, before it begins anew. Takes about a millisecond in a child process, in which nothing
+// but these instructions runs; they access only what was mapped for them. Not measured: see replay_code(), and where more
+// than 4 MiB would be needed: what comes from memory is waited for, aligned or not.
+ReplayedLoop replay_loop(std::span<const ReplayInstruction> instructions, const std::vector<LoopAccess>& accesses,
+                         uint64_t rounds);
+
+} // namespace plumb::record

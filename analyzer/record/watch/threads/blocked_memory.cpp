@@ -1,0 +1,56 @@
+#include "record/watch/threads/blocked_memory.h"
+
+#include <algorithm>
+#include <array>
+#include <sys/syscall.h>
+#include <sys/uio.h>
+
+namespace plumb::record {
+
+namespace {
+
+constexpr size_t kStackBytes = 4096, kPageBytes = 4096;
+
+} // namespace
+
+// In one system call. A stack may end, or a page be missing: what lies before it is read all the same, page by page.
+void BlockedMemory::read(uint32_t pid, const platform::TaskSyscall& call) {
+    stack_.resize(kStackBytes);
+    has_futex_ = false;
+    std::array<iovec, 2> local;
+    std::array<iovec, 3> remote;
+    size_t locals = 0, remotes = 0, before_stack = 0;
+    if (call.number == SYS_futex && call.arguments[0] % sizeof(uint32_t) == 0 &&
+        call.arguments[0] % kPageBytes + sizeof futex_ <= kPageBytes) {
+        before_stack = sizeof futex_;
+        local[locals++] = {futex_, sizeof futex_};
+        remote[remotes++] = {reinterpret_cast<void*>(call.arguments[0]), sizeof futex_};
+    }
+    local[locals++] = {stack_.data(), kStackBytes};
+    const size_t first = std::min(kStackBytes, kPageBytes - call.sp % kPageBytes);
+    remote[remotes++] = {reinterpret_cast<void*>(call.sp), first};
+    if (first < kStackBytes)
+        remote[remotes++] = {reinterpret_cast<void*>(call.sp + first), kStackBytes - first};
+    const ssize_t got = process_vm_readv(static_cast<pid_t>(pid), local.data(), locals, remote.data(), remotes, 0);
+    const size_t bytes = got > 0 ? static_cast<size_t>(got) : 0;
+    has_futex_ = before_stack > 0 && bytes >= before_stack;
+    stack_.resize(bytes > before_stack ? bytes - before_stack : 0);
+}
+
+// glibc (x86-64): a mutex is its futex word, 2 while somebody waits, a count, the owner's thread id, and how many use it. A
+// reader-writer lock has two words that are waited on, two that are 0, and the thread id of the writer that holds it. A
+// condition variable is waited on with another value than 2.
+uint32_t BlockedMemory::lock_holder() const {
+    const auto& word = futex_;
+    if (!has_futex_)
+        return 0;
+    if (word[0] == 2 && word[3] != 0)
+        return word[2]; // a mutex
+    if (word[2] == 0 && word[3] == 0)
+        return word[4]; // a reader waits, or the writer that is next, for the phase to change
+    if (word[1] == 0 && word[2] == 0)
+        return word[3]; // a writer waits for its turn
+    return 0;
+}
+
+} // namespace plumb::record

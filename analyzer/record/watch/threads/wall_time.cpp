@@ -1,0 +1,191 @@
+#include "record/watch/threads/wall_time.h"
+
+#include <algorithm>
+#include <unordered_map>
+#include <utility>
+
+namespace plumb::record {
+
+namespace {
+
+constexpr size_t kMostRemembered = 128 * 1024; // threads of looks: about 10 MiB
+
+void change(uint64_t& field, double by_ns, int sign) {
+    const auto amount = static_cast<uint64_t>(by_ns);
+    update(field, sign > 0 ? field + amount : field - std::min(field, amount));
+}
+
+std::vector<ThreadMoment> moments_of(const std::vector<LookedAt>& threads) {
+    std::vector<ThreadMoment> moments;
+    moments.reserve(threads.size());
+    for (const LookedAt& thread : threads)
+        moments.push_back(thread.moment);
+    return moments;
+}
+
+} // namespace
+
+void WallTime::follow(uint64_t now_ns, std::vector<LookedAt> threads, std::vector<LookedAtPair> pairs) {
+    const auto elapsed_ns = static_cast<double>(now_ns - followed_ns_);
+    followed_ns_ = now_ns;
+    remembered_ += threads.size() + pairs.size();
+    looks_.push_back({now_ns, elapsed_ns, std::move(threads), std::move(pairs)});
+    add(looks_.back(), first_pid_, 1);
+    if (remembered_ > kMostRemembered)
+        settle();
+}
+
+void WallTime::settle() {
+    std::vector<std::vector<ThreadMoment>> moments;
+    moments.reserve(looks_.size());
+    for (const Look& look : looks_)
+        moments.push_back(moments_of(look.threads));
+    const std::vector<uint32_t> roots = roots_in_hindsight(moments, first_pid_);
+    const std::unordered_map<uint32_t, double> ran = ran_by_thread();
+    for (size_t look = 0; look < looks_.size(); ++look) {
+        add(looks_[look], first_pid_, -1);
+        for (LookedAt& thread : looks_[look].threads)
+            thread.moment.ran = ran.at(thread.moment.tid);
+        add(looks_[look], roots[look], 1);
+    }
+    looks_.clear();
+    remembered_ = 0;
+}
+
+// ThreadMoment::ran, so that on average each thread waits as long as it was blocked.
+std::unordered_map<uint32_t, double> WallTime::ran_by_thread() const {
+    struct Times {
+        uint64_t waiting_ns = 0, off_ns = 0;
+    };
+    std::unordered_map<uint32_t, Times> times;
+    for (const Look& look : looks_)
+        for (const LookedAt& thread : look.threads) {
+            Times& sum = times[thread.moment.tid];
+            sum.waiting_ns += thread.site ? thread.elapsed_ns : 0;
+            sum.off_ns += thread.off_ns;
+        }
+    std::unordered_map<uint32_t, double> ran;
+    for (const auto& [tid, sum] : times)
+        ran[tid] = sum.waiting_ns > sum.off_ns
+                       ? 1 - static_cast<double>(sum.off_ns) / static_cast<double>(sum.waiting_ns) : 0;
+    return ran;
+}
+
+void WallTime::add(Look& look, uint32_t from_tid, int sign) {
+    const std::vector<ThreadMoment> moments = moments_of(look.threads);
+    WaitChain chain(moments);
+    chain.follow(from_tid);
+    for (const WaitChain::Share& end : chain.ends())
+        count(look, end, chain.is_alone(end.thread), sign);
+    for (const WaitChain::Share& link : chain.links())
+        if (trace::LockHolder* holder = look.threads[link.thread].holder)
+            change(holder->wall_ns, look.elapsed_ns * link.share, sign);
+    for (const WaitChain::Edge& edge : chain.edges())
+        for (const LookedAtPair& pair : look.pairs)
+            if (pair.from == edge.from && pair.to == edge.to && pair.record)
+                change(pair.record->wall_ns, look.elapsed_ns * edge.share, sign);
+}
+
+void WallTime::count(Look& look, const WaitChain::Share& end, bool alone, int sign) {
+    LookedAt& thread = look.threads[end.thread];
+    const double part_ns = look.elapsed_ns * end.share;
+    if (thread.site && !end.ran) {
+        change(thread.site->wall_ns, part_ns, sign);
+        if (alone)
+            change(thread.site->alone_ns, part_ns, sign);
+    } else if (end.ran || thread.moment.state == ThreadMoment::State::runs) {
+        if (!thread.wall)
+            thread.wall = record_of_(thread.moment.tid, thread.moment.pid, look.now_ns);
+        if (!thread.wall)
+            return;
+        change(thread.wall->looks, 1, sign);
+        change(thread.wall->running_ns, part_ns, sign);
+        change(thread.wall->no_cpu_ns, part_ns * thread.no_cpu_share, sign);
+        update(thread.wall->last_ns, std::max(thread.wall->last_ns, look.now_ns));
+    }
+}
+
+namespace {
+
+using State = ThreadMoment::State;
+
+class Hindsight {
+  public:
+    explicit Hindsight(const std::vector<std::vector<ThreadMoment>>& looks) : looks_(looks) {
+        for (size_t look = 0; look < looks.size(); ++look)
+            for (const ThreadMoment& thread : looks[look])
+                last_[thread.tid] = look;
+    }
+
+    std::vector<uint32_t> roots(uint32_t first_pid) const {
+        std::vector<uint32_t> roots(looks_.size(), first_pid);
+        uint32_t root = first_pid, waiter = 0; // that waited for the root's end
+        for (size_t look = looks_.size(); look-- > 0;) {
+            std::unordered_map<uint32_t, const ThreadMoment*> threads;
+            for (const ThreadMoment& thread : looks_[look])
+                threads[thread.tid] = &thread;
+            if (!threads.contains(root)) { // not begun yet
+                root = beginner_of(root, threads, look, first_pid);
+                waiter = 0;
+            }
+            // A join may be for one that joins others itself.
+            for (size_t steps = 0; steps < threads.size(); ++steps) {
+                const auto found = threads.find(root);
+                const uint32_t next = found == threads.end() ? 0 : ender_of(*found->second, threads);
+                if (next == 0)
+                    break;
+                waiter = root;
+                root = next;
+            }
+            roots[look] = looks_for_work_of(root, waiter, threads) ? waiter : root;
+        }
+        return roots;
+    }
+
+  private:
+    using Threads = std::unordered_map<uint32_t, const ThreadMoment*>;
+
+    // One that sleeps while the thread runs that will wait for its end: it is no more than a look for what that one does.
+    static bool looks_for_work_of(uint32_t root, uint32_t waiter, const Threads& threads) {
+        const auto sleeping = threads.find(root), running = threads.find(waiter);
+        return sleeping != threads.end() && running != threads.end() && sleeping->second->sleeps &&
+               running->second->state == State::runs;
+    }
+
+    // The thread that ends the wait of one that waits for a thread's or a child's end; 0: it does not, or none is known.
+    uint32_t ender_of(const ThreadMoment& waiting, const Threads& threads) const {
+        if (waiting.state == State::for_end)
+            return threads.contains(waiting.waits_for) && !threads.at(waiting.waits_for)->idles ? waiting.waits_for : 0;
+        if (waiting.state != State::for_child)
+            return 0;
+        uint32_t first = 0;
+        for (const auto& [tid, thread] : threads) // the child that ends first ends a wait for any of them
+            if (tid == thread->pid && thread->parent_pid == waiting.pid &&
+                (waiting.waits_for == 0 || waiting.waits_for == tid) && (first == 0 || last_.at(tid) < last_.at(first) ||
+                (last_.at(tid) == last_.at(first) && tid < first)))
+                first = tid;
+        return first;
+    }
+
+    // Threads are taken to be begun by the first thread of their process, which is seldom wrong for long.
+    uint32_t beginner_of(uint32_t root, const Threads& threads, size_t look, uint32_t first_pid) const {
+        for (size_t later = look + 1; later < looks_.size(); ++later)
+            for (const ThreadMoment& thread : looks_[later])
+                if (thread.tid == root) {
+                    const uint32_t begun_by = thread.tid == thread.pid ? thread.parent_pid : thread.pid;
+                    return threads.contains(begun_by) ? begun_by : first_pid;
+                }
+        return first_pid;
+    }
+
+    const std::vector<std::vector<ThreadMoment>>& looks_;
+    std::unordered_map<uint32_t, size_t> last_; // look that saw a thread last
+};
+
+} // namespace
+
+std::vector<uint32_t> roots_in_hindsight(const std::vector<std::vector<ThreadMoment>>& looks, uint32_t first_pid) {
+    return Hindsight(looks).roots(first_pid);
+}
+
+} // namespace plumb::record
