@@ -72,22 +72,27 @@ void Collectors::begin(int pid, uint64_t begin_ns) {
                       "the registers of time samples come from perf events, which do not work here", sampler->enable());
 }
 
-uint64_t Collectors::samples() const { return profile.samples() + (accesses ? accesses->burst_samples() : 0); }
+uint64_t Collectors::samples() const { return profile.samples() + left_out_ + (accesses ? accesses->burst_samples() : 0); }
 
 uint64_t Collectors::lost_samples() const { return sampler ? std::max(lost_, sampler->lost()) : lost_; }
 
-void Collectors::drain(uint64_t weight, bool final) {
+void Collectors::drain(SampleChoice choice, bool final) {
     drained_ns_ = final ? UINT64_MAX : monotonic_ns();
+    const uint64_t begin_cpu_ns = thread_cpu_ns();
     if (has_samples())
         lost_ += sampler->drain(
             [&](const PerfRecord& record) {
                 if (record.kind != PerfKind::switched)
                     processes.take(record);
-                const uint64_t weight_ns = sampler->period_ns() * weight;
+                const uint64_t weight_ns = sampler->period_ns() * choice.weight;
                 if (switches)
                     switches->take(record);
                 if (record.kind == PerfKind::switched)
                     return;
+                if (record.kind == PerfKind::sample && !choice.wants(record.time_ns)) {
+                    ++left_out_;
+                    return;
+                }
                 threads->take(record, weight_ns);
                 if (record.kind != PerfKind::sample)
                     return;
@@ -99,6 +104,7 @@ void Collectors::drain(uint64_t weight, bool final) {
                     memory->take(*access, path);
             },
             final);
+    drain_cpu_ns_ += thread_cpu_ns() - begin_cpu_ns;
     const std::vector<uint32_t> gone = processes.take_gone();
     if (memory)
         memory->settle(final || !gone.empty(), final);

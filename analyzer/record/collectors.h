@@ -10,6 +10,7 @@
 #include "record/perf/sampler.h"
 #include "record/run/node_trace_writer.h"
 #include "record/run/options.h"
+#include "record/run/overhead_governor.h"
 #include "record/watch/memory/memory_watch.h"
 #include "record/watch/node/io_watch.h"
 #include "record/watch/node/page_reads.h"
@@ -40,12 +41,12 @@ class Collectors {
     // Time samples were wanted: whether there are any.
     bool works_as_wanted() const { return has_samples() || !options_.collects("sample"); }
     bool has_samples() const { return sampler && sampler->works(); }
-    uint64_t samples() const; // taken so far: those of bursts cost the program as much as the others
+    uint64_t samples() const; // made so far: those of bursts, and those left out, cost the program as much as the others
     uint64_t lost_samples() const;
 
-    // Hands out what the kernel recorded. A sample stands for `weight` of its kind. `final`: all of it, else what is certain to
-    // be in order.
-    void drain(uint64_t weight, bool final);
+    // Hands out what the kernel recorded. `final`: all of it, else what is certain to be in order.
+    void drain(SampleChoice choice, bool final);
+    uint64_t drain_cpu_ns() const { return drain_cpu_ns_; } // CPU time of the recorder that this took so far
 
     // A program that we may execute but not read, or that runs with more privileges than we have, takes the events off
     // itself: the kernel then reports not even its exec. `started_ns`: of that exec.
@@ -79,7 +80,7 @@ class Collectors {
 
     const Options& options_;
     bool was_sampled_ = false, withheld_ = false;
-    uint64_t drained_ns_ = 0, lost_ = 0;
+    uint64_t drained_ns_ = 0, drain_cpu_ns_ = 0, lost_ = 0, left_out_ = 0;
 };
 
 } // namespace plumb::record

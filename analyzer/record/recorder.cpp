@@ -52,7 +52,7 @@ class Recorder {
     void note_problem(const char* what) noexcept;
     void watch();
     bool reap();
-    void drain(bool final) { collectors_->drain(budget_->weight(), final); }
+    void drain(bool final) { collectors_->drain(budget_->choice(), final); }
     uint64_t tick(bool last);
     void calibrate();
     void finish();

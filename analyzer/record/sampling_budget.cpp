@@ -13,19 +13,20 @@ SamplingBudget::SamplingBudget(Collectors& collectors, Calibration& calibration,
     : collectors_(collectors), calibration_(calibration), governor_(share), begin_ns_(begin_ns) {}
 
 uint64_t SamplingBudget::choose_slice() {
-    return governor_.is_throttling() && collectors_.sampler->enable(governor_.wants_slice()) ? OverheadGovernor::kSlice_ns
+    return can_pause() && governor_.is_throttling() && collectors_.sampler->enable(governor_.wants_slice()) ? OverheadGovernor::kSlice_ns
                                                                                              : UINT64_MAX;
 }
 
 void SamplingBudget::look(uint64_t now_ns) {
-    const bool can_pause = collectors_.sampler && collectors_.sampler->can_pause();
-    if (!can_pause || now_ns - begin_ns_ < kCalibrationAge || now_ns - last_look_ns_ < kLookEvery)
+    if (!collectors_.has_samples() || now_ns - begin_ns_ < kCalibrationAge || now_ns - last_look_ns_ < kLookEvery)
         return;
     last_look_ns_ = now_ns;
     find_sample_cost();
     const bool was_throttling = governor_.is_throttling();
-    governor_.look(now_ns, own_cpu_ns() + collectors_.samples() * sample_cost_ns_, collectors_.threads->total_run_ns());
-    if (was_throttling && !governor_.is_throttling())
+    const uint64_t in_program_ns = collectors_.samples() * sample_cost_ns_;
+    governor_.look(now_ns, own_cpu_ns() + in_program_ns, collectors_.drain_cpu_ns() + (can_pause() ? in_program_ns : 0),
+                   collectors_.threads->total_run_ns());
+    if (can_pause() && was_throttling && !governor_.is_throttling())
         collectors_.sampler->enable(true);
 }
 
@@ -39,7 +40,7 @@ void SamplingBudget::find_sample_cost() {
 void SamplingBudget::write(trace::RecorderCost& record) const {
     const auto& sampler = collectors_.sampler;
     update(record.sample_cost_ns, sample_cost_ns_);
-    update(record.throttled_ns, sampler && sampler->can_pause() ? governor_.throttled_ns() : 0);
+    update(record.throttled_ns, governor_.throttled_ns());
     update(record.cpu_ns, own_cpu_ns());
     update(record.samples, collectors_.samples());
     update(record.lost_samples, collectors_.lost_samples());

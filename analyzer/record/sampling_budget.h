@@ -14,7 +14,8 @@ class SamplingBudget {
     // `share`: of the run's CPU time, for all of recording.
     SamplingBudget(Collectors& collectors, Calibration& calibration, double share, uint64_t begin_ns);
 
-    uint64_t weight() const { return governor_.weight(); } // what a sample stands for, in samples
+    // Of samples that could not be kept from being made, some are left out by the recorder: most of a sample's cost is its own.
+    SampleChoice choice() const { return {governor_.weight(), !can_pause()}; }
 
     // Where sampling is paused now and then: begins or ends a pause. Returns for how long that holds; UINT64_MAX: without an
     // end.
@@ -22,13 +23,14 @@ class SamplingBudget {
 
     void look(uint64_t now_ns); // once a tick
 
-    // What a sample costs here. Before the program has ended this is needed only where sampling can be paused.
-    void find_sample_cost();
+    void find_sample_cost(); // what it costs here, in the program
 
     // `record`: what recording cost so far.
     void write(trace::RecorderCost& record) const;
 
   private:
+    bool can_pause() const { return collectors_.sampler && collectors_.sampler->can_pause(); }
+
     Collectors& collectors_;
     Calibration& calibration_;
     OverheadGovernor governor_;

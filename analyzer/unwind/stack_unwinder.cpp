@@ -16,17 +16,39 @@ using shim::UnwindRule;
 class CopiedStack {
   public:
     explicit CopiedStack(const StackSample& sample) : sample_(sample) {}
-    bool load(uint64_t address, uint64_t* value) const {
+    void note_in(WalkedStep& step) { step_ = &step; }
+    bool load(uint64_t address, uint64_t* value) {
+        if (!read(address, value)) {
+            step_ = nullptr; // what lies there is not known: it may lie in the next copy
+            return false;
+        }
+        if (step_)
+            step_->words[step_->word_count++] = {address, *value};
+        return true;
+    }
+    void switch_stack(uint64_t) {} // one part of one stack is all there is
+    bool knew_all() const { return step_ != nullptr; }
+
+    bool holds(const WalkedStep& step) const {
+        for (uint32_t i = 0; i < step.word_count; ++i)
+            if (uint64_t value = 0; !read(step.words[i].address, &value) || value != step.words[i].value)
+                return false;
+        return true;
+    }
+
+  private:
+    bool read(uint64_t address, uint64_t* value) const {
         if (address < sample_.sp || address - sample_.sp + 8 > sample_.stack.size())
             return false;
         std::memcpy(value, sample_.stack.data() + (address - sample_.sp), 8);
         return true;
     }
-    void switch_stack(uint64_t) {} // one part of one stack is all there is
 
-  private:
     const StackSample& sample_;
+    WalkedStep* step_ = nullptr; // whose loads are noted
 };
+
+bool are_same(const Frame& a, const Frame& b) { return a.pc == b.pc && a.sp == b.sp && a.bp == b.bp && a.exact == b.exact; }
 
 } // namespace
 
@@ -55,17 +77,36 @@ UnwindImage* StackUnwinder::image_of(const MappedCode& code) {
 
 UnwoundStack StackUnwinder::unwind(const StackSample& sample, const CodeMap& code, size_t limit) {
     UnwoundStack result;
-    unwind(sample, code, limit, result);
+    WalkedStack none;
+    unwind(sample, code, limit, result, none);
     return result;
 }
 
-void StackUnwinder::unwind(const StackSample& sample, const CodeMap& code, size_t limit, UnwoundStack& result) {
+void StackUnwinder::unwind(const StackSample& sample, const CodeMap& code, size_t limit, UnwoundStack& result,
+                           WalkedStack& latest) {
     result.addresses.clear();
     result.complete = false;
+    walk_.clear();
+    walk(sample, code, limit, result, latest);
+    latest.swap(walk_);
+}
+
+void StackUnwinder::walk(const StackSample& sample, const CodeMap& code, size_t limit, UnwoundStack& result,
+                         const WalkedStack& latest) {
     CopiedStack stack(sample);
     shim::StepFacts facts;
     Frame frame{sample.pc, sample.sp, sample.bp, true};
+    size_t known = 0; // step of the latest walk that may be the next one of this
     while (result.addresses.size() < limit) {
+        while (known < latest.size() && latest[known].frame.sp < frame.sp)
+            ++known;
+        if (known + 1 < latest.size() && latest[known].is_repeatable && are_same(latest[known].frame, frame) &&
+            stack.holds(latest[known])) {
+            result.addresses.push_back(frame.pc);
+            walk_.add(latest[known]);
+            frame = latest[++known].frame;
+            continue;
+        }
         // A return address may stand behind the last byte of a function: the call is what counts.
         const uint64_t place = frame.lookup_pc();
         const MappedCode mapped = code.code_at(place);
@@ -79,9 +120,12 @@ void StackUnwinder::unwind(const StackSample& sample, const CodeMap& code, size_
         if (UnwindImage* image = image_of(mapped))
             if (const auto address = image->address_of(place - mapped.start + mapped.file_offset))
                 rule = UnwindRule::unpack(image->rule_at(*address));
+        WalkedStep& step = walk_.add(frame);
+        stack.note_in(step);
         switch (shim::step_by_rule<true>(rule, &frame, &stack, &facts)) {
         case Step::caller:
         case Step::interrupted:
+            step.is_repeatable = stack.knew_all();
             break;
         case Step::outermost:
             result.complete = true;

@@ -289,6 +289,7 @@ void ProcessTable::unmap(Process& process, std::map<uint64_t, MappedModule>::ite
         file_.append(trace::RecordType::ModuleUnload, 0, record);
     }
     process.modules.erase(module);
+    ++process.modules_version;
 }
 
 void ProcessTable::map(Process& process, uint64_t start, MappedModule module) {
@@ -322,6 +323,7 @@ void ProcessTable::map(Process& process, uint64_t start, MappedModule module) {
         old = next;
     }
     MappedModule& place = process.modules[start] = std::move(module);
+    ++process.modules_version;
     if (process.modules_written)
         write_module(process, start, place);
 }

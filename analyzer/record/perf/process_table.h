@@ -37,6 +37,7 @@ struct Process {
     bool begun_in_view = false;   // the kernel reported its fork, and so every thread of it
     uint32_t threads = 1;         // living, of one that began in view
     std::map<uint64_t, MappedModule> modules; // by start
+    uint64_t modules_version = 0; // another one whenever `modules` changes
     uint64_t generation = 0;    // unique to this image: addresses of different images have nothing in common
 
     // The mapping that `address` lies in, or null.

@@ -41,11 +41,11 @@ bool has_stack(const PerfRecord& sample) {
 // The user's part of a chain, of which the kernel's own walk is there already. Not complete: callers above the last one are
 // unknown.
 void complete_user_chain(const PerfRecord& sample, const Process& process, unwind::StackUnwinder& unwinder,
-                         unwind::UnwoundStack& chain) {
+                         unwind::UnwoundStack& chain, unwind::WalkedStack& latest) {
     if (has_stack(sample)) {
         const unwind::StackSample state{sample.registers[kUserIp], sample.registers[kUserSp], sample.registers[kUserBp],
                                         sample.stack};
-        unwinder.unwind(state, ProcessCode(process), kMostFrames, chain);
+        unwinder.unwind(state, ProcessCode(process), kMostFrames, chain, latest);
         return;
     }
     std::vector<uint64_t>& user = chain.addresses;
@@ -63,6 +63,18 @@ void complete_user_chain(const PerfRecord& sample, const Process& process, unwin
 
 } // namespace
 
+unwind::WalkedStack& CallChain::latest_walk(const PerfRecord& sample, const Process& process) {
+    Latest& latest = latest_[sample.tid % latest_.size()];
+    if (latest.tid != sample.tid || latest.generation != process.generation ||
+        latest.modules_version != process.modules_version) {
+        latest.tid = sample.tid;
+        latest.generation = process.generation;
+        latest.modules_version = process.modules_version;
+        latest.walk.clear();
+    }
+    return latest.walk;
+}
+
 std::vector<CallChain::Step>& CallChain::steps_of(const PerfRecord& sample, const Process& process,
                                                   unwind::StackUnwinder& unwinder) {
     std::vector<uint64_t>& user = user_.addresses;
@@ -75,7 +87,7 @@ std::vector<CallChain::Step>& CallChain::steps_of(const PerfRecord& sample, cons
         else
             part->push_back(address);
     }
-    complete_user_chain(sample, process, unwinder, user_);
+    complete_user_chain(sample, process, unwinder, user_, latest_walk(sample, process));
     if (kernel_.empty() && user.empty()) // no chain was asked for, or the kernel could not walk
         (sample.in_kernel ? kernel_ : user).push_back(sample.address);
 
@@ -138,12 +150,22 @@ uint32_t Profile::path_of(const PerfRecord& sample, Process& process, Tree& tree
         steps.front().flags |= trace::kPathTruncated;
     }
     cut_chains_ += !steps.empty() && (steps.front().flags & trace::kPathTruncated);
-    uint32_t path = 0;
-    for (const CallChain::Step& step : steps) {
-        path = child_of(tree, sample.pid, path, step.address, step.flags, found_room);
+    LatestPath& latest = latest_[sample.tid % latest_.size()];
+    size_t known = 0; // steps from the root that are those of the latest path
+    if (latest.tid == sample.tid && latest.generation == process.generation)
+        while (known < latest.nodes.size() && known < steps.size() && latest.steps[known] == steps[known])
+            ++known;
+    latest.tid = sample.tid;
+    latest.generation = process.generation;
+    latest.nodes.resize(known);
+    uint32_t path = known == 0 ? 0 : latest.nodes.back();
+    for (size_t i = known; i < steps.size(); ++i) {
+        path = child_of(tree, sample.pid, path, steps[i].address, steps[i].flags, found_room);
         if (!found_room)
             break;
+        latest.nodes.push_back(path);
     }
+    latest.steps.swap(steps);
     return path;
 }
 

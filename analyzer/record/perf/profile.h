@@ -7,8 +7,10 @@
 #include "record/run/node_trace_writer.h"
 #include "unwind/stack_unwinder.h"
 
+#include <array>
 #include <cstdint>
 #include <unordered_map>
+#include <vector>
 
 namespace plumb::record {
 
@@ -20,15 +22,25 @@ class CallChain {
     struct Step {
         uint64_t address;
         uint32_t flags; // trace::PathNodeFlags
+        bool operator==(const Step&) const = default;
     };
 
     // Valid until the next one is asked for.
     std::vector<Step>& steps_of(const PerfRecord& sample, const Process& process, unwind::StackUnwinder& unwinder);
 
   private:
+    // Of one thread, of the processes' images and mappings that these numbers stand for.
+    struct Latest {
+        uint32_t tid = 0;
+        uint64_t generation = 0, modules_version = 0;
+        unwind::WalkedStack walk;
+    };
+    unwind::WalkedStack& latest_walk(const PerfRecord& sample, const Process& process);
+
     std::vector<uint64_t> kernel_; // innermost first; kept for its room, as all here
     unwind::UnwoundStack user_;
     std::vector<Step> steps_;
+    std::array<Latest, 64> latest_; // by tid; threads that share a place take turns
 };
 
 class Profile {
@@ -62,6 +74,13 @@ class Profile {
             return (key.address ^ (uint64_t{key.parent} << 32 | key.flags)) * 0x9e3779b97f4a7c15u >> 7;
         }
     };
+    // The latest path of a thread: most of the outer frames of the next one are the same.
+    struct LatestPath {
+        uint32_t tid = 0;
+        uint64_t generation = 0;
+        std::vector<CallChain::Step> steps;
+        std::vector<uint32_t> nodes; // of as many steps as found room
+    };
     struct Tree {
         uint64_t generation = 0;
         uint64_t bytes = 0; // of the file
@@ -81,6 +100,7 @@ class Profile {
     std::unordered_map<uint32_t, Tree> trees_; // by pid
     unwind::StackUnwinder unwinder_;
     CallChain chain_;
+    std::array<LatestPath, 64> latest_; // by tid
 };
 
 } // namespace plumb::record

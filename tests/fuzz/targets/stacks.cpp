@@ -37,6 +37,11 @@ void run_stacks(Bytes input) {
     const TwoMappings code;
     constexpr size_t kMost = 128;
     const unwind::UnwoundStack found = unwinder.unwind(sample, code, kMost);
+    static unwind::WalkedStack latest; // of whatever was unwound before
+    unwind::UnwoundStack again;
+    unwinder.unwind(sample, code, kMost, again, latest);
+    unwinder.unwind(sample, code, kMost, again, latest);
+    require(again.addresses == found.addresses && again.complete == found.complete);
     require(found.addresses.size() <= kMost && (found.addresses.empty() || found.addresses[0] == sample.pc));
 }
 

@@ -118,6 +118,42 @@ TEST_CASE("frames from a copied stack are those of the live one") {
     }
 }
 
+TEST_CASE("a walk that repeats steps of the latest one comes to the same frames") {
+    StackUnwinder unwinder;
+    const OwnCode code;
+    unwind::WalkedStack latest;
+    const auto is_as_without = [&](const std::vector<char>& stack) {
+        const StackSample state{sample.pc, sample.sp, sample.bp, stack};
+        const UnwoundStack plain = unwinder.unwind(state, code, 256);
+        UnwoundStack repeated;
+        unwinder.unwind(state, code, 256, repeated, latest);
+        CHECK(repeated.addresses == plain.addresses);
+        CHECK(repeated.complete == plain.complete);
+        return plain.addresses.size();
+    };
+    for (int depth : {20, 20, 3, 40, 39}) {
+        int sum = 0;
+        descend(depth, &sum);
+        is_as_without(sample.stack);
+        is_as_without(sample.stack);
+        CHECK(latest.size() > static_cast<size_t>(depth));
+    }
+    // Each word of the stack is what a step may depend on. One that no longer fits ends the walk, or leads elsewhere.
+    const std::vector<char> stack = sample.stack;
+    const size_t frames = is_as_without(stack);
+    size_t changed = 0;
+    for (size_t word = 0; word + 8 <= std::min<size_t>(stack.size(), 4096); word += 8) {
+        std::vector<char> other = stack;
+        std::memset(other.data() + word, 0, 8);
+        changed += is_as_without(other) != frames;
+        is_as_without(stack);
+        other.resize(word); // and the copy may end earlier
+        is_as_without(other);
+        is_as_without(stack);
+    }
+    CHECK(changed >= 10);
+}
+
 TEST_CASE("where the function begins that an address lies in") {
     StackUnwinder unwinder;
     const OwnCode code;

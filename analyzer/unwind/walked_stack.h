@@ -1,0 +1,40 @@
+// The latest walk up a thread's stack, with all that each of its steps depended on. The outer frames of a thread mostly stay: a
+// later walk that comes to a frame of this one, where the same words lie in the same places, would take the same step again.
+#pragma once
+
+#include "platform/unwind/rule_step.h" // of the shim
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <vector>
+
+namespace plumb::unwind {
+
+struct WalkedStep {
+    struct Word {
+        uint64_t address, value;
+    };
+    shim::Frame frame{};              // before the step
+    std::array<Word, 3> words{};      // that it loaded from the stack: a step loads at most a pc, an sp and a bp
+    uint32_t word_count = 0;
+    bool is_repeatable = false;       // it led to a caller, and all its loads lay in the copied part of the stack
+};
+
+class WalkedStack {
+  public:
+    void clear() { steps_.clear(); }
+    size_t size() const { return steps_.size(); }
+    const WalkedStep& operator[](size_t step) const { return steps_[step]; }
+    WalkedStep& add(const shim::Frame& frame) {
+        steps_.emplace_back().frame = frame;
+        return steps_.back();
+    }
+    void add(const WalkedStep& step) { steps_.push_back(step); }
+    void swap(WalkedStack& other) { steps_.swap(other.steps_); }
+
+  private:
+    std::vector<WalkedStep> steps_; // innermost first; the last one led nowhere
+};
+
+} // namespace plumb::unwind
