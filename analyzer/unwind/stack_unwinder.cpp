@@ -48,7 +48,9 @@ class CopiedStack {
     WalkedStep* step_ = nullptr; // whose loads are noted
 };
 
-bool are_same(const Frame& a, const Frame& b) { return a.pc == b.pc && a.sp == b.sp && a.bp == b.bp && a.exact == b.exact; }
+bool begins_at(const WalkedStep& step, const Frame& frame) {
+    return step.pc == frame.pc && step.sp == frame.sp && step.bp == frame.bp && step.exact == frame.exact;
+}
 
 } // namespace
 
@@ -98,13 +100,14 @@ void StackUnwinder::walk(const StackSample& sample, const CodeMap& code, size_t 
     Frame frame{sample.pc, sample.sp, sample.bp, true};
     size_t known = 0; // step of the latest walk that may be the next one of this
     while (result.addresses.size() < limit) {
-        while (known < latest.size() && latest[known].frame.sp < frame.sp)
+        while (known < latest.size() && latest[known].sp < frame.sp)
             ++known;
-        if (known + 1 < latest.size() && latest[known].is_repeatable && are_same(latest[known].frame, frame) &&
+        if (known + 1 < latest.size() && latest[known].is_repeatable && begins_at(latest[known], frame) &&
             stack.holds(latest[known])) {
             result.addresses.push_back(frame.pc);
             walk_.add(latest[known]);
-            frame = latest[++known].frame;
+            const WalkedStep& next = latest[++known];
+            frame = {next.pc, next.sp, next.bp, next.exact};
             continue;
         }
         // A return address may stand behind the last byte of a function: the call is what counts.
@@ -120,7 +123,7 @@ void StackUnwinder::walk(const StackSample& sample, const CodeMap& code, size_t 
         if (UnwindImage* image = image_of(mapped))
             if (const auto address = image->address_of(place - mapped.start + mapped.file_offset))
                 rule = UnwindRule::unpack(image->rule_at(*address));
-        WalkedStep& step = walk_.add(frame);
+        WalkedStep& step = walk_.add({.pc = frame.pc, .sp = frame.sp, .bp = frame.bp, .exact = frame.exact, .words = {}});
         stack.note_in(step);
         switch (shim::step_by_rule<true>(rule, &frame, &stack, &facts)) {
         case Step::caller:

@@ -2,8 +2,6 @@
 // later walk that comes to a frame of this one, where the same words lie in the same places, would take the same step again.
 #pragma once
 
-#include "platform/unwind/rule_step.h" // of the shim
-
 #include <array>
 #include <cstddef>
 #include <cstdint>
@@ -15,10 +13,11 @@ struct WalkedStep {
     struct Word {
         uint64_t address, value;
     };
-    shim::Frame frame{};              // before the step
-    std::array<Word, 3> words{};      // that it loaded from the stack: a step loads at most a pc, an sp and a bp
+    uint64_t pc = 0, sp = 0, bp = 0; // before the step
+    bool exact = false;              // pc is an instruction, no return address
+    std::array<Word, 3> words{};     // that it loaded from the stack: a step loads at most a pc, an sp and a bp
     uint32_t word_count = 0;
-    bool is_repeatable = false;       // it led to a caller, and all its loads lay in the copied part of the stack
+    bool is_repeatable = false;      // it led to a caller, and all its loads lay in the copied part of the stack
 };
 
 class WalkedStack {
@@ -26,11 +25,7 @@ class WalkedStack {
     void clear() { steps_.clear(); }
     size_t size() const { return steps_.size(); }
     const WalkedStep& operator[](size_t step) const { return steps_[step]; }
-    WalkedStep& add(const shim::Frame& frame) {
-        steps_.emplace_back().frame = frame;
-        return steps_.back();
-    }
-    void add(const WalkedStep& step) { steps_.push_back(step); }
+    WalkedStep& add(const WalkedStep& step) { return steps_.emplace_back(step); }
     void swap(WalkedStack& other) { steps_.swap(other.steps_); }
 
   private:
