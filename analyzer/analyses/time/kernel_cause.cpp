@@ -119,9 +119,9 @@ bool is_program_code(const model::Module& module) {
 }
 
 // `node` is the innermost user frame. Files that a program reads and writes through MPI are its own business.
-bool is_of_mpi(model::CallPaths& paths, size_t process, uint32_t node) {
+KernelCause::Maker maker_of(model::CallPaths& paths, size_t process, uint32_t node) {
     const std::vector<model::PathNode>& nodes = paths.run().processes[process].paths;
-    bool of_mpi = false;
+    KernelCause::Maker maker = KernelCause::Maker::program;
     for (size_t depth = 0; node != 0 && node < nodes.size() && depth < kMaxDepth; depth++, node = nodes[node].parent) {
         const model::Module* module = paths.module_of(process, nodes[node].address);
         if (!module)
@@ -129,17 +129,20 @@ bool is_of_mpi(model::CallPaths& paths, size_t process, uint32_t node) {
         if (is_program_code(*module))
             break;
         const bool mpi = model::is_mpi_module(module->path);
-        of_mpi |= mpi;
+        if (mpi)
+            maker = KernelCause::Maker::mpi;
+        else if (maker == KernelCause::Maker::program && model::is_openmp_module(module->path))
+            maker = KernelCause::Maker::openmp;
         if (mpi || model::is_shim_module(module->path))
             for (const model::SourceFrame& frame : paths.frames_of(process, node))
                 if (frame.function.find("MPI_File_") != std::string::npos)
-                    return false;
+                    return KernelCause::Maker::program;
     }
-    return of_mpi;
+    return maker;
 }
 
 KernelCause system_call(model::CallPaths& paths, size_t process, uint32_t node, std::string name) {
-    return {KernelCause::Kind::system_call, std::move(name), is_of_mpi(paths, process, node)};
+    return {KernelCause::Kind::system_call, std::move(name), maker_of(paths, process, node)};
 }
 
 } // namespace

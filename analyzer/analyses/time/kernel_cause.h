@@ -14,7 +14,10 @@ struct KernelCause {
     enum class Kind { system_call, page_fault, interrupt, alignment_fault, own, unknown };
     Kind kind = Kind::unknown;
     std::string name; // of the system call: "read"; else what it was, in words
-    bool of_mpi = false; // a system call that an MPI library made for itself: to wait, to start; not for MPI_File_*
+    // Whose system call: an MPI library makes some for itself, to wait and to start (not those of MPI_File_*), and an OpenMP
+    // runtime to put its threads to sleep and to wake them.
+    enum class Maker { program, mpi, openmp };
+    Maker maker = Maker::program;
 };
 
 // From the kernel's own frames where it names them; otherwise from the innermost user frame: a wrapper of a

@@ -36,6 +36,13 @@ bool yields(model::CallPaths& paths, size_t process, uint32_t node) {
     return function.find("sched_yield") != std::string::npos;
 }
 
+// What an OpenMP runtime allocates for its tasks: omp-granularity reports it, and the program cannot change it.
+bool is_of_openmp(model::CallPaths& paths, size_t process, uint32_t caller) {
+    const std::vector<model::PathNode>& nodes = paths.run().processes[process].paths;
+    const model::Module* module = caller ? paths.module_of(process, nodes[caller].address) : nullptr;
+    return module && model::is_openmp_module(module->path);
+}
+
 // LineShares counts it as unplaced.
 model::SourceFrame unknown_frame() {
     model::SourceFrame unknown;
@@ -76,8 +83,10 @@ HeapProfile heap_profile_of(model::CallPaths& paths) {
                 continue;
             }
             profile.samples += site.samples;
-            const bool lock = on_private_lock(paths, process, site.path);
             const uint32_t node = allocator.innermost(process, site.path);
+            if (node != 0 && is_of_openmp(paths, process, allocator.caller(process, node)))
+                continue;
+            const bool lock = on_private_lock(paths, process, site.path);
             HeapThreadTime& of_thread = profile.time_by_thread[{process, site.thread}];
             of_thread.samples += site.samples;
             if (lock)

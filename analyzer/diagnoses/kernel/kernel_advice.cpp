@@ -97,7 +97,11 @@ std::vector<Advice> large_request_advice(const KernelCause& cause) {
 std::vector<Advice> kernel_advice(const KernelCause& cause, const std::string& command, FaultSource faults) {
     if (cause.kind == KernelCause::Kind::page_fault)
         return fault_advice(command, faults);
-    if (cause.of_mpi)
+    if (cause.maker == KernelCause::Maker::openmp)
+        return {{"Check what the team waits for",
+                 "an OpenMP runtime puts threads to sleep that wait, and wakes them: see the time account and the findings on OpenMP; "
+                 "OMP_WAIT_POLICY and GOMP_SPINCOUNT decide how long threads spin before they sleep", "launch", ""}};
+    if (cause.maker == KernelCause::Maker::mpi)
         return {{"Check what the ranks wait for",
                  "an MPI library polls while its rank waits, yields the CPU where ranks share it, and reads and maps files "
                  "when it starts; the program cannot change that", "code", ""}};

@@ -46,7 +46,7 @@ struct CauseProfile {
 
 struct KernelProfile {
     uint64_t samples = 0, hits = 0;
-    std::map<std::pair<std::string, bool>, CauseProfile> causes; // by name; what MPI does for itself stands apart
+    std::map<std::pair<std::string, KernelCause::Maker>, CauseProfile> causes; // by name; what MPI does for itself stands apart
 };
 
 // Whose code decides on it: an interpreter's system calls are its script's, but not those that manage its memory.
@@ -59,21 +59,21 @@ bool is_users_choice(const model::Run& run, const model::Process& process, const
 KernelProfile kernel_profile_of(model::CallPaths& paths) {
     KernelProfile profile;
     const std::vector<model::Process>& processes = paths.run().processes;
-    std::map<std::pair<std::string, bool>, uint64_t> wrapper_hits;
+    std::map<std::pair<std::string, KernelCause::Maker>, uint64_t> wrapper_hits;
     for (size_t process = 0; process < processes.size(); process++)
         for (const model::SampleSite& site : processes[process].samples) {
             profile.samples += site.samples;
             const uint64_t hits = std::min(site.kernel_samples, site.samples);
             const KernelCause cause = kernel_cause_of(paths, process, site.path);
             if (cause.kind == KernelCause::Kind::system_call)
-                wrapper_hits[{cause.name, cause.of_mpi}] += site.samples - hits;
+                wrapper_hits[{cause.name, cause.maker}] += site.samples - hits;
             if (hits == 0)
                 continue;
             if (cause.kind == KernelCause::Kind::own) { // its cost is reported elsewhere
                 profile.samples -= hits;
                 continue;
             }
-            CauseProfile& entry = profile.causes[{cause.name, cause.of_mpi}];
+            CauseProfile& entry = profile.causes[{cause.name, cause.maker}];
             entry.cause = cause;
             entry.hits += hits;
             entry.users_hits += is_users_choice(paths.run(), processes[process], cause) ? hits : 0;
@@ -90,7 +90,10 @@ KernelProfile kernel_profile_of(model::CallPaths& paths) {
 }
 
 std::string words_of(const KernelCause& cause) {
-    const std::string by_whom = cause.of_mpi ? " inside MPI" : "";
+    using Maker = KernelCause::Maker;
+    const std::string by_whom = cause.maker == Maker::mpi      ? " inside MPI"
+                                : cause.maker == Maker::openmp ? " inside the OpenMP runtime"
+                                                               : "";
     return cause.kind == KernelCause::Kind::system_call ? "the system call " + cause.name + by_whom : cause.name;
 }
 
@@ -152,8 +155,10 @@ class KernelTime : public Diagnosis {
         finding.title = fmt::format("{:.0f} % of the CPU time is spent in {}", 100 * share, words_of(entry.cause));
         if (!finding.where.empty())
             finding.title += ", mainly at " + place_name(finding.where[0]);
-        if (entry.cause.of_mpi) // ranks that wait in MPI poll and yield, which costs nobody time that others could use
+        if (entry.cause.maker == KernelCause::Maker::mpi) // ranks poll and yield, which costs nobody time that others could use
             finding.gain = {0, "not by itself: the MPI findings report what ranks wait for"};
+        else if (entry.cause.maker == KernelCause::Maker::openmp)
+            finding.gain = {0, "not by itself: the OpenMP findings report what threads of a team wait for"};
         else
             finding.gain = {finding.cost.fraction, "upper bound: all of it, although the data must still be moved",
                             finding.cost.fraction * certain_part(input.run, entry, share * totals.cpu_s)};

@@ -184,6 +184,23 @@ TEST_CASE("the cause of a kernel sample") {
     }
 }
 
+TEST_CASE("putting threads of a team to sleep is the OpenMP runtime's, what runs in its regions is not") {
+    SyntheticRun made = program();
+    constexpr uint64_t kOpenmp = 0x7f6000001000;
+    made.add_module("/usr/lib/libgomp.so.1.0.0", 0x7f6000000000, 0x7f6000100000);
+    made.name(kOpenmp, "GOMP_parallel", "libgomp.so.1.0.0");
+    made.name(kCopy, "__x64_sys_futex", "[kernel]");
+    const uint32_t leaf = kernel_path(made, {kMain, kOpenmp, kCopy}, 1);
+    CHECK(cause_of(made, leaf).maker == KernelCause::Maker::openmp);
+    CHECK(cause_of(made, kernel_path(made, {kMain, kOpenmp, kTouch, kCopy}, 1)).maker == KernelCause::Maker::program);
+    made.add_samples(0, leaf, 600, 600);
+    made.add_samples(0, made.add_path({kMain, kLoop}), 400);
+    const auto findings = made.diagnose("kernel-time");
+    REQUIRE(findings.size() == 1);
+    CHECK(findings[0].severity == Severity::info);
+    CHECK(findings[0].title.find("futex inside the OpenMP runtime") != std::string::npos);
+}
+
 TEST_CASE("what an MPI library does while its rank waits is no finding, what the program does itself is one") {
     SyntheticRun made = program();
     constexpr uint64_t kHook = 0x7f5000001000, kMpi = 0x7f6000001000, kPart = 0x7f7000001000, kYield = 0x7f0000003000;
@@ -197,8 +214,8 @@ TEST_CASE("what an MPI library does while its rank waits is no finding, what the
     made.name(kCopy, "__x64_sys_sched_yield", "[kernel]");
     SECTION("inside a call of the program") {
         const uint32_t leaf = kernel_path(made, {kMain, kHook, kMpi, kPart, kYield, kCopy}, 1);
-        CHECK(cause_of(made, leaf).of_mpi);
-        CHECK(cause_of(made, kernel_path(made, {kMain, kHook, kMpi, kYield, kUnnamed}, 1)).of_mpi); // the wrapper tells
+        CHECK(cause_of(made, leaf).maker == KernelCause::Maker::mpi);
+        CHECK(cause_of(made, kernel_path(made, {kMain, kHook, kMpi, kYield, kUnnamed}, 1)).maker == KernelCause::Maker::mpi); // by the wrapper
         made.add_samples(0, leaf, 600, 600);
         made.add_samples(0, made.add_path({kMain, kLoop}), 400);
         const auto findings = made.diagnose("kernel-time");
@@ -208,7 +225,7 @@ TEST_CASE("what an MPI library does while its rank waits is no finding, what the
         CHECK(findings[0].title.find("sched_yield inside MPI") != std::string::npos);
     }
     SECTION("the program's own spinning beside it, and in an operator that MPI calls") {
-        CHECK_FALSE(cause_of(made, kernel_path(made, {kMain, kHook, kMpi, kTouch, kYield, kCopy}, 1)).of_mpi);
+        CHECK(cause_of(made, kernel_path(made, {kMain, kHook, kMpi, kTouch, kYield, kCopy}, 1)).maker == KernelCause::Maker::program);
         made.add_samples(0, kernel_path(made, {kMain, kHook, kMpi, kYield, kCopy}, 1), 300, 300);
         made.add_samples(0, kernel_path(made, {kMain, kTouch, kYield, kCopy}, 1), 400, 400);
         const auto findings = made.diagnose("kernel-time");
@@ -221,7 +238,7 @@ TEST_CASE("what an MPI library does while its rank waits is no finding, what the
     }
     SECTION("files that the program reads through MPI") {
         made.name(kMpi, "PMPI_File_read_at", "libmpi.so.40");
-        CHECK_FALSE(cause_of(made, kernel_path(made, {kMain, kHook, kMpi, kRead, kSysRead}, 1)).of_mpi);
+        CHECK(cause_of(made, kernel_path(made, {kMain, kHook, kMpi, kRead, kSysRead}, 1)).maker == KernelCause::Maker::program);
     }
 }
 
