@@ -1,5 +1,7 @@
-// Busy threads that the scheduler moves from CPU to CPU many times a second. No clock shows what a move costs; the
-// bound is what refilling the core's own cache takes, and never more than the thread ran between two moves.
+// Busy threads that the scheduler moves from CPU to CPU many times a second. No clock shows what a move costs. It is estimated as
+// what refilling the core's own cache takes, and never as more than half of what the thread ran between two moves. It can be less,
+// where the thread uses little memory, and more: data that the thread changed lies in the other core's cache, and a sleeping CPU
+// must wake up first.
 #include "analyses/lines/launch_command.h"
 #include "analyses/time/run_totals.h"
 #include "diagnoses/common/task_names.h"
@@ -91,12 +93,15 @@ class ThreadMigration : public Diagnosis {
         }
         Finding finding;
         finding.id = id();
-        // A bound that nothing measured does not shout.
-        finding.cost = {cost_s, cost_s / totals.wall_s, "bound"};
+        // An estimate that nothing measured does not shout.
+        finding.cost = {cost_s, cost_s / totals.wall_s, "estimated"};
         finding.confidence = exact ? 0.6 : 0.5;
         finding.title = fmt::format("{} moved from CPU to CPU {:.0f} times a second of {} CPU time", count_of(tasks),
                                     static_cast<double>(moves) / run_s, tasks.size() == 1 ? "its" : "their");
-        finding.gain = {finding.cost.fraction, "upper bound: each move costs a refill of the core's own cache"};
+        finding.gain = {finding.cost.fraction,
+                        fmt::format("estimated, not measured: {:.0f} us a move, and a refill of the core's own cache at {:.0f} GB/s; "
+                                    "less where the thread uses little memory, more where the other CPU must wake up",
+                                    kMove_s * 1e6, kRefill_bytes_per_s * 1e-9)};
         finding.fixed_severity = std::min(Severity::medium, severity_of(finding.gain, totals.wall_s));
         finding.where = lines_of(input.paths, tasks).heaviest(5);
         finding.subject.kind = "thread";
