@@ -5,6 +5,7 @@
 #include "analyses/time/parallel_runtime.h"
 #include "analyses/time/spin_loop_at.h"
 #include "analyses/time/thread_times.h"
+#include "analyses/time/unsampled_kernel.h"
 
 namespace plumb {
 
@@ -26,7 +27,8 @@ std::vector<Spinning> spinning_of(model::CallPaths& paths) {
                 parallel_runtime_of(paths, index, site.path) != ParallelRuntime::none)
                 continue;
             const model::Thread& thread = process.threads[site.thread];
-            const double share = static_cast<double>(site.time_ns) / sampled_ns[site.thread];
+            const double share = static_cast<double>(site.time_ns) / sampled_ns[site.thread] *
+                                 (1 - unsampled_kernel_share(paths.run(), process, thread));
             const double running_ns = static_cast<double>(thread.wall_running_ns) - static_cast<double>(thread.wall_no_cpu_ns);
             all.push_back({index, site.thread, site.path, loop, site.samples, share * thread_times(thread).run_s,
                            running_ns > 0 ? share * running_ns : 0});

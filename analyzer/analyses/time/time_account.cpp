@@ -7,6 +7,7 @@
 #include "analyses/time/spin_loop_at.h"
 #include "analyses/time/team_waits.h"
 #include "analyses/time/thread_times.h"
+#include "analyses/time/unsampled_kernel.h"
 #include "support/idle_share.h"
 
 #include <algorithm>
@@ -27,6 +28,8 @@ struct Kind {
     std::string detail;
     auto operator<=>(const Kind&) const = default;
 };
+
+const Kind kUnsampledKernel{TimeClass::kernel, {}, "cause not sampled"};
 
 // Adds up lines with their places.
 class Lines {
@@ -182,13 +185,17 @@ class Accountant {
         account.total_s += entry.life_s;
         account.threads.push_back(entry);
 
-        add_wall(process_index, thread, samples, blocked);
+        const double kernel_share = unsampled_kernel_share(paths_.run(), process, thread);
+        add_wall(process_index, thread, samples, blocked, kernel_share);
 
         const double idle_share = share_between_regions(process_index, entry, samples, blocked, team_wait_s);
         if (idle_share > 0 && !entry.idles)
             ++account.idle_threads;
-        if (entry.run_s > 0)
-            divide(entry.run_s, samples, [](const model::SampleSite& site) { return static_cast<double>(site.time_ns); },
+        if (kernel_share > 0)
+            lines_.add(kUnsampledKernel, kernel_share * entry.run_s);
+        const double sampled_s = (1 - kernel_share) * entry.run_s;
+        if (sampled_s > 0)
+            divide(sampled_s, samples, [](const model::SampleSite& site) { return static_cast<double>(site.time_ns); },
                    [&](const model::SampleSite& site, double time_s) {
                        const Kind kind = kind_of_sample(process_index, site);
                        const double idle_s = kind.kind == TimeClass::team ? time_s * idle_share : 0;
@@ -241,13 +248,16 @@ class Accountant {
     }
 
     void add_wall(size_t process, const model::Thread& thread, const std::vector<const model::SampleSite*>& samples,
-                  const std::vector<const model::BlockedSite*>& blocked) {
+                  const std::vector<const model::BlockedSite*>& blocked, double kernel_share) {
         double sampled_ns = 0;
         for (const model::SampleSite* site : samples)
             sampled_ns += static_cast<double>(site->time_ns);
-        const double no_cpu_s = seconds(thread.wall_no_cpu_ns), running_s = seconds(thread.wall_running_ns) - no_cpu_s;
+        const double no_cpu_s = seconds(thread.wall_no_cpu_ns), on_cpu_s = seconds(thread.wall_running_ns) - no_cpu_s;
+        const double running_s = (1 - kernel_share) * on_cpu_s;
         if (no_cpu_s > 0)
             wall_.add({TimeClass::no_cpu, {}, {}}, no_cpu_s);
+        if (kernel_share > 0 && on_cpu_s > 0)
+            wall_.add(kUnsampledKernel, kernel_share * on_cpu_s);
         if (running_s > 0 && sampled_ns <= 0)
             wall_.add({TimeClass::unknown, {}, {}}, running_s);
         else if (running_s > 0)

@@ -205,7 +205,7 @@ class KernelTime : public Diagnosis {
     }
 
     // Without samples from the kernel: how much is known from the accounting of user and system time, for what is
-    // not, except that page faults are counted.
+    // not, except that page faults are counted. Nothing to act on, hence only for the record.
     std::vector<Finding> by_accounting(const RunTotals& totals) const {
         const double all_s = totals.user_s + totals.system_s;
         if (all_s < kLeastCpu_s || totals.system_s < kLeastShare * all_s)
@@ -220,7 +220,8 @@ class KernelTime : public Diagnosis {
         finding.cost.fraction = finding.cost.seconds / totals.wall_s;
         finding.cost.how = "measured";
         finding.title = fmt::format("The kernel takes {:.0f} % of the CPU time; its cause was not sampled", 100 * share);
-        finding.gain = {finding.cost.fraction, "upper bound: all of it"};
+        finding.gain = {0, "not known: the cause was not sampled"};
+        finding.fixed_severity = Severity::info;
         finding.subject.kind = "call-site";
         finding.subject.name = "kernel";
         finding.evidence["kernel_fraction"] = share;

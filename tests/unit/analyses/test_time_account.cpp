@@ -167,3 +167,26 @@ TEST_CASE("the file that says what a thread is blocked in") {
                              "1 0xg 0x0 0x0 0x0 0x0 0x0 0x1 0x2"})
         CHECK_FALSE(parse_task_syscall(text));
 }
+
+TEST_CASE("time inside the kernel that was not sampled is not shared out among the places in user mode") {
+    SyntheticRun made = program(10);
+    made.add_thread(0, 0.8, 0);
+    made.run.processes[0].threads[0].user_ns = SyntheticRun::ns(2);
+    made.run.processes[0].threads[0].system_ns = SyntheticRun::ns(6);
+    made.add_samples(0, made.add_path({kMain, kLoop}), 800);
+    SECTION("perf saw user mode alone") {
+        made.run.evidence.push_back({"perf-sampling", model::Evidence::State::limited, "user mode alone", ""});
+        const TimeAccount account = account_of(made);
+        CHECK(seconds_of(account, TimeClass::kernel) == Approx(0.75 * account.threads[0].run_s));
+        CHECK(seconds_of(account, TimeClass::computing) == Approx(0.25 * account.threads[0].run_s));
+        CHECK(account.imbalance_s() == Approx(0).margin(1e-9));
+    }
+    SECTION("samples show the kernel") {
+        made.run.evidence.push_back({"perf-sampling", model::Evidence::State::ok, "", ""});
+        CHECK(seconds_of(account_of(made), TimeClass::kernel) == 0);
+    }
+    SECTION("a timer's signal comes when the kernel is left: its samples stand for both") {
+        made.run.evidence.push_back({"perf-sampling", model::Evidence::State::missing, "forbidden", ""});
+        CHECK(seconds_of(account_of(made), TimeClass::kernel) == 0);
+    }
+}

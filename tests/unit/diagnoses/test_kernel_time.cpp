@@ -370,6 +370,8 @@ TEST_CASE("without kernel samples the accounting speaks, and says what is missin
     const auto findings = made.diagnose("kernel-time");
     REQUIRE(findings.size() == 1);
     CHECK(findings[0].cost.fraction == Approx(0.75));
+    CHECK(findings[0].severity == Severity::info); // what it is spent for is not known
+    CHECK(findings[0].gain.fraction == 0);
     CHECK(findings[0].where.empty());
     CHECK(findings[0].advice[0].command == "sudo sysctl kernel.perf_event_paranoid=1");
     made.run.processes[0].threads[0].system_ns = SyntheticRun::ns(0.1);
