@@ -3,7 +3,7 @@
 import subprocess
 import unittest
 
-from plumb_test import PROGRAMS, PlumbTest, of_times
+from plumb_test import PLUMB, PROGRAMS, PlumbTest, of_times
 from recorder_trace import recorder_trace
 
 MILLISECONDS = 1200
@@ -60,6 +60,17 @@ class TimeAccount(PlumbTest):
         account = self.check("lock", "lock")
         self.assertIn((CLOCK_NANOSLEEP, True), self.holders())
         self.check_wall(account, "sleep", "hold_table")  # who waits for the lock waits for its holder
+        found = [finding for finding in self.report()["findings"] if finding["id"] == "lock-wait"]
+        self.assertEqual(len(found), 1)
+        self.assertTrue(found[0]["subject"]["name"].endswith("table_lock"), found[0]["subject"])
+        self.assertIn("hold_table", found[0]["where"][0]["function"])
+
+    @of_times
+    def test_mutex_where_a_filter_forbids_reading_memory(self):
+        """As in many containers: the holder is found all the same."""
+        done = subprocess.run([PROGRAMS / "refuse", "memory", PLUMB, "run", "-o", self.run_directory, "--no-report", "--",
+                               PROGRAMS / "waits", "lock", str(MILLISECONDS)], capture_output=True, text=True, timeout=60)
+        self.assertEqual(done.returncode, 0, done.stderr)
         found = [finding for finding in self.report()["findings"] if finding["id"] == "lock-wait"]
         self.assertEqual(len(found), 1)
         self.assertTrue(found[0]["subject"]["name"].endswith("table_lock"), found[0]["subject"])

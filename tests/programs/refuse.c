@@ -1,5 +1,5 @@
-/* refuse perf|pages PROGRAM ARGS: runs a program where the kernel answers EPERM to perf_event_open, or to the calls that tell
-   where pages lie, as in many containers. */
+/* refuse perf|pages|memory PROGRAM ARGS: runs a program where the kernel answers EPERM to perf_event_open, to the calls that tell
+   where pages lie, or to the one that reads another process's memory, as in many containers. */
 #define _GNU_SOURCE
 #include <errno.h>
 #include <linux/filter.h>
@@ -12,11 +12,13 @@
 #include <unistd.h>
 
 int main(int count, char** arguments) {
-    const int pages = count > 1 && !strcmp(arguments[1], "pages");
+    const int pages = count > 1 && !strcmp(arguments[1], "pages"), memory = count > 1 && !strcmp(arguments[1], "memory");
+    const unsigned first = pages ? SYS_move_pages : memory ? SYS_process_vm_readv : SYS_perf_event_open;
+    const unsigned second = pages ? SYS_get_mempolicy : first;
     struct sock_filter rules[] = {
         BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, nr)),
-        BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, pages ? SYS_move_pages : SYS_perf_event_open, 1, 0),
-        BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, pages ? SYS_get_mempolicy : SYS_perf_event_open, 0, 1),
+        BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, first, 1, 0),
+        BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, second, 0, 1),
         BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ERRNO | EPERM),
         BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW),
     };

@@ -1,13 +1,13 @@
 #include "record/access/code/code_reader.h"
 
 #include "platform/elf_image.h"
+#include "platform/process_memory.h"
 
 #include <algorithm>
 #include <cstring>
 #include <fcntl.h>
 #include <sys/auxv.h>
 #include <sys/stat.h>
-#include <sys/uio.h>
 #include <unistd.h>
 #include <utility>
 
@@ -29,12 +29,6 @@ bool is_what_was_mapped(int fd, const std::string& path, const MappedModule& mod
                std::equal(module.build_id, module.build_id + module.build_id_size, image->build_id.begin());
     }
     return module.inode == 0 || now.st_ino == module.inode;
-}
-
-size_t read_process(uint32_t pid, uint64_t address, uint8_t* to, size_t bytes) {
-    iovec local{to, bytes}, remote{reinterpret_cast<void*>(address), bytes};
-    const ssize_t got = process_vm_readv(static_cast<pid_t>(pid), &local, 1, &remote, 1, 0);
-    return got > 0 ? static_cast<size_t>(got) : 0;
 }
 
 } // namespace
@@ -100,7 +94,8 @@ size_t CodeReader::read(const Process& process, uint64_t start, const MappedModu
         if (got > 0)
             return static_cast<size_t>(got);
     }
-    return read_process(process.pid, address, to, bytes);
+    const platform::MemoryPiece piece{address, to, bytes};
+    return platform::read_process_memory(process.pid, {&piece, 1});
 }
 
 } // namespace plumb::record

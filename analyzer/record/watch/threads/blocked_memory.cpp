@@ -1,9 +1,10 @@
 #include "record/watch/threads/blocked_memory.h"
 
+#include "platform/process_memory.h"
+
 #include <algorithm>
 #include <array>
 #include <sys/syscall.h>
-#include <sys/uio.h>
 
 namespace plumb::record {
 
@@ -16,23 +17,18 @@ constexpr size_t kStackBytes = 4096, kPageBytes = 4096;
 // In one system call. A stack may end, or a page be missing: what lies before it is read all the same, page by page.
 void BlockedMemory::read(uint32_t pid, const platform::TaskSyscall& call) {
     stack_.resize(kStackBytes);
-    has_futex_ = false;
-    std::array<iovec, 2> local;
-    std::array<iovec, 3> remote;
-    size_t locals = 0, remotes = 0, before_stack = 0;
+    std::array<platform::MemoryPiece, 3> pieces;
+    size_t count = 0, before_stack = 0;
     if (call.number == SYS_futex && call.arguments[0] % sizeof(uint32_t) == 0 &&
         call.arguments[0] % kPageBytes + sizeof futex_ <= kPageBytes) {
         before_stack = sizeof futex_;
-        local[locals++] = {futex_, sizeof futex_};
-        remote[remotes++] = {reinterpret_cast<void*>(call.arguments[0]), sizeof futex_};
+        pieces[count++] = {call.arguments[0], futex_, sizeof futex_};
     }
-    local[locals++] = {stack_.data(), kStackBytes};
     const size_t first = std::min(kStackBytes, kPageBytes - call.sp % kPageBytes);
-    remote[remotes++] = {reinterpret_cast<void*>(call.sp), first};
+    pieces[count++] = {call.sp, stack_.data(), first};
     if (first < kStackBytes)
-        remote[remotes++] = {reinterpret_cast<void*>(call.sp + first), kStackBytes - first};
-    const ssize_t got = process_vm_readv(static_cast<pid_t>(pid), local.data(), locals, remote.data(), remotes, 0);
-    const size_t bytes = got > 0 ? static_cast<size_t>(got) : 0;
+        pieces[count++] = {call.sp + first, stack_.data() + first, kStackBytes - first};
+    const size_t bytes = platform::read_process_memory(pid, {pieces.data(), count});
     has_futex_ = before_stack > 0 && bytes >= before_stack;
     stack_.resize(bytes > before_stack ? bytes - before_stack : 0);
 }

@@ -93,6 +93,10 @@ std::string BlockedThreads::descriptor_of(uint32_t pid, const platform::TaskSysc
 
 trace::BlockedSite* BlockedThreads::site_at(uint32_t tid, Thread& thread, uint64_t now_ns) {
     memory_.read(thread.pid, thread.call);
+    if (memory_.stack().empty())
+        ++without_stack_;
+    else
+        ++with_stack_;
     const trace::NodeId path = path_of(tid, thread, now_ns);
     Image& image = image_of(thread.pid);
     const std::string descriptor = descriptor_of(thread.pid, thread.call);
@@ -373,6 +377,11 @@ void BlockedThreads::write_evidence() {
         file_.evidence("blocked-threads", trace::EvidenceState::limited,
                        "the threads of some processes cannot be examined (other privileges, or not dumpable)",
                        "");
+    else if (without_stack_ > 0 && with_stack_ == 0)
+        file_.evidence("blocked-threads", trace::EvidenceState::limited,
+                       "the stacks of blocked threads cannot be read: the system call in which they wait is known, the line and "
+                       "the holder of a lock are not",
+                       "allow the system call process_vm_readv, or access to /proc/PID/mem");
     else if (seen_ > 0)
         file_.evidence("blocked-threads", trace::EvidenceState::ok, "", "");
 }

@@ -114,6 +114,7 @@ class BlockedThreads {
     uint64_t next_ns_, interval_ns_, round_ = 0, looks_ = 0, random_ = 0x9e3779b97f4a7c15u;
     size_t kept_files_ = 0;
     uint64_t refused_ = 0, seen_ = 0;
+    uint64_t with_stack_ = 0, without_stack_ = 0; // waits whose stack could be read, and could not
     int refusal_ = 0;
 };
 
