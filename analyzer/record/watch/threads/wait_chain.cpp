@@ -18,9 +18,9 @@ WaitChain::WaitChain(std::span<const ThreadMoment> threads) : threads_(threads),
     for (size_t index = 0; index < threads.size(); ++index) {
         const ThreadMoment& thread = threads[index];
         by_tid_[thread.tid] = index;
-        if (thread.idles || (thread.state != State::runs && thread.state != State::for_device))
+        if (thread.idles || (thread.state != State::runs && thread.state != State::for_device && thread.state != State::for_thread))
             continue;
-        auto& by_pid = thread.state == State::runs ? running_ : on_device_;
+        auto& by_pid = thread.state == State::runs ? running_ : thread.state == State::for_device ? on_device_ : at_locks_;
         by_pid[thread.pid].push_back(index);
         by_pid[0].push_back(index);
     }
@@ -54,7 +54,7 @@ void WaitChain::visit(size_t thread, double share) {
         share *= 1 - moment.ran;
     }
     on_the_way_[thread] = true;
-    const std::vector<size_t> awaited = awaited_by(thread);
+    const std::vector<size_t> awaited = followed_from(thread);
     if (moment.state == State::for_thread && !awaited.empty())
         links_.push_back({thread, share});
     if (awaited.empty())
@@ -86,6 +86,18 @@ std::vector<size_t> WaitChain::awaited_by(size_t thread) const {
         break;
     }
     return {};
+}
+
+// Where it is not known who brings what a thread waits for, it may be one that itself waits for a lock, as well as one that runs:
+// four threads of a pool that hold one lock in turn work four times as long as without it, whoever waits for their results.
+std::vector<size_t> WaitChain::followed_from(size_t thread) const {
+    const ThreadMoment& moment = threads_[thread];
+    std::vector<size_t> found = awaited_by(thread);
+    if (moment.state != State::for_work && moment.state != State::for_input)
+        return found;
+    if (const auto at_locks = at_locks_.find(moment.state == State::for_work ? moment.pid : 0); at_locks != at_locks_.end())
+        found.insert(found.end(), at_locks->second.begin(), at_locks->second.end());
+    return found;
 }
 
 std::vector<size_t> WaitChain::thread_of(const ThreadMoment& waiting) const {

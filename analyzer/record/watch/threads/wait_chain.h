@@ -74,10 +74,11 @@ class WaitChain {
     std::vector<size_t> peers_of(const ThreadMoment& waiting) const;
     std::vector<size_t> children_of(const ThreadMoment& parent) const;
     std::vector<size_t> bringers_of(const ThreadMoment& waiting) const;
+    std::vector<size_t> followed_from(size_t thread) const;
 
     std::span<const ThreadMoment> threads_;
     std::unordered_map<uint32_t, size_t> by_tid_;
-    std::unordered_map<uint32_t, std::vector<size_t>> running_, on_device_; // by process, 0: all; without those that idle
+    std::unordered_map<uint32_t, std::vector<size_t>> running_, on_device_, at_locks_; // by process, 0: all; without those that idle
     std::vector<bool> on_the_way_; // of the chain at hand: a circle of locks has no end
     std::vector<Share> ends_, links_;
     std::vector<Edge> edges_;

@@ -49,6 +49,21 @@ TEST_CASE("where the waker is not known, the threads that run share it") {
     CHECK(ends_of(threads) == Ends{{2, 0.5}, {3, 0.5}});
 }
 
+TEST_CASE("where the waker is not known, threads that wait for a lock share it with those that run, through the holder") {
+    // A pool of four of which one computes and three wait for what it holds; the first thread waits for their results.
+    const std::vector<ThreadMoment> threads{{1, 1, 0, State::for_work, 0, false},  {2, 1, 0, State::runs, 0, false},
+                                            {3, 1, 0, State::for_thread, 2, false}, {4, 1, 0, State::for_thread, 2, false},
+                                            {5, 1, 0, State::for_thread, 2, false}, {9, 9, 0, State::for_thread, 9, false}};
+    CHECK(ends_of(threads) == Ends{{2, 1.0}});
+    WaitChain chain(threads);
+    chain.follow(1);
+    double at_the_lock = 0;
+    for (const WaitChain::Share& link : chain.links())
+        at_the_lock += link.share;
+    CHECK(at_the_lock == Approx(0.75)); // without the lock the four would need a quarter of the time
+    CHECK(chain.awaited_by(0) == std::vector<size_t>{1}); // nobody waits for the others to do something now
+}
+
 TEST_CASE("if nobody runs, it is who waits for a device, but no timer") {
     const std::vector<ThreadMoment> threads{{1, 1, 0, State::for_work, 0, false},
                                             {2, 1, 0, State::for_device, 0, true},
