@@ -223,10 +223,13 @@ class Gatherer {
             object.samples += static_cast<uint64_t>(static_cast<double>(use.samples) * made.blamed_ns /
                                                     static_cast<double>(use.time_ns));
         const model::LineTransfer::Access* form = form_of(line, use);
-        object.cost_ns += form ? form->contended_ns < kLeastPenalty * form->own_ns
-                                     ? 0
-                                     : made.blamed_ns * (1 - form->own_ns / form->contended_ns)
-                               : made.blamed_ns;
+        const double cost_ns = form ? form->contended_ns < kLeastPenalty * form->own_ns
+                                          ? 0
+                                          : made.blamed_ns * (1 - form->own_ns / form->contended_ns)
+                                    : made.blamed_ns;
+        object.cost_ns += cost_ns;
+        if (is_in_spin_loop(draft.object.process, use.instruction))
+            object.waiting_cost_ns += cost_ns;
         draft.by_form[form] += made.blamed_ns;
         object.where.add(made.frame, made.blamed_ns);
         if (made.blamed_ns > draft.heaviest_ns || draft.heaviest_ns == 0) {
@@ -234,6 +237,12 @@ class Gatherer {
             object.place = made.place;
         }
         object.uses.push_back(std::move(made));
+    }
+
+    bool is_in_spin_loop(size_t process, uint64_t instruction) const {
+        return std::ranges::any_of(paths_.run().processes[process].spin_loops, [&](const model::SpinLoop& loop) {
+            return instruction >= loop.begin && instruction < loop.end;
+        });
     }
 
     static std::string key_of(size_t process, const SharedUse& use) {

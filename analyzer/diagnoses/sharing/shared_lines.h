@@ -52,6 +52,7 @@ struct SharedObject {
     LineShares where;
     double blamed_ns = 0;  // time at the accesses
     double cost_ns = 0;    // of that, what they would not take with a line of their own
+    double waiting_cost_ns = 0; // of cost_ns, in loops that try to take a lock: they last as long as it is held
     bool timed = false;    // false: that is not known, and cost_ns is all of blamed_ns
     double own_access_ns = 0, contended_access_ns = 0; // as timed, of the kind of accesses that takes most time; 0: not timed
     double polled_ns = 0;  // time in loops that only wait for another value; in none of the above

@@ -88,6 +88,9 @@ Gain gain_of(const model::Run& run, const SharedObject& object, double fraction)
                                   object.contended_access_ns, object.own_access_ns);
     if (object.is_lock())
         how += "; the time of waiting for the holder of the lock is included, and remains";
+    // A loop that tries to take a lock lasts as long as the lock is held, however fast its line moves.
+    if (object.waiting_cost_ns > 0 && object.cost_ns > 0)
+        return {fraction, how, fraction * (1 - std::min(1.0, object.waiting_cost_ns / object.cost_ns))};
     return {fraction, how};
 }
 

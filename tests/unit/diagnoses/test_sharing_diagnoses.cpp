@@ -151,6 +151,22 @@ TEST_CASE("a lock inside a library is the line's that takes it, and its cost a b
     CHECK_THAT(finding.advice[0].what, Contains("lock less often"));
 }
 
+TEST_CASE("a loop that tries to take a lock lasts as long as it is held: nothing is certain to be saved by sharing less") {
+    Program made(0.5, 0);
+    for (model::LineUse& use : made.line().uses) {
+        use.code = {0xf0, 0x0f, 0xb1, 0x17}; // lock cmpxchg %edx,(%rdi)
+        use.kind.locked = true;
+    }
+    REQUIRE(made.diagnose("true-sharing").size() == 1);
+    CHECK(made.diagnose("true-sharing")[0].severity == Severity::high);
+    const uint64_t instruction = made.line().uses[0].instruction;
+    made.run.processes[0].spin_loops.push_back({.begin = instruction, .end = instruction + 8, .instruction = instruction});
+    const std::vector<Finding> findings = made.diagnose("true-sharing");
+    REQUIRE(findings.size() == 1);
+    CHECK(findings[0].severity == Severity::info);
+    CHECK(findings[0].gain.certain() == Approx(0).margin(1e-9));
+}
+
 TEST_CASE("instructions that locks are made of") {
     using Code = std::vector<uint8_t>;
     for (const Code& code : {Code{0xf0, 0x0f, 0xb1, 0x17}, Code{0xf0, 0x48, 0x0f, 0xb1, 0x17}, Code{0x87, 0x07},
