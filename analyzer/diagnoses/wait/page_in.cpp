@@ -24,6 +24,7 @@ constexpr uint64_t kManyWaits = 10;    // fewer may be all that there is to read
 constexpr double kIsWalk = 0.75;       // of the faults, a little ahead of the one before
 constexpr double kLeastPage_B = 4096;
 constexpr size_t kMostFindings = 3, kMostLines = 5;
+constexpr double kAllOf = 0.9; // of the times that a thread was blocked
 
 struct FileRead {
     Source source = Source::unknown;
@@ -33,6 +34,7 @@ struct FileRead {
     WaitReplay::Removed kernel_of;          // by thread
     uint64_t looks = 0, waits = 0; // of the waits at least so many
     uint64_t faults = 0, ahead = 0, mapped_bytes = 0;
+    bool is_counted = false; // not only seen by looks: the faults are what its threads were blocked for
     std::set<const model::BlockedSite*> sites;
     std::map<std::pair<uint32_t, uint32_t>, std::set<model::SourceLine>> fault_lines; // by process and thread
     LineShares lines;
@@ -108,9 +110,11 @@ class PageIn : public Diagnosis {
             read.lines.add(frame, wait.seconds);
             read.fault_lines[{wait.process, wait.site->thread}].insert(model::source_line(frame));
         }
-        for (auto& [key, read] : reads)
+        for (auto& [key, read] : reads) {
+            add_short_waits(input.run, replay, read);
             if (read.source != Source::code)
                 add_kernel_time(input.paths, replay, read);
+        }
         for (const model::Process& process : input.run.processes)
             for (const model::PageRead& page : process.page_reads)
                 if (const auto read = reads.find(key_of(page)); read != reads.end()) {
@@ -120,7 +124,8 @@ class PageIn : public Diagnosis {
                 }
         std::vector<const FileRead*> order;
         for (const auto& [key, read] : reads)
-            if (is_known_well(read.looks, read.wall_s / replay.wall_s()))
+            if (is_known_well(read.looks, read.wall_s / replay.wall_s()) ||
+                (read.is_counted && read.wall_s >= kLeastWallShare * replay.wall_s()))
                 order.push_back(&read);
         std::ranges::stable_sort(order, std::greater<>(), &FileRead::wall_s);
         order.resize(std::min(order.size(), kMostFindings));
@@ -131,6 +136,37 @@ class PageIn : public Diagnosis {
     }
 
   private:
+    // A look seldom meets a wait of a fast disk, of less than 0.1 ms, and takes the thread for running. All faults are counted:
+    // where a thread was blocked for nothing else, its exact blocked time is theirs, spread over its part of the wall time.
+    static void add_short_waits(const model::Run& run, const WaitReplay& replay, FileRead& read) {
+        double wall_s = 0;
+        for (const auto& [of, lines] : read.fault_lines) {
+            const auto& [process, index] = of;
+            const model::Thread& thread = run.processes[process].threads[index];
+            uint64_t faults = 0;
+            for (const model::PageRead& page : run.processes[process].page_reads)
+                faults += page.thread == index && key_of(page) == FileKey{read.source, read.file} ? page.faults : 0;
+            const ThreadTimes times = thread_times(thread);
+            double waiting_s = 0, seen_wall_s = 0, thread_wall_ns = static_cast<double>(thread.wall_running_ns);
+            for (const Wait& wait : replay.waits()) {
+                if (wait.process != process || wait.site->thread != index)
+                    continue;
+                thread_wall_ns += static_cast<double>(wait.site->wall_ns);
+                if (read.sites.contains(wait.site)) {
+                    waiting_s += wait.seconds;
+                    seen_wall_s += wait.wall_s;
+                }
+            }
+            if (faults >= kManyWaits && waiting_s >= kAllOf * times.blocked_s && thread.switches.blocked_count > 0 &&
+                static_cast<double>(faults) >= kAllOf * static_cast<double>(thread.switches.blocked_count)) {
+                read.is_counted = true;
+                wall_s += std::max(seen_wall_s, waiting_s / times.life_s() * thread_wall_ns * replay.wall_scale());
+            } else
+                wall_s += seen_wall_s;
+        }
+        read.wall_s = std::max(read.wall_s, wall_s);
+    }
+
     // What page faults of the same threads at the same lines take of CPUs inside the kernel. Those that find their page in
     // memory are among them; they are much shorter.
     static void add_kernel_time(model::CallPaths& paths, const WaitReplay& replay, FileRead& read) {

@@ -176,6 +176,28 @@ TEST_CASE("large reads are information: the bytes must be read; small ones are a
     }
 }
 
+TEST_CASE("page faults of a fast disk are counted where looks hardly meet them") {
+    for (const uint64_t blocked_count : {1000u, 5000u}) { // 5000: it was blocked for something else most times
+        SyntheticRun made = program(10);
+        made.add_thread(0, 0.6, 0); // blocked for 4 s
+        made.add_samples(0, made.add_path({kMain}), 6000);
+        model::Thread& thread = made.run.processes.back().threads[0];
+        thread.wall_running_ns = SyntheticRun::ns(9.9); // so it seems
+        thread.switches.blocked_count = blocked_count;
+        blocked(made, 0, made.add_path({kMain, kSave}), -1, 0.1, 0.1);
+        made.run.processes.back().blocked.back().looks = 1;
+        made.run.processes.back().page_reads.push_back({.thread = 0, .address = kSave, .source = model::PageRead::Source::file,
+                                                        .file = "/data/table", .faults = 1000, .ahead = 0, .mapped_bytes = 1u << 30});
+        made.finish();
+        const auto findings = made.diagnose("page-in");
+        REQUIRE(findings.size() == (blocked_count == 1000 ? 1 : 0));
+        if (!findings.empty()) {
+            CHECK(findings[0].cost.fraction == Approx(0.4));
+            CHECK(findings[0].severity == Severity::high);
+        }
+    }
+}
+
 TEST_CASE("page faults all over a cold file cost what they wait; a walk through it, or code, is information") {
     using Source = model::PageRead::Source;
     for (const auto& [source, ahead, severity] :
