@@ -29,6 +29,9 @@ class CopiedStack {
     void switch_stack(uint64_t) {} // one part of one stack is all there is
     bool knew_all() const { return step_ != nullptr; }
 
+    // Notes nothing.
+    bool peek(uint64_t address, uint64_t* value) const { return read(address, value); }
+
     bool holds(const WalkedStep& step) const {
         for (uint32_t i = 0; i < step.word_count; ++i)
             if (uint64_t value = 0; !read(step.words[i].address, &value) || value != step.words[i].value)
@@ -50,6 +53,18 @@ class CopiedStack {
 
 bool begins_at(const WalkedStep& step, const Frame& frame) {
     return step.pc == frame.pc && step.sp == frame.sp && step.bp == frame.bp && step.exact == frame.exact;
+}
+
+// Of a frame whose rbp is not known, by the size of its function's frame; 0: not known. Only if there is a return address above.
+uint64_t frame_pointer_of(const Frame& frame, const UnwindRule& rule, const CopiedStack& stack, const CodeMap& code,
+                          std::optional<uint32_t> bytes) {
+    if (!bytes)
+        return 0;
+    const uint64_t pointer = frame.sp + *bytes;
+    uint64_t back = 0;
+    const bool is_frame = stack.peek(pointer + static_cast<uint64_t>(static_cast<int64_t>(rule.cfa_offset)) - 8, &back) &&
+                          back != 0 && code.code_at(back - 1).path;
+    return is_frame ? pointer : 0;
 }
 
 } // namespace
@@ -120,10 +135,15 @@ void StackUnwinder::walk(const StackSample& sample, const CodeMap& code, size_t 
             return;
         UnwindRule rule;
         rule.cfa = CfaKind::no_table;
+        uint64_t frame_pointer = frame.bp;
         if (UnwindImage* image = image_of(mapped))
-            if (const auto address = image->address_of(place - mapped.start + mapped.file_offset))
+            if (const auto address = image->address_of(place - mapped.start + mapped.file_offset)) {
                 rule = UnwindRule::unpack(image->rule_at(*address));
+                if (rule.cfa == CfaKind::from_bp && frame.bp == 0)
+                    frame_pointer = frame_pointer_of(frame, rule, stack, code, image->frame_bytes_at(*address + (frame.exact ? 0 : 1)));
+            }
         WalkedStep& step = walk_.add({.pc = frame.pc, .sp = frame.sp, .bp = frame.bp, .exact = frame.exact, .words = {}});
+        frame.bp = frame_pointer; // follows from the frame and a word that the step loads
         stack.note_in(step);
         switch (shim::step_by_rule<true>(rule, &frame, &stack, &facts)) {
         case Step::caller:

@@ -3,7 +3,10 @@
 #include "platform/read_file.h"
 #include "platform/unwind/unwind_cfi.h" // of the shim: one reader of call-frame information for both sides
 
+#include "unwind/frame_size.h"
+
 #include <algorithm>
+#include <array>
 #include <cstring>
 #include <elf.h>
 #include <fcntl.h>
@@ -16,6 +19,7 @@ namespace plumb::unwind {
 namespace {
 
 constexpr uint64_t kMostTableBytes = uint64_t{512} << 20; // far above any program's
+constexpr uint64_t kMostPrologueBytes = 128;
 constexpr size_t kMostRules = 1 << 18;                    // remembered for one image
 
 // The `bytes` of a file, or of an image in memory when there is no file.
@@ -112,6 +116,8 @@ std::unique_ptr<UnwindImage> UnwindImage::read(const std::string& path) {
     const off_t bytes = lseek(file, 0, SEEK_END);
     auto image = parse(file, nullptr, bytes > 0 ? static_cast<uint64_t>(bytes) : 0);
     close(file);
+    if (image)
+        image->path_ = path;
     return image;
 }
 
@@ -185,6 +191,29 @@ uint64_t UnwindImage::rule_at(uint64_t address) {
     if (rules_.size() >= kMostRules)
         rules_.clear();
     return rules_[address] = rule.pack();
+}
+
+std::optional<uint32_t> UnwindImage::read_frame_bytes(uint64_t start, uint64_t end) const {
+    const auto segment = std::ranges::find_if(
+        segments_, [&](const Segment& each) { return start >= each.address && start - each.address < each.bytes; });
+    const int file = segment == segments_.end() ? -1 : platform::open_foreign_file(path_);
+    if (file < 0)
+        return std::nullopt;
+    std::array<uint8_t, kMostPrologueBytes> code;
+    const ssize_t got = pread(file, code.data(), std::min<uint64_t>(code.size(), end - start),
+                              static_cast<off_t>(segment->offset + (start - segment->address)));
+    close(file);
+    return got > 0 ? frame_bytes({code.data(), static_cast<size_t>(got)}) : std::nullopt;
+}
+
+std::optional<uint32_t> UnwindImage::frame_bytes_at(uint64_t address) {
+    if (const auto known = frame_bytes_.find(address); known != frame_bytes_.end())
+        return known->second;
+    const auto function = path_.empty() ? std::nullopt : function_at(address);
+    const std::optional<uint32_t> bytes = function ? read_frame_bytes(function->start, address) : std::nullopt;
+    if (frame_bytes_.size() >= kMostRules)
+        frame_bytes_.clear();
+    return frame_bytes_[address] = bytes;
 }
 
 } // namespace plumb::unwind

@@ -33,16 +33,23 @@ class UnwindImage {
     // Rule at an address of the image, packed as plumb::shim::UnwindRule does; remembered for the next time.
     uint64_t rule_at(uint64_t address);
 
+    // See frame_size.h: of the function at an address of the image, which has got that far; remembered. Reads its first bytes
+    // from the file. Nothing for an image without one.
+    std::optional<uint32_t> frame_bytes_at(uint64_t address);
+
   private:
     struct Segment {
         uint64_t offset, address, bytes;
     };
+    std::optional<uint32_t> read_frame_bytes(uint64_t start, uint64_t end) const; // of the function at `start`, up to `end`
     static std::unique_ptr<UnwindImage> parse(int file, const unsigned char* memory, uint64_t bytes);
 
     std::vector<Segment> segments_;
     std::vector<unsigned char> table_; // from table_address_ on to the end of its segment
     uint64_t table_address_ = 0, header_address_ = 0;
     std::unordered_map<uint64_t, uint64_t> rules_;
+    std::unordered_map<uint64_t, std::optional<uint32_t>> frame_bytes_;
+    std::string path_; // empty: none
 };
 
 } // namespace plumb::unwind

@@ -34,7 +34,7 @@ ANALYZER = {
     "commands": {"support", "platform", "model", "trace", "symbols", "placement", "record", "team", "replay", "analyses", "diagnoses", "analysis", "reports"},
 }
 # What is shared with the shim: its unwinder, which the recorder runs on stack samples, and its instruction decoder.
-SHARED_WITH_THE_SHIM = {"platform/unwind": {"unwind"}, "platform/code/decoder": {"platform", "record"},
+SHARED_WITH_THE_SHIM = {"platform/unwind": {"unwind"}, "platform/code/decoder": {"platform", "record", "unwind"},
                         "platform/code/memory_instruction": {"platform", "record", "symbols", "unwind"}, # symbols: names data
                         "platform/code/register_instruction": {"record"}, "platform/code/register_use": {"record"}}
 PRELOAD = {"platform": set(), "record": {"platform"}, "hooks": {"platform", "record"}, "strings": {"platform"}}

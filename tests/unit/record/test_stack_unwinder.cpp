@@ -1,4 +1,6 @@
 // Unwinds this very process from a copy of its stack. The truth is glibc's backtrace(), which unwinds the live one.
+#include "platform/code/decoder.h" // of the shim
+#include "unwind/frame_size.h"
 #include "unwind/stack_unwinder.h"
 
 #include <catch2/catch.hpp>
@@ -95,6 +97,37 @@ __attribute__((noinline)) int descend(int depth, int* sum) {
     return *sum + room[3];
 }
 
+// A function with a frame pointer, whatever the flags of this build: 8 + 40 bytes below it when it calls `function`.
+extern "C" void call_with_frame(void (*function)());
+asm(R"(
+    .text
+    .type call_with_frame, @function
+call_with_frame:
+    .cfi_startproc
+    push %rbp
+    .cfi_def_cfa_offset 16
+    .cfi_offset 6, -16
+    mov %rdi, %rax
+    mov %rsp, %rbp
+    .cfi_def_cfa_register 6
+    push %rbx
+    sub $40, %rsp
+    .cfi_offset 3, -24
+    call *%rax
+    add $40, %rsp
+    pop %rbx
+    pop %rbp
+    .cfi_def_cfa 7, 8
+    ret
+    .cfi_endproc
+    .size call_with_frame, . - call_with_frame
+)");
+
+void descend_three() {
+    int sum = 0;
+    descend(3, &sum);
+}
+
 UnwoundStack unwind_sample(StackUnwinder& unwinder) {
     return unwinder.unwind({sample.pc, sample.sp, sample.bp, sample.stack}, OwnCode(), 256);
 }
@@ -152,6 +185,47 @@ TEST_CASE("a walk that repeats steps of the latest one comes to the same frames"
         is_as_without(stack);
     }
     CHECK(changed >= 10);
+}
+
+TEST_CASE("a frame whose frame pointer is not known is found by the size of the function's frame") {
+    if (!shim::load_decoder(nullptr)) {
+        WARN("no instruction decoder");
+        return;
+    }
+    call_with_frame(&descend_three);
+    sample.bp = 0; // as of a blocked thread
+    StackUnwinder unwinder;
+    const UnwoundStack frames = unwind_sample(unwinder);
+    unwind::WalkedStack latest;
+    for (int again = 0; again < 2; ++again) {
+        UnwoundStack repeated;
+        unwinder.unwind({sample.pc, sample.sp, 0, sample.stack}, OwnCode(), 256, repeated, latest);
+        CHECK(repeated.addresses == frames.addresses);
+    }
+    const size_t count = frames.addresses.size() - 1;
+    CHECK(count >= 7); // four of descend(), descend_three(), call_with_frame(), and its caller
+    for (size_t i = 0; i < std::min(count, sample.truth.size()); ++i)
+        CHECK(frames.addresses[i + 1] == sample.truth[i]);
+}
+
+TEST_CASE("the size of a function's frame, by its first instructions") {
+    if (!shim::load_decoder(nullptr))
+        return;
+    using Code = std::vector<uint8_t>;
+    const Code begin{0x55, 0x48, 0x89, 0xe5}; // push %rbp; mov %rsp,%rbp
+    const auto bytes_of = [&](Code rest) {
+        rest.insert(rest.begin(), begin.begin(), begin.end());
+        return unwind::frame_bytes(rest);
+    };
+    CHECK(bytes_of({}) == 0u);
+    CHECK(bytes_of({0x41, 0x57, 0x53, 0x48, 0x83, 0xec, 0x20}) == 48u);                   // push %r15, %rbx; sub $32,%rsp
+    CHECK(bytes_of({0x48, 0x81, 0xec, 0x00, 0x01, 0x00, 0x00}) == 256u);                  // sub $256,%rsp
+    CHECK(bytes_of({0x53, 0x48, 0x89, 0xfb, 0x48, 0x83, 0xec, 0x08}) == 16u);             // mov %rdi,%rbx between them
+    CHECK(bytes_of({0x53, 0xe8, 0x00, 0x00, 0x00, 0x00, 0x48, 0x83, 0xec, 0x08}) == 8u);  // what follows a call is another matter
+    CHECK_FALSE(bytes_of({0x48, 0x83, 0xe4, 0xe0}));                                      // and $-32,%rsp
+    CHECK_FALSE(bytes_of({0x48, 0x29, 0xc4}));                                            // sub %rax,%rsp: an array of variable length
+    CHECK_FALSE(unwind::frame_bytes(Code{0x53, 0x48, 0x83, 0xec, 0x10}));                 // no frame pointer
+    CHECK(unwind::frame_bytes(Code{0xf3, 0x0f, 0x1e, 0xfa, 0x55, 0x48, 0x89, 0xe5, 0x53}) == 8u); // endbr64 before it
 }
 
 TEST_CASE("where the function begins that an address lies in") {
