@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 #include <fmt/format.h>
+#include <span>
 #include <string_view>
 #include <sys/syscall.h>
 
@@ -121,6 +122,18 @@ constexpr FutexUser kFutexUsers[] = {
     {"lll_lock_wait", WaitKind::lock},
 };
 
+// The same of runtimes that are no libraries of the system: part of the program (Rust's), or with locks of their own above those of
+// the C library (Java's monitors).
+constexpr FutexUser kRuntimeFutexUsers[] = {
+    {"mutex::futex::Mutex", WaitKind::lock},         {"futex_mutex::Mutex", WaitKind::lock},
+    {"rwlock::futex::RwLock", WaitKind::lock},       {"futex_rwlock::RwLock", WaitKind::lock},
+    {"condvar::futex::Condvar", WaitKind::condition}, {"futex_condvar::Condvar", WaitKind::condition},
+    {"::futex::Parker", WaitKind::condition},        {"ObjectMonitor::enter", WaitKind::lock},
+    {"ObjectMonitor::EnterI", WaitKind::lock},       {"ObjectMonitor::ReenterI", WaitKind::lock},
+    {"ObjectMonitor::wait", WaitKind::condition},
+};
+constexpr std::string_view kJavaRuntime = "/libjvm.so";
+
 struct StackFacts {
     bool mpi = false, openmp = false;
     const FutexUser* futex_user = nullptr;
@@ -135,12 +148,15 @@ StackFacts look_at_stack(model::CallPaths& paths, size_t process, uint32_t node)
             continue;
         facts.mpi |= model::is_mpi_module(module->path);
         facts.openmp |= model::is_openmp_module(module->path);
-        if (!model::is_system_module(module->path)) // the waiting function is what the program's own code called
-            break;
+        const bool is_system = model::is_system_module(module->path);
+        const std::span<const FutexUser> users = is_system ? std::span<const FutexUser>(kFutexUsers) : kRuntimeFutexUsers;
         for (const model::SourceFrame& frame : paths.frames_of(process, node))
-            for (const FutexUser& user : kFutexUsers)
+            for (const FutexUser& user : users)
                 if (frame.function.find(user.part) != std::string::npos)
                     facts.futex_user = &user;
+        // The waiting function is what the program's own code called.
+        if (!is_system && !module->path.ends_with(kJavaRuntime))
+            break;
     }
     return facts;
 }

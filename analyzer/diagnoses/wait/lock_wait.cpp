@@ -9,6 +9,7 @@
 #include <fmt/format.h>
 #include <map>
 #include <set>
+#include <tuple>
 
 namespace plumb {
 
@@ -48,13 +49,16 @@ class LockWait : public Diagnosis {
     }
 
   private:
-    // Only locks with a known holder: without one it is not known what makes the others wait.
+    // Only locks with a known holder: without one it is not known what makes the others wait. Locks that do not say who holds them
+    // (Rust's) are held by the thread that ran meanwhile, where there are no more than the two.
     static std::map<LockKey, Lock> locks_of(model::CallPaths& paths, const WaitReplay& replay) {
         std::map<LockKey, Lock> locks;
         const std::vector<model::Process>& processes = paths.run().processes;
         for (uint32_t process = 0; process < processes.size(); ++process)
             for (const model::LockHolder& holder : processes[process].lock_holders)
                 add_holder(paths, replay, process, holder, locks[{process, holder.object}]);
+        std::map<LockKey, Lock> silent = silent_locks_of(paths, replay, locks);
+        locks.merge(silent);
         for (const Wait& wait : replay.waits())
             if (const auto found = locks.find({wait.process, wait.site->object});
                 found != locks.end() && wait.what.kind == WaitKind::lock) {
@@ -64,6 +68,37 @@ class LockWait : public Diagnosis {
                 lock.waiters.insert(wait.site->thread);
                 lock.waiter_lines.add(paths.user_frame(wait.process, wait.site->path), wait.seconds);
             }
+        return locks;
+    }
+
+    static std::map<LockKey, Lock> silent_locks_of(model::CallPaths& paths, const WaitReplay& replay,
+                                                   const std::map<LockKey, Lock>& known) {
+        std::set<std::tuple<uint32_t, uint32_t, uint32_t, uint64_t>> waits; // process, thread, path, object
+        std::map<LockKey, std::set<uint32_t>> users;
+        for (const Wait& wait : replay.waits())
+            if (wait.what.kind == WaitKind::lock && wait.site->object != 0 && !known.contains({wait.process, wait.site->object})) {
+                waits.insert({wait.process, wait.site->thread, wait.site->path, wait.site->object});
+                users[{wait.process, wait.site->object}].insert(wait.site->thread);
+            }
+        std::map<LockKey, Lock> locks;
+        const std::vector<model::Process>& processes = paths.run().processes;
+        for (const bool adds : {false, true})
+            for (uint32_t process = 0; process < processes.size() && !waits.empty(); ++process)
+                for (const model::WaitedFor& waited : processes[process].waited_for) {
+                    const LockKey key{process, waited.object};
+                    if (waited.relation != model::WaitedFor::Relation::work || waited.peer_process != process ||
+                        !waits.contains({process, waited.thread, waited.path, waited.object}))
+                        continue;
+                    if (!adds)
+                        users[key].insert(waited.peer_thread);
+                    else if (users[key].size() == 2)
+                        add_holder(paths, replay, process,
+                                   {.thread = waited.thread, .path = waited.path, .object = waited.object,
+                                    .holder = waited.peer_thread, .holder_path = waited.peer_path, .holder_call = waited.peer_call,
+                                    .holder_lacks_cpu = false, .looks = waited.looks, .time_ns = waited.time_ns,
+                                    .wall_ns = waited.wall_ns},
+                                   locks[key]);
+                }
         return locks;
     }
 

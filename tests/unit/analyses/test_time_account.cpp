@@ -190,3 +190,24 @@ TEST_CASE("time inside the kernel that was not sampled is not shared out among t
         CHECK(seconds_of(account_of(made), TimeClass::kernel) == 0);
     }
 }
+
+TEST_CASE("locks of Rust's library and of Java's runtime are locks, not futexes of the program's own") {
+    constexpr uint64_t kSyscall = 0x7f0000006000, kLockContended = 0x400500, kPark = 0x7f1000000100, kEnter = 0x7f1000000200,
+                       kObjectWait = 0x7f1000000300;
+    for (const auto& [path, wait] : {std::pair{std::vector<uint64_t>{kWorker, kLockContended, kSyscall}, WaitKind::lock},
+                                     std::pair{std::vector<uint64_t>{kEnter, kPark, kCondWait}, WaitKind::lock},
+                                     std::pair{std::vector<uint64_t>{kObjectWait, kEnter, kPark, kCondWait}, WaitKind::condition},
+                                     std::pair{std::vector<uint64_t>{kWorker, kSyscall}, WaitKind::futex}}) {
+        SyntheticRun made = program(10);
+        made.add_module("/usr/lib/jvm/lib/server/libjvm.so", 0x7f1000000000, 0x7f1000010000);
+        made.name(kSyscall, "syscall+0x19", "libc.so.6");
+        made.name(kLockContended, "std::sys::sync::mutex::futex::Mutex::lock_contended", "app", "/rustc/1/futex.rs", 61);
+        made.name(kPark, "os::PlatformEvent::park+0x117", "libjvm.so");
+        made.name(kEnter, "ObjectMonitor::enter+0x250", "libjvm.so");
+        made.name(kObjectWait, "ObjectMonitor::wait+0x1a5", "libjvm.so");
+        made.add_thread(0, 0.5, 0);
+        made.add_samples(0, made.add_path({kMain, kLoop}), 500);
+        add_blocked(made, 0, made.add_path(path), SYS_futex, 5, "", 0x1000);
+        CHECK(seconds_of(account_of(made), TimeClass::blocked, wait) == Approx(5));
+    }
+}

@@ -281,6 +281,42 @@ void waited_for(SyntheticRun& made, const model::BlockedSite& site, Relation rel
         .time_ns = SyntheticRun::ns(time_s)});
 }
 
+} // namespace
+
+TEST_CASE("a lock that does not say who holds it: of two threads it is the other one, of more it is not known") {
+    constexpr uint64_t kSyscall = 0x7f0000007100, kContended = 0x400a00, kPost = 0x400b00;
+    for (const uint32_t threads : {2u, 3u}) {
+        SyntheticRun made = program(10, 4);
+        made.name(kSyscall, "syscall+0x19", "libc.so.6");
+        made.name(kContended, "std::sys::sync::mutex::futex::Mutex::lock_contended", "app", "/src/app.rs", 70);
+        made.name(kPost, "post", "app", "/src/app.rs", 80);
+        const uint32_t want = made.add_path({kPost, kContended, kSyscall}), hold = made.add_path({kHold});
+        for (uint32_t thread = 0; thread < threads; ++thread) {
+            made.add_thread(thread, 0.5, 0);
+            made.run.processes.back().threads[thread].wall_running_ns = SyntheticRun::ns(5);
+        }
+        for (uint32_t thread = 0; thread < threads; ++thread) {
+            model::BlockedSite& site = blocked(made, thread, want, SYS_futex, 5, 0);
+            site.object = kLock;
+            waited_for(made, site, Relation::work, 0, (thread + 1) % threads, 5);
+            model::WaitedFor& waited = made.run.processes.back().waited_for.back();
+            waited.peer_path = hold;
+            waited.wall_ns = SyntheticRun::ns(2.5);
+        }
+        made.add_samples(0, hold, 500);
+        made.finish();
+        const auto findings = made.diagnose("lock-wait");
+        REQUIRE(findings.size() == (threads == 2 ? 1 : 0));
+        if (findings.empty())
+            continue;
+        CHECK(findings[0].cost.fraction == Approx(0.5));
+        CHECK(findings[0].where.at(0).line == 20);
+        CHECK(findings[0].title.find("held during computing") != std::string::npos);
+    }
+}
+
+namespace {
+
 // Two processes: the first waits `first_waits_s` of 10 s for the second, which waits for it the rest of the time.
 SyntheticRun dialogue(double first_waits_s, bool answers = true) {
     SyntheticRun made = program(10);
