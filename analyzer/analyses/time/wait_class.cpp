@@ -134,8 +134,11 @@ constexpr FutexUser kRuntimeFutexUsers[] = {
 };
 constexpr std::string_view kJavaRuntime = "/libjvm.so";
 
+// CPython's interpreter lock is a flag with a condition variable in this one; nothing else in it is waited for so.
+constexpr std::string_view kPythonRuntime = "_PyRuntime";
+
 struct StackFacts {
-    bool mpi = false, openmp = false;
+    bool mpi = false, openmp = false, python = false;
     const FutexUser* futex_user = nullptr;
 };
 
@@ -155,8 +158,10 @@ StackFacts look_at_stack(model::CallPaths& paths, size_t process, uint32_t node)
                 if (frame.function.find(user.part) != std::string::npos)
                     facts.futex_user = &user;
         // The waiting function is what the program's own code called.
-        if (!is_system && !module->path.ends_with(kJavaRuntime))
+        if (!is_system && !module->path.ends_with(kJavaRuntime)) {
+            facts.python = module->path.find("python") != std::string::npos;
             break;
+        }
     }
     return facts;
 }
@@ -178,6 +183,13 @@ WaitClass of_transfer(const Transfer& transfer, const std::string& descriptor) {
     return {is_regular(descriptor) ? WaitKind::file : WaitKind::other, words(descriptor)};
 }
 
+bool is_part_of(model::CallPaths& paths, size_t process, uint64_t address, std::string_view variable) {
+    model::DataAccess access;
+    access.address = address;
+    const auto named = paths.static_at(process, access);
+    return named && named->name == variable;
+}
+
 } // namespace
 
 WaitClass wait_class_of(model::CallPaths& paths, size_t process, const model::BlockedSite& site) {
@@ -189,6 +201,9 @@ WaitClass wait_class_of(model::CallPaths& paths, size_t process, const model::Bl
     if (site.system_call == SYS_futex) {
         if (stack.openmp)
             return {WaitKind::barrier, "the other threads of an OpenMP team"};
+        if (stack.futex_user && stack.futex_user->kind == WaitKind::condition && stack.python)
+            if (is_part_of(paths, process, site.object, kPythonRuntime))
+                return {WaitKind::lock, "Python's interpreter lock"};
         if (stack.futex_user)
             return {stack.futex_user->kind, words_of(stack.futex_user->kind)};
         const auto& holders = paths.run().processes[process].lock_holders;

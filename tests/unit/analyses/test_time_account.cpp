@@ -211,3 +211,24 @@ TEST_CASE("locks of Rust's library and of Java's runtime are locks, not futexes 
         CHECK(seconds_of(account_of(made), TimeClass::blocked, wait) == Approx(5));
     }
 }
+
+TEST_CASE("a condition inside of Python's runtime state is the interpreter lock, another one is not") {
+    constexpr uint64_t kEval = 0x7f2000000100, kRuntime = 0x7f2000008000;
+    for (const uint64_t object : {kRuntime + 432, uint64_t{0x7f0000cafe00}}) {
+        SyntheticRun made = program(10);
+        made.add_module("/usr/bin/python3.11", 0x7f2000000000, 0x7f2000010000);
+        made.name(kEval, "_PyEval_EvalFrameDefault+0x45ee", "python3.11");
+        made.resolver.data = [](uint64_t address) -> std::optional<model::DataName> {
+            if (address < kRuntime || address >= kRuntime + 4096)
+                return std::nullopt;
+            model::DataName data;
+            data.name = "_PyRuntime";
+            return data;
+        };
+        made.add_thread(0, 0.5, 0);
+        made.add_samples(0, made.add_path({kEval}), 500);
+        add_blocked(made, 0, made.add_path({kEval, kCondWait}), SYS_futex, 5, "", object);
+        const bool is_lock = object == kRuntime + 432;
+        CHECK(seconds_of(account_of(made), TimeClass::blocked, WaitKind::lock) == Approx(is_lock ? 5 : 0));
+    }
+}
