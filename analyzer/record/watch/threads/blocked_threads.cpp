@@ -18,6 +18,7 @@ namespace {
 constexpr uint64_t kShortest_ns = 10'000'000, kIdle_ns = 50'000'000;
 constexpr size_t kMostKeptFiles = 256; // threads whose files stay open; further ones have theirs opened for each look
 constexpr size_t kMostSites = 64; // of one thread at one path that differ in their object
+constexpr uint32_t kContended = 2; // what the futex of a lock holds while somebody waits: Rust's, the C libraries', Go's own
 constexpr uint64_t kOwnTime_ns = 1'000'000; // for which the recorder may have taken a thread's CPU to look at it
 
 } // namespace
@@ -273,7 +274,9 @@ void BlockedThreads::remember_look(uint64_t now_ns) {
         LookedAt& entry = latest_look_.emplace_back();
         entry.moment = {tid, thread.pid, process ? process->parent_pid : 0, thread.state, thread.waits_for, idles, thread.peers, 0,
                         thread.state == ThreadMoment::State::for_device &&
-                            (thread.call.number == SYS_nanosleep || thread.call.number == SYS_clock_nanosleep)};
+                            (thread.call.number == SYS_nanosleep || thread.call.number == SYS_clock_nanosleep),
+                        thread.state == ThreadMoment::State::for_work && thread.call.number == SYS_futex &&
+                            static_cast<uint32_t>(thread.call.arguments[2]) == kContended};
         entry.site = thread.site;
         entry.no_cpu_share = thread.no_cpu_share;
         entry.elapsed_ns = thread.elapsed_ns;

@@ -18,7 +18,8 @@ WaitChain::WaitChain(std::span<const ThreadMoment> threads) : threads_(threads),
     for (size_t index = 0; index < threads.size(); ++index) {
         const ThreadMoment& thread = threads[index];
         by_tid_[thread.tid] = index;
-        if (thread.idles || (thread.state != State::runs && thread.state != State::for_device && thread.state != State::for_thread))
+        const bool at_lock = thread.state == State::for_thread || (thread.state == State::for_work && thread.at_lock);
+        if (thread.idles || (thread.state != State::runs && thread.state != State::for_device && !at_lock))
             continue;
         auto& by_pid = thread.state == State::runs ? running_ : thread.state == State::for_device ? on_device_ : at_locks_;
         by_pid[thread.pid].push_back(index);
@@ -93,7 +94,7 @@ std::vector<size_t> WaitChain::awaited_by(size_t thread) const {
 std::vector<size_t> WaitChain::followed_from(size_t thread) const {
     const ThreadMoment& moment = threads_[thread];
     std::vector<size_t> found = awaited_by(thread);
-    if (moment.state != State::for_work && moment.state != State::for_input)
+    if ((moment.state != State::for_work && moment.state != State::for_input) || moment.at_lock)
         return found;
     if (const auto at_locks = at_locks_.find(moment.state == State::for_work ? moment.pid : 0); at_locks != at_locks_.end())
         found.insert(found.end(), at_locks->second.begin(), at_locks->second.end());

@@ -38,6 +38,7 @@ struct ThreadMoment {
     // Of a waiting one: of the time since the look before, what it is taken to have run, or to have been ready to.
     double ran = 0;
     bool sleeps = false; // for_device: for a time, which may be a way to wait for others
+    bool at_lock = false; // for_work: for a lock that does not say who holds it
 };
 
 class WaitChain {

@@ -64,6 +64,19 @@ TEST_CASE("where the waker is not known, threads that wait for a lock share it w
     CHECK(chain.awaited_by(0) == std::vector<size_t>{1}); // nobody waits for the others to do something now
 }
 
+TEST_CASE("the same for a lock that does not say who holds it: whoever waits for it waits for those that run") {
+    ThreadMoment at_lock{3, 1, 0, State::for_work, 0, false};
+    at_lock.at_lock = true;
+    const std::vector<ThreadMoment> threads{{1, 1, 0, State::for_work, 0, false}, {2, 1, 0, State::runs, 0, false}, at_lock};
+    CHECK(ends_of(threads) == Ends{{2, 1.0}});
+    WaitChain chain(threads);
+    chain.follow(1);
+    double through_the_lock = 0;
+    for (const WaitChain::Edge& edge : chain.edges())
+        through_the_lock += edge.from == 2 && edge.to == 1 ? edge.share : 0;
+    CHECK(through_the_lock == Approx(0.5));
+}
+
 TEST_CASE("if nobody runs, it is who waits for a device, but no timer") {
     const std::vector<ThreadMoment> threads{{1, 1, 0, State::for_work, 0, false},
                                             {2, 1, 0, State::for_device, 0, true},
