@@ -81,6 +81,13 @@ struct WaitedFor {
     uint64_t wall_ns = 0; // of the run's wall time, what depended on the peer through this wait
 };
 
+// How many threads of a process were active at the same time: on a CPU, or preempted.
+struct ThreadsActive {
+    static constexpr size_t kBins = 16;
+    uint64_t first_ns = 0, last_ns = 0;      // known between them; equal: not known
+    std::array<uint64_t, kBins> active_ns{}; // wall time by the number of active threads: none, 1, ... 15 and more
+};
+
 // Off-CPU intervals of a thread, exact but for `broken`.
 struct ThreadSwitches {
     static constexpr size_t kBins = 8; // below 10 us, 100 us, 1 ms, 10 ms, 100 ms, 1 s, 10 s, and longer

@@ -10,6 +10,7 @@
 #include "record/perf/sampler.h"
 #include "record/run/node_trace_writer.h"
 #include "record/run/options.h"
+#include "record/watch/active_threads.h"
 #include "record/watch/blocked_threads.h"
 #include "record/watch/io_watch.h"
 #include "record/watch/memory_watch.h"
@@ -70,6 +71,7 @@ class Collectors {
     std::optional<ThreadMonitor> threads;
     std::optional<BlockedThreads> blocked;
     std::optional<ThreadSwitchCounts> switches; // where the kernel's records of switches are available
+    std::optional<ActiveThreads> active;        // with them
 
   private:
     void count_events(int pid);

@@ -180,6 +180,7 @@ void ProcessBuilder::take(const SampleSite& record, FileContext& context) {
     site.time_ns += record.time_ns;
     site.kernel_samples += record.kernel;
     site.last_ns = std::max(site.last_ns, context.time(record.last_ns));
+    site.alone_ns += std::min(record.alone_ns, record.time_ns);
 }
 
 void ProcessBuilder::take(const BlockedSite& record, FileContext& context) {
@@ -236,6 +237,12 @@ void ProcessBuilder::take(const ThreadSwitches& record, FileContext& context) {
     std::ranges::copy(record.blocked_counts, switches.blocked_counts.begin());
     std::ranges::copy(record.blocked_times_ns, switches.blocked_times_ns.begin());
     std::ranges::copy(record.preempted_counts, switches.preempted_counts.begin());
+}
+
+void ProcessBuilder::take(const ThreadsActive& record, FileContext& context) {
+    process_.threads_active.first_ns = context.time(record.first_ns);
+    process_.threads_active.last_ns = alive(context.time(record.last_ns));
+    std::ranges::copy(record.active_ns, process_.threads_active.active_ns.begin());
 }
 
 void ProcessBuilder::take(const WaitedFor& record, uint32_t peer_process, ProcessBuilder& peer, FileContext& context) {

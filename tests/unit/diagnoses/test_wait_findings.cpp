@@ -348,6 +348,14 @@ TEST_CASE("threads that run equally long, the late one after waiting for a CPU, 
     CHECK(nobody.diagnose("thread-imbalance").empty());
 }
 
+TEST_CASE("who hands out the work, and waits at the barrier until it is done, is none of the pool") {
+    for (const bool same_work : {true, false}) {
+        SyntheticRun made = barrier(9.5);
+        made.add_samples(1, same_work ? made.add_path({kMain, kHold}) : made.add_path({kPoll}), 500);
+        CHECK(made.diagnose("thread-imbalance").size() == (same_work ? 1 : 0));
+    }
+}
+
 TEST_CASE("a pool whose last thread runs on alone while it is joined; not two threads with different work") {
     for (const bool same_work : {true, false}) {
         SyntheticRun made = program(10);
