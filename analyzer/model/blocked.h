@@ -14,7 +14,7 @@ struct BlockedSite {
     uint32_t thread = 0;  // index into Process::threads
     uint32_t path = 0;    // index into Process::paths; 0: not known
     int system_call = -1; // as the machine numbers them; -1: none, a page fault
-    std::string descriptor; // "/a/file", "pipe:[4711]", "socket:[12]", "anon_inode:[eventfd]"; empty: none
+    std::string descriptor; // "/a/file", "pipe:[4711]", "pipe:/a/fifo", "socket:[12]", "anon_inode:[eventfd]"; empty: none
     uint64_t object = 0;  // address of the futex
     uint64_t looks = 0, time_ns = 0;
     uint64_t waits = 0; // different ones among the looks, a lower bound
