@@ -329,6 +329,35 @@ TEST_CASE("two processes that mostly work at the same time, or have no CPU, do n
     CHECK(no_cpu.diagnose("pipe-wait").empty());
 }
 
+TEST_CASE("who computes and waits for children in turn could do both at once; a shell that only waits is no finding") {
+    for (const double own_s : {3.0, 0.5}) {
+        SyntheticRun made = program(10);
+        made.add_thread(0, own_s / 10, 0);
+        made.add_samples(0, made.add_path({kMain}), 1000);
+        waited_for(made, blocked(made, 0, made.add_path({kMain, kWant}), SYS_wait4, 10 - own_s, 0), Relation::child, 1, 0, 10 - own_s);
+        made.run.processes[0].waited_for[0].wall_ns = made.ns(10 - own_s);
+        made.run.processes[0].threads[0].wall_running_ns = made.ns(own_s);
+        made.add_process("sh").parent_pid = 100;
+        made.add_thread(1, 0, 0);
+        made.add_process("pack").parent_pid = 200; // the shell's own child
+        made.add_thread(1, 1 - own_s / 10, 0);
+        made.add_samples(0, made.add_path({kHold}), 1000);
+        made.run.processes[2].threads[0].wall_running_ns = made.ns(10 - own_s);
+        made.finish();
+        const auto findings = made.diagnose("child-wait");
+        REQUIRE(findings.size() == (own_s > 1 ? 1 : 0));
+        if (findings.empty())
+            continue;
+        CHECK(findings[0].cost.seconds == Approx(7).epsilon(0.01));
+        CHECK(findings[0].gain.fraction == Approx(0.3).epsilon(0.01));
+        CHECK(findings[0].gain.certain() == Approx(0));
+        CHECK(findings[0].severity == Severity::info);
+        CHECK(findings[0].subject.name == "pack");
+        REQUIRE(!findings[0].where.empty());
+        CHECK(findings[0].where[0].line == 20);
+    }
+}
+
 TEST_CASE("of two threads one waits two thirds of its time at a barrier: a third of the run, on the late one's line") {
     SyntheticRun made = barrier(20.0 / 3);
     const auto findings = made.diagnose("thread-imbalance");
