@@ -25,6 +25,7 @@ struct ChildWait {
     double seconds = 0, wall_s = 0;
     uint64_t looks = 0;
     std::set<uint32_t> children; // processes
+    std::set<uint32_t> family;   // with all that descend from them
     LineShares waiting_at;
 };
 
@@ -85,11 +86,21 @@ class ChildWaits : public Diagnosis {
                 continue;
             const double time_s = static_cast<double>(waited.time_ns) * replay.blocked_scale(process, waited.thread);
             wait.seconds += time_s;
-            wait.wall_s += static_cast<double>(waited.wall_ns) * replay.wall_scale();
             wait.looks += waited.looks;
             wait.children.insert(waited.peer_process);
             wait.waiting_at.add(paths.user_frame(process, waited.path), time_s);
         }
+        // With hindsight the wall time is followed from the child on, not over the wait for it.
+        double wall_ns = 0;
+        for (const uint32_t child : wait.children)
+            wait.family.merge(family_of(paths.run(), child));
+        for (const uint32_t member : wait.family) {
+            for (const model::Thread& thread : paths.run().processes[member].threads)
+                wall_ns += static_cast<double>(thread.wall_running_ns);
+            for (const model::BlockedSite& site : paths.run().processes[member].blocked)
+                wall_ns += static_cast<double>(site.wall_ns);
+        }
+        wait.wall_s = std::min(wait.seconds, wall_ns * replay.wall_scale());
         return wait;
     }
 
@@ -98,12 +109,9 @@ class ChildWaits : public Diagnosis {
     Finding finding_of(const DiagnosisInput& input, const WaitReplay& replay, uint32_t process, const ChildWait& wait, double own_s,
                        double gain_s) const {
         const double wall_s = replay.wall_s();
-        std::set<uint32_t> family;
-        for (const uint32_t child : wait.children)
-            family.merge(family_of(input.run, child));
         std::vector<Task> tasks;
         std::map<std::string, double> run_s; // by the program's name
-        for (const uint32_t member : family)
+        for (const uint32_t member : wait.family)
             for (uint32_t thread = 0; thread < input.run.processes[member].threads.size(); ++thread) {
                 tasks.push_back({member, thread});
                 run_s[input.run.processes[member].name] += thread_times(input.run.processes[member].threads[thread]).run_s;
@@ -111,7 +119,8 @@ class ChildWaits : public Diagnosis {
         const auto most = std::ranges::max_element(run_s, {}, [](const auto& entry) { return entry.second; });
         const LineShares lines = lines_of(input.paths, tasks);
         const std::string child = wait.children.size() == 1 ? name_of(input.run.processes[*wait.children.begin()])
-                                                            : fmt::format("{} child processes", wait.children.size());
+                              : most == run_s.end() ? std::string("child processes")
+                                                    : fmt::format("child processes ({})", most->first);
         Finding finding;
         finding.id = id();
         finding.confidence = 0.8;
@@ -128,7 +137,7 @@ class ChildWaits : public Diagnosis {
         finding.subject.details["waiting_process"] = name_of(input.run.processes[process]);
         finding.evidence["waiting_seconds"] = wait.seconds;
         finding.evidence["own_run_seconds"] = own_s;
-        finding.evidence["child_process_count"] = static_cast<int64_t>(wait.children.size());
+        finding.evidence["seen_child_process_count"] = static_cast<int64_t>(wait.children.size());
         finding.evidence["child_run_seconds"] = most == run_s.end() ? 0 : most->second;
         finding.evidence["look_count"] = static_cast<int64_t>(wait.looks);
         std::vector<std::string> at;

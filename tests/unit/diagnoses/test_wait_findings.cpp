@@ -335,7 +335,6 @@ TEST_CASE("who computes and waits for children in turn could do both at once; a 
         made.add_thread(0, own_s / 10, 0);
         made.add_samples(0, made.add_path({kMain}), 1000);
         waited_for(made, blocked(made, 0, made.add_path({kMain, kWant}), SYS_wait4, 10 - own_s, 0), Relation::child, 1, 0, 10 - own_s);
-        made.run.processes[0].waited_for[0].wall_ns = made.ns(10 - own_s);
         made.run.processes[0].threads[0].wall_running_ns = made.ns(own_s);
         made.add_process("sh").parent_pid = 100;
         made.add_thread(1, 0, 0);
