@@ -14,7 +14,7 @@ struct BlockedSite {
     uint32_t thread = 0;  // index into Process::threads
     uint32_t path = 0;    // index into Process::paths; 0: not known
     int system_call = -1; // as the machine numbers them; -1: none, a page fault
-    std::string descriptor; // "/a/file", "pipe:[4711]", "socket:[12]", "anon_inode:[eventfd]"; empty: none
+    std::string descriptor; // "/a/file", "pipe:[4711]", "pipe:/a/fifo", "socket:[12]", "anon_inode:[eventfd]"; empty: none
     uint64_t object = 0;  // address of the futex
     uint64_t looks = 0, time_ns = 0;
     uint64_t waits = 0; // different ones among the looks, a lower bound
@@ -79,6 +79,13 @@ struct WaitedFor {
     int peer_call = -1;            // that it was blocked in; -1: none, or not known
     uint64_t looks = 0, time_ns = 0;
     uint64_t wall_ns = 0; // of the run's wall time, what depended on the peer through this wait
+};
+
+// How many threads of a process were active at the same time: on a CPU, or preempted.
+struct ThreadsActive {
+    static constexpr size_t kBins = 16;
+    uint64_t first_ns = 0, last_ns = 0;      // known between them; equal: not known
+    std::array<uint64_t, kBins> active_ns{}; // wall time by the number of active threads: none, 1, ... 15 and more
 };
 
 // Off-CPU intervals of a thread, exact but for `broken`.

@@ -52,6 +52,7 @@ struct SampleSite {
     uint64_t time_ns = 0;
     uint64_t kernel_samples = 0;
     uint64_t last_ns = 0;
+    uint64_t alone_ns = 0; // of time_ns, while no other thread of the process was on a CPU or preempted
 };
 
 struct ThreadInterval {
@@ -135,6 +136,7 @@ struct Process {
     std::vector<BlockedSite> blocked;
     std::vector<LockHolder> lock_holders;
     std::vector<PageRead> page_reads;
+    ThreadsActive threads_active;
     std::vector<SpinLoop> spin_loops; // by address
     std::vector<WaitedFor> waited_for;
     Heap heap;

@@ -58,8 +58,10 @@ void Collectors::begin(int pid, uint64_t begin_ns) {
     threads.emplace(file, "/proc", begin_ns);
     if (was_sampled_)
         io.emplace(file, "/proc", begin_ns);
-    if (sampler && sampler->sees_switches())
+    if (sampler && sampler->sees_switches()) {
         switches.emplace(file, budget * kSwitchShare);
+        active.emplace(file);
+    }
     if (options_.collects("wait") && unwind::StackUnwinder::works())
         blocked.emplace(file, processes, profile, "/proc", switches ? &*switches : nullptr, budget * kWaitShare,
                         kMostBytesEach / 8, static_cast<uint32_t>(pid), begin_ns);
@@ -87,6 +89,8 @@ void Collectors::drain(SampleChoice choice, bool final) {
                 const uint64_t weight_ns = sampler->period_ns() * choice.weight;
                 if (switches)
                     switches->take(record);
+                if (active)
+                    active->take(record);
                 if (record.kind == PerfKind::switched)
                     return;
                 if (record.kind == PerfKind::sample && !choice.wants(record.time_ns)) {
@@ -96,7 +100,7 @@ void Collectors::drain(SampleChoice choice, bool final) {
                 threads->take(record, weight_ns);
                 if (record.kind != PerfKind::sample)
                     return;
-                const trace::NodeId path = profile.take(record, weight_ns);
+                const trace::NodeId path = profile.take(record, weight_ns, active && active->is_alone(record.pid, record.tid));
                 if (blocked)
                     blocked->saw(record.tid, path, record.time_ns);
                 const auto access = accesses ? accesses->take(record, path, weight_ns) : std::nullopt;
@@ -128,9 +132,11 @@ void Collectors::look_at_switches(uint64_t now_ns) {
         return;
     const uint64_t lost = sampler->lost_switches() + lost_;
     switches->look(now_ns, threads->total_run_ns(), lost);
+    active->write();
     if (switches->is_stopped() && sampler->sees_switches()) {
         sampler->stop_switches();
         switches->stop();
+        active->stop();
     }
 }
 
@@ -169,6 +175,8 @@ void Collectors::write_evidence(int pid) {
         memory->write_evidence();
     if (blocked)
         blocked->write_evidence();
+    if (active)
+        active->write();
     if (switches)
         switches->write_evidence();
     else if (was_sampled_ && options_.collects("wait"))

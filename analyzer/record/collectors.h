@@ -14,6 +14,7 @@
 #include "record/watch/memory/memory_watch.h"
 #include "record/watch/node/io_watch.h"
 #include "record/watch/node/page_reads.h"
+#include "record/watch/threads/active_threads.h"
 #include "record/watch/threads/blocked_threads.h"
 #include "record/watch/threads/thread_monitor.h"
 #include "record/watch/threads/thread_switch_counts.h"
@@ -71,6 +72,7 @@ class Collectors {
     std::optional<ThreadMonitor> threads;
     std::optional<BlockedThreads> blocked;
     std::optional<ThreadSwitchCounts> switches; // where the kernel's records of switches are available
+    std::optional<ActiveThreads> active;        // with them
 
   private:
     void count_events(int pid);

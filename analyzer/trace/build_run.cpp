@@ -237,6 +237,7 @@ void RunBuilder::take_records(size_t file) {
                    [&](const PageRead& record) { give(record, record.pid, record.first_ns); },
                    [&](const SpinLoop& record) { give(record, record.pid, record.first_ns); },
                    [&](const ThreadSwitches& record) { give(record, record.pid, record.first_ns); },
+                   [&](const ThreadsActive& record) { give(record, record.pid, record.first_ns); },
                    [&](const WaitedFor& record) { take_waited_for(record, context); },
                    // By their begin: they end when the next program begins under the same pid, or after.
                    [&](const ThreadSchedule& record) { give(record, record.pid, record.first_ns); },

@@ -74,6 +74,7 @@ void ProcessBuilder::take(const SampleSite& record, FileContext& context) {
     site.time_ns += record.time_ns;
     site.kernel_samples += record.kernel;
     site.last_ns = std::max(site.last_ns, context.time(record.last_ns));
+    site.alone_ns += std::min(record.alone_ns, record.time_ns);
 }
 
 void ProcessBuilder::take(const BlockedSite& record, FileContext& context) {
@@ -106,6 +107,12 @@ void ProcessBuilder::take(const PageRead& record, FileContext& context) {
                                    .faults = record.faults,
                                    .ahead = std::min(record.ahead, record.faults),
                                    .mapped_bytes = record.mapped_bytes});
+}
+
+void ProcessBuilder::take(const ThreadsActive& record, FileContext& context) {
+    process_.threads_active.first_ns = context.time(record.first_ns);
+    process_.threads_active.last_ns = alive(context.time(record.last_ns));
+    std::ranges::copy(record.active_ns, process_.threads_active.active_ns.begin());
 }
 
 void ProcessBuilder::take(const WaitedFor& record, uint32_t peer_process, ProcessBuilder& peer, FileContext& context) {

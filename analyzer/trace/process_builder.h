@@ -52,6 +52,7 @@ class ProcessBuilder {
     void take(const PageRead& record, FileContext& context);
     void take(const SpinLoop& record, FileContext& context);
     void take(const ThreadSwitches& record, FileContext& context);
+    void take(const ThreadsActive& record, FileContext& context);
     // `peer_process`: number of the process of the record's peer, which `peer` builds.
     void take(const WaitedFor& record, uint32_t peer_process, ProcessBuilder& peer, FileContext& context);
     void take(const HeapTotals& record, FileContext& context);

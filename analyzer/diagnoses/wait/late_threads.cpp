@@ -1,5 +1,6 @@
 #include "diagnoses/wait/late_threads.h"
 
+#include "analyses/time/serial_phases.h"
 #include "analyses/time/spinning.h"
 #include "analyses/time/thread_times.h"
 
@@ -14,6 +15,7 @@ namespace plumb {
 namespace {
 
 constexpr double kMemberShare = 0.05; // of the waiting time that a thread is waited for: less is chance
+constexpr double kCoordinates = 0.1;  // of the late thread's work: a thread that does less, and another work, is none of the pool
 constexpr double kBusy = 0.5;         // of the life of a thread that does its share of a pool's work
 
 double seconds(uint64_t ns) { return static_cast<double>(ns) * 1e-9; }
@@ -23,7 +25,9 @@ class Finder {
     Finder(model::CallPaths& paths, const WaitReplay& replay) : paths_(paths), replay_(replay) {
         room_s_ = std::max(0.0, replay.wall_s() - replay.busy_bound_s());
         for (const Spinning& part : spinning_of(paths))
-            spins_s_[{part.process, part.thread}] += part.cpu_s;
+            elsewhere_s_[{part.process, part.thread}] += part.cpu_s;
+        for (const SerialPhases& phases : serial_phases_of(paths))
+            elsewhere_s_[{phases.process, phases.thread}] += phases.serial_s;
     }
 
     std::vector<LateThreads> all() {
@@ -40,7 +44,7 @@ class Finder {
 
     void at_barriers(uint32_t process) {
         std::map<uint64_t, LateThreads> by_barrier;
-        std::map<uint64_t, std::set<uint32_t>> members;
+        std::map<uint64_t, std::map<uint32_t, double>> members; // and how long each waits
         std::map<std::tuple<uint32_t, uint32_t, uint64_t>, uint64_t> barrier_at; // thread, path, object
         for (const Wait& wait : replay_.waits()) {
             if (wait.process != process || wait.what.kind != WaitKind::barrier || wait.what.what != words_of(WaitKind::barrier))
@@ -50,7 +54,7 @@ class Finder {
             group.waiting_s += wait.seconds;
             group.looks += site.looks;
             group.waiting_at.add(paths_.user_frame(process, site.path), wait.seconds);
-            members[site.object].insert(site.thread);
+            members[site.object][site.thread] += wait.seconds;
             barrier_at[{site.thread, site.path, site.object}] = site.object;
         }
         for (const model::WaitedFor& waited : process_of(process).waited_for)
@@ -63,25 +67,46 @@ class Finder {
                 late_s += time_s;
             std::erase_if(group.late_s, [&](const auto& entry) { return entry.second < kMemberShare * late_s; });
             for (const auto& [thread, time_s] : group.late_s)
-                members[barrier].insert(thread);
+                members[barrier].try_emplace(thread, 0);
+            drop_coordinators(group, process, members[barrier]);
             finish(group, process, members[barrier]);
         }
     }
 
-    // On a CPU, but not to wait for others there.
+    // On a CPU, but not to wait for others there, and not in code of which the rest of the team has no part.
     double work_s_of(uint32_t process, uint32_t thread) const {
-        const auto spins = spins_s_.find({process, thread});
-        return thread_times(process_of(process).threads[thread]).run_s - (spins == spins_s_.end() ? 0 : spins->second);
+        const auto elsewhere = elsewhere_s_.find({process, thread});
+        return thread_times(process_of(process).threads[thread]).run_s - (elsewhere == elsewhere_s_.end() ? 0 : elsewhere->second);
     }
 
-    void finish(LateThreads& group, uint32_t process, const std::set<uint32_t>& members) {
+    // Whoever hands out the work, and waits until it is done, is at the same barrier.
+    void drop_coordinators(LateThreads& group, uint32_t process, std::map<uint32_t, double>& members) const {
+        double most_s = 0;
+        std::string work;
+        for (const auto& [thread, waiting_s] : members)
+            if (const double work_s = work_s_of(process, thread); work_s > most_s) {
+                most_s = work_s;
+                work = work_of(paths_, process, thread);
+            }
+        std::erase_if(members, [&](const auto& member) {
+            const auto [thread, waiting_s] = member;
+            const bool coordinates = work_s_of(process, thread) < kCoordinates * most_s && work_of(paths_, process, thread) != work;
+            if (coordinates) {
+                group.waiting_s -= waiting_s;
+                group.late_s.erase(thread);
+            }
+            return coordinates;
+        });
+    }
+
+    void finish(LateThreads& group, uint32_t process, const std::map<uint32_t, double>& members) {
         if (members.size() < 2 || group.late_s.empty())
             return;
         group.process = process;
         group.at_barrier = true;
         group.members = members.size();
         const auto run_s_of = [&](uint32_t thread) { return work_s_of(process, thread); };
-        for (const uint32_t thread : members)
+        for (const auto& [thread, waiting_s] : members)
             group.mean_run_s += run_s_of(thread) / static_cast<double>(members.size());
         group.late_run_s = run_s_of(std::ranges::max_element(group.late_s, {}, [](const auto& entry) { return entry.second; })->first);
         group.saved_s = std::min({group.waiting_s / static_cast<double>(members.size()), group.late_run_s - group.mean_run_s, room_s_});
@@ -167,7 +192,7 @@ class Finder {
     model::CallPaths& paths_;
     const WaitReplay& replay_;
     double room_s_ = 0;
-    std::map<std::pair<uint32_t, uint32_t>, double> spins_s_; // by process and thread
+    std::map<std::pair<uint32_t, uint32_t>, double> elsewhere_s_; // by process and thread: CPU time beside the pool's work
     std::vector<LateThreads> groups_;
 };
 

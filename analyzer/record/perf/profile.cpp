@@ -175,7 +175,7 @@ trace::NodeId Profile::place(const PerfRecord& sample) {
     return process ? path_of(sample, *process, tree_of(*process), found_room) : 0;
 }
 
-trace::NodeId Profile::take(const PerfRecord& sample, uint64_t weight_ns) {
+trace::NodeId Profile::take(const PerfRecord& sample, uint64_t weight_ns, bool alone) {
     ++samples_;
     Process* process = processes_.find_or_read(sample.pid);
     if (!process)
@@ -202,6 +202,8 @@ trace::NodeId Profile::take(const PerfRecord& sample, uint64_t weight_ns) {
     update(site->time_ns, site->time_ns + weight_ns);
     update(site->kernel, site->kernel + sample.in_kernel);
     update(site->last_ns, sample.time_ns);
+    if (alone)
+        update(site->alone_ns, site->alone_ns + weight_ns);
     return path;
 }
 

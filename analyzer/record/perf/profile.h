@@ -49,8 +49,9 @@ class Profile {
     Profile(NodeTraceWriter& file, ProcessTable& processes, uint64_t most_bytes_each)
         : file_(file), processes_(processes), most_bytes_each_(most_bytes_each) {}
 
-    // A sample that stands for `weight_ns` of CPU time. Returns where the tree has it, 0: nowhere.
-    trace::NodeId take(const PerfRecord& sample, uint64_t weight_ns);
+    // A sample that stands for `weight_ns` of CPU time. `alone`: no other thread of its process was active. Returns where the
+    // tree has it, 0: nowhere.
+    trace::NodeId take(const PerfRecord& sample, uint64_t weight_ns, bool alone = false);
 
     // Puts the call path of a sample that is no time sample into the tree: its node, 0: there is no room.
     trace::NodeId place(const PerfRecord& sample);

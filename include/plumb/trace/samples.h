@@ -31,7 +31,8 @@ struct SampleSite {
     uint64_t kernel;     // 32  how many of them were taken in the kernel
     uint64_t first_ns;   // 40
     uint64_t last_ns;    // 48
+    uint64_t alone_ns;   // 56  1.6: of time_ns, while no other thread of the process was on a CPU or preempted
 };
-static_assert(sizeof(SampleSite) == 56);
+static_assert(sizeof(SampleSite) == 64);
 
 } // namespace plumb::trace

@@ -138,4 +138,16 @@ enum ThreadSwitchesFlags : uint32_t {
     kSwitchesStopped = 1u << 0, // recording them was over budget: what follows last_ns is not known
 };
 
+// How many threads of one process were active at the same time, from the kernel's records of switches. Active: on a CPU, or
+// preempted. One that was woken and has no CPU yet is not counted: no record says so.
+struct ThreadsActive {
+    RecordHeader header;
+    uint32_t pid;           //  8
+    uint32_t padding;       // 12
+    uint64_t first_ns;      // 16
+    uint64_t last_ns;       // 24
+    uint64_t active_ns[16]; // 32  wall time between them, by the number of active threads: none, 1, ... 15 and more
+};
+static_assert(sizeof(ThreadsActive) == 160);
+
 } // namespace plumb::trace

@@ -387,6 +387,34 @@ TEST_CASE("two processes that mostly work at the same time, or have no CPU, do n
     CHECK(no_cpu.diagnose("pipe-wait").empty());
 }
 
+TEST_CASE("who computes and waits for children in turn could do both at once; a shell that only waits is no finding") {
+    for (const double own_s : {3.0, 0.5}) {
+        SyntheticRun made = program(10);
+        made.add_thread(0, own_s / 10, 0);
+        made.add_samples(0, made.add_path({kMain}), 1000);
+        waited_for(made, blocked(made, 0, made.add_path({kMain, kWant}), SYS_wait4, 10 - own_s, 0), Relation::child, 1, 0, 10 - own_s);
+        made.run.processes[0].threads[0].wall_running_ns = made.ns(own_s);
+        made.add_process("sh").parent_pid = 100;
+        made.add_thread(1, 0, 0);
+        made.add_process("pack").parent_pid = 200; // the shell's own child
+        made.add_thread(1, 1 - own_s / 10, 0);
+        made.add_samples(0, made.add_path({kHold}), 1000);
+        made.run.processes[2].threads[0].wall_running_ns = made.ns(10 - own_s);
+        made.finish();
+        const auto findings = made.diagnose("child-wait");
+        REQUIRE(findings.size() == (own_s > 1 ? 1 : 0));
+        if (findings.empty())
+            continue;
+        CHECK(findings[0].cost.seconds == Approx(7).epsilon(0.01));
+        CHECK(findings[0].gain.fraction == Approx(0.3).epsilon(0.01));
+        CHECK(findings[0].gain.certain() == Approx(0));
+        CHECK(findings[0].severity == Severity::info);
+        CHECK(findings[0].subject.name == "pack");
+        REQUIRE(!findings[0].where.empty());
+        CHECK(findings[0].where[0].line == 20);
+    }
+}
+
 TEST_CASE("of two threads one waits two thirds of its time at a barrier: a third of the run, on the late one's line") {
     SyntheticRun made = barrier(20.0 / 3);
     const auto findings = made.diagnose("thread-imbalance");
@@ -404,6 +432,14 @@ TEST_CASE("threads that run equally long, the late one after waiting for a CPU, 
     SyntheticRun nobody = barrier(20.0 / 3);
     nobody.run.processes[0].waited_for.clear();
     CHECK(nobody.diagnose("thread-imbalance").empty());
+}
+
+TEST_CASE("who hands out the work, and waits at the barrier until it is done, is none of the pool") {
+    for (const bool same_work : {true, false}) {
+        SyntheticRun made = barrier(9.5);
+        made.add_samples(1, same_work ? made.add_path({kMain, kHold}) : made.add_path({kPoll}), 500);
+        CHECK(made.diagnose("thread-imbalance").size() == (same_work ? 1 : 0));
+    }
 }
 
 TEST_CASE("a pool whose last thread runs on alone while it is joined; not two threads with different work") {

@@ -7,6 +7,7 @@
 #include <array>
 #include <cerrno>
 #include <cstring>
+#include <fcntl.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -82,14 +83,12 @@ trace::NodeId BlockedThreads::path_of(uint32_t tid, const Thread& thread, uint64
     return thread.call.pc == 0 || memory_.stack().empty() ? 0 : profile_.place(record);
 }
 
-// What the call's descriptor refers to ("/a/file", "pipe:[4711]"); empty: it has none.
+// What the call's descriptor refers to ("/a/file", "pipe:[4711]", "pipe:/a/fifo"); empty: it has none.
 std::string BlockedThreads::descriptor_of(uint32_t pid, const platform::TaskSyscall& call) const {
     if (!names_descriptor(call.number))
         return {};
-    char target[512];
     const std::string link = proc_root_ + "/" + std::to_string(pid) + "/fd/" + std::to_string(call.arguments[0]);
-    const ssize_t length = readlink(link.c_str(), target, sizeof target);
-    return {target, length > 0 ? static_cast<size_t>(length) : 0};
+    return descriptor_name(AT_FDCWD, link.c_str());
 }
 
 trace::BlockedSite* BlockedThreads::site_at(uint32_t tid, Thread& thread, uint64_t now_ns) {

@@ -1,11 +1,11 @@
 #include "record/watch/threads/pipe_ends.h"
 
+#include "record/watch/threads/tcp_peers.h"
 #include "record/watch/threads/unix_peers.h"
 
 #include <algorithm>
 #include <dirent.h>
 #include <fcntl.h>
-#include <string_view>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -13,12 +13,24 @@ namespace plumb::record {
 
 namespace {
 
-constexpr uint64_t kScanEvery_ns = 500'000'000; // a scan takes about 3 us for each open descriptor
+constexpr uint64_t kScanEvery_ns = 500'000'000; // a scan takes about 3 us for each open descriptor, 5 for one of a file
 constexpr size_t kMostProcesses = 64, kMostDescriptors = 512; // of each
+
+bool is_fifo(int folder, const char* link) {
+    struct statx facts;
+    return statx(folder, link, AT_STATX_DONT_SYNC | AT_NO_AUTOMOUNT, STATX_TYPE, &facts) == 0 && S_ISFIFO(facts.stx_mode);
+}
 
 std::string socket_name(uint64_t inode) { return "socket:[" + std::to_string(inode) + "]"; }
 
 } // namespace
+
+std::string descriptor_name(int folder, const char* link) {
+    char target[512];
+    const ssize_t length = readlinkat(folder, link, target, sizeof target);
+    std::string name{target, length > 0 ? static_cast<size_t>(length) : 0};
+    return name.starts_with('/') && !name.starts_with("/dev/") && is_fifo(folder, link) ? "pipe:" + name : name;
+}
 
 void PipeEnds::scan_process(uint32_t pid) {
     DIR* folder = opendir((proc_root_ + "/" + std::to_string(pid) + "/fd").c_str());
@@ -26,19 +38,17 @@ void PipeEnds::scan_process(uint32_t pid) {
         return;
     size_t seen = 0;
     while (const dirent* entry = readdir(folder)) {
-        char target[64];
         if (entry->d_name[0] == '.')
             continue;
         if (++seen > kMostDescriptors)
             break;
-        const ssize_t length = readlinkat(dirfd(folder), entry->d_name, target, sizeof target);
-        const std::string_view name{target, length > 0 ? static_cast<size_t>(length) : 0};
+        const std::string name = descriptor_name(dirfd(folder), entry->d_name);
         struct stat link;
         const bool is_socket = name.starts_with("socket:");
         if ((!is_socket && !name.starts_with("pipe:")) || fstatat(dirfd(folder), entry->d_name, &link, AT_SYMLINK_NOFOLLOW) != 0)
             continue;
         has_sockets_ |= is_socket;
-        std::vector<End>& ends = ends_[std::string(name)];
+        std::vector<End>& ends = ends_[name];
         if (ends.empty() || ends.back().pid != pid)
             ends.push_back({pid, false, false});
         ends.back().reads |= (link.st_mode & S_IRUSR) != 0;
@@ -55,8 +65,9 @@ void PipeEnds::scan(const std::vector<uint32_t>& pids) {
         for (const uint32_t pid : pids)
             scan_process(pid);
     if (has_sockets_)
-        for (const auto& [inode, peer] : unix_socket_peers())
-            peers_[socket_name(inode)] = socket_name(peer);
+        for (const auto& connected : {unix_socket_peers(), tcp_socket_peers()})
+            for (const auto& [inode, peer] : connected)
+                peers_[socket_name(inode)] = socket_name(peer);
 }
 
 // Of a socket both ends may read and write; the other end has a name of its own.

@@ -1,10 +1,13 @@
 // Who has the other end of real pipes and sockets of this process and a child.
+#include "fake_tree.h"
 #include "record/watch/threads/pipe_ends.h"
+#include "record/watch/threads/tcp_peers.h"
 #include "record/watch/threads/unix_peers.h"
 
 #include <catch2/catch.hpp>
 #include <csignal>
 #include <fcntl.h>
+#include <netinet/in.h>
 #include <string>
 #include <sys/socket.h>
 #include <sys/stat.h>
@@ -84,4 +87,63 @@ TEST_CASE("the other end of a connected UNIX domain socket is found") {
     CHECK(PipeEnds("/proc").peers_of(own, "socket:[" + std::to_string(ours) + "]", false, {own, child.pid()}, 1) ==
           PipeEnds::Peers{child.pid()});
     close(ends[0]);
+}
+
+TEST_CASE("a FIFO is a pipe, whose ends are found by its path; a file is none") {
+    const FakeTree tree;
+    const std::string path = tree.root() + "/fifo", file = tree.root() + "/file";
+    REQUIRE(mkfifo(path.c_str(), 0600) == 0);
+    const int reader = open(path.c_str(), O_RDONLY | O_NONBLOCK | O_CLOEXEC), writer = open(path.c_str(), O_WRONLY | O_CLOEXEC);
+    const int plain = open(file.c_str(), O_CREAT | O_RDWR | O_CLOEXEC, 0600);
+    REQUIRE((reader >= 0 && writer >= 0 && plain >= 0));
+    const auto name_of = [](int descriptor) {
+        return descriptor_name(AT_FDCWD, ("/proc/self/fd/" + std::to_string(descriptor)).c_str());
+    };
+    CHECK(name_of(reader) == "pipe:" + path);
+    CHECK(name_of(plain) == file);
+    const auto own = static_cast<uint32_t>(getpid());
+    const Child child(reader, writer);
+    CHECK(PipeEnds("/proc").peers_of(own, "pipe:" + path, false, {own, child.pid()}, 1) == PipeEnds::Peers{child.pid()});
+    close(reader);
+    close(plain);
+}
+
+TEST_CASE("the other end of a TCP connection to this machine is found, also of IPv4 to IPv6") {
+    for (const bool listens_to_both : {false, true}) {
+        sockaddr_in6 both{};
+        both.sin6_family = AF_INET6;
+        sockaddr_in to{};
+        to.sin_family = AF_INET;
+        to.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+        auto* const own_address = listens_to_both ? reinterpret_cast<sockaddr*>(&both) : reinterpret_cast<sockaddr*>(&to);
+        socklen_t size = listens_to_both ? sizeof both : sizeof to;
+        const int listener = socket(own_address->sa_family, SOCK_STREAM | SOCK_CLOEXEC, 0);
+        const int client = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
+        if (listener < 0 || bind(listener, own_address, size) != 0 || listen(listener, 1) != 0 ||
+            getsockname(listener, own_address, &size) != 0) {
+            WARN("not tested: there is no such address here");
+            close(listener);
+            close(client);
+            continue;
+        }
+        to.sin_port = listens_to_both ? both.sin6_port : to.sin_port;
+        REQUIRE(connect(client, reinterpret_cast<const sockaddr*>(&to), sizeof to) == 0);
+        const int server = accept4(listener, nullptr, nullptr, SOCK_CLOEXEC);
+        REQUIRE(server >= 0);
+        const uint64_t ours = inode_of(client), theirs = inode_of(server);
+        const auto own = static_cast<uint32_t>(getpid());
+        const Child child(client, server);
+        const auto peers = tcp_socket_peers();
+        if (peers.empty()) {
+            WARN("not tested: the kernel does not answer about sockets here");
+        } else {
+            REQUIRE(peers.contains(ours));
+            CHECK(peers.at(ours) == theirs);
+            CHECK(peers.at(theirs) == ours);
+            CHECK(PipeEnds("/proc").peers_of(own, "socket:[" + std::to_string(ours) + "]", false, {own, child.pid()}, 1) ==
+                  PipeEnds::Peers{child.pid()});
+        }
+        close(client);
+        close(listener);
+    }
 }

@@ -1,0 +1,61 @@
+// Innocent of serial parts: two threads put blocks into a short queue, and one that is slower takes them out. It works all the
+// time, and beside it whoever has room in the queue. What limits this run is the work of one stage, not a phase.
+#include <math.h>
+#include <pthread.h>
+#include <stdio.h>
+
+enum { kProducers = 2, kBlocks = 200, kPlaces = 2, kSteps = 400000 };
+
+static pthread_mutex_t g_lock = PTHREAD_MUTEX_INITIALIZER;
+static pthread_cond_t g_room = PTHREAD_COND_INITIALIZER, g_ready = PTHREAD_COND_INITIALIZER;
+static double g_queue[kPlaces];
+static int g_count, g_begun;
+
+__attribute__((noinline)) static double make_block(int number) {
+    double value = number;
+    for (int step = 0; step < kSteps; step++)
+        value = value * 0.999 + sqrt(value + step);
+    return value;
+}
+
+__attribute__((noinline)) static double pack_block(double value) {
+    for (int step = 0; step < 3 * kSteps; step++)
+        value = value * 0.998 + sqrt(value + step);
+    return value;
+}
+
+static void* produce(void* unused) {
+    pthread_mutex_lock(&g_lock);
+    while (g_begun < kBlocks) {
+        const int number = g_begun++;
+        pthread_mutex_unlock(&g_lock);
+        const double block = make_block(number);
+        pthread_mutex_lock(&g_lock);
+        while (g_count == kPlaces)
+            pthread_cond_wait(&g_room, &g_lock);
+        g_queue[g_count++] = block;
+        pthread_cond_signal(&g_ready);
+    }
+    pthread_mutex_unlock(&g_lock);
+    return unused;
+}
+
+int main(void) {
+    pthread_t producers[kProducers];
+    for (int thread = 0; thread < kProducers; thread++)
+        pthread_create(&producers[thread], NULL, produce, NULL);
+    double sum = 0;
+    for (int taken = 0; taken < kBlocks; taken++) {
+        pthread_mutex_lock(&g_lock);
+        while (g_count == 0)
+            pthread_cond_wait(&g_ready, &g_lock);
+        const double block = g_queue[--g_count];
+        pthread_cond_signal(&g_room);
+        pthread_mutex_unlock(&g_lock);
+        sum += pack_block(block);
+    }
+    for (int thread = 0; thread < kProducers; thread++)
+        pthread_join(producers[thread], NULL);
+    printf("%.3f\n", sum);
+    return 0;
+}
