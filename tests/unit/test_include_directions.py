@@ -36,7 +36,7 @@ ANALYZER = {
 # What is shared with the shim: its unwinder, which the recorder runs on stack samples, and its instruction decoder.
 SHARED_WITH_THE_SHIM = {"platform/unwind": {"unwind"}, "platform/code/decoder": {"platform", "record"},
                         "platform/code/memory_instruction": {"platform", "record", "symbols", "unwind"}, # symbols: names data
-                        "platform/code/register_instruction": {"record"}, "platform/code/register_use": {"record"}}
+                        "platform/code/zydis": {"record"}}
 PRELOAD = {"platform": set(), "record": {"platform"}, "hooks": {"platform", "record"}, "strings": {"platform"}}
 
 # Libraries that one part alone may know.

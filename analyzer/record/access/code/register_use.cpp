@@ -1,8 +1,8 @@
-#include "platform/code/register_use.h"
+#include "record/access/code/register_use.h"
 
-#include "platform/code/zydis.h"
+#include "platform/code/zydis.h" // of the shim
 
-namespace plumb::shim {
+namespace plumb::record {
 
 #if defined(PLUMB_HAS_ZYDIS)
 namespace {
@@ -22,8 +22,8 @@ bool has_other_state(const ZydisDecodedInstruction& decoded) {
 }
 
 uint32_t bit_of(ZydisRegister reg) {
-    const int number = reg == ZYDIS_REGISTER_NONE ? kNoRegister : enclosing_number(reg);
-    return number == kNoRegister || number == kNextInstruction ? 0 : 1u << number;
+    const int number = reg == ZYDIS_REGISTER_NONE ? shim::kNoRegister : shim::enclosing_number(reg);
+    return number == shim::kNoRegister || number == shim::kNextInstruction ? 0 : 1u << number;
 }
 
 // Without the library's functions: it is loaded privately, and these are ranges of its enumeration.
@@ -55,9 +55,9 @@ void take_register(const ZydisDecodedOperand& operand, RegisterUse* use) {
 
 } // namespace
 
-bool decode_register_use(const uint8_t* code, size_t bytes, RegisterUse* use) {
-    ZydisInstruction found;
-    if (!decode_with_zydis(code, bytes, &found))
+bool decode_register_use(std::span<const uint8_t> code, RegisterUse* use) {
+    shim::ZydisInstruction found;
+    if (!shim::decode_with_zydis(code.data(), code.size(), &found))
         return false;
     const auto& [decoded, operands] = found;
     *use = {};
@@ -90,8 +90,8 @@ bool decode_register_use(const uint8_t* code, size_t bytes, RegisterUse* use) {
 
 #else
 
-bool decode_register_use(const uint8_t*, size_t, RegisterUse*) { return false; }
+bool decode_register_use(std::span<const uint8_t>, RegisterUse*) { return false; }
 
 #endif
 
-} // namespace plumb::shim
+} // namespace plumb::record

@@ -1,9 +1,10 @@
 // Which registers one machine instruction takes and gives, and what else of it matters to whether a loop only waits.
 #pragma once
 
-#include "platform/code/decoder.h"
+#include <cstdint>
+#include <span>
 
-namespace plumb::shim {
+namespace plumb::record {
 
 struct RegisterUse {
     uint32_t taken = 0; // bit n: what the instruction does depends on general register n; addresses included
@@ -18,7 +19,7 @@ struct RegisterUse {
     bool other_state = false;      // vector registers, the x87, time stamps, ports: not described here
 };
 
-// False: not an instruction, or cut off after `bytes`. Signal-safe once the decoder is loaded; about 2 KiB of stack.
-bool decode_register_use(const uint8_t* code, size_t bytes, RegisterUse* use);
+// `code` begins with the instruction. False: it is none, or cut off, or the decoder is not loaded.
+bool decode_register_use(std::span<const uint8_t> code, RegisterUse* use);
 
-} // namespace plumb::shim
+} // namespace plumb::record
