@@ -157,7 +157,7 @@ class Headers(unittest.TestCase):
                 if body.exists() and first_own_include(body) == name:
                     continue
                 done = subprocess.run([*COMPILER, "-std=c++20", "-fsyntax-only", "-Wall", "-Wextra", "-Werror",
-                                       f"-I{folder}", f"-I{ROOT / 'include'}", "-x", "c++", "-"],
+                                       f"-I{folder}", f"-I{ROOT / 'preload'}", f"-I{ROOT / 'include'}", "-x", "c++", "-"],
                                       input=f'#include "{name}"\n', capture_output=True, text=True)
                 if done.returncode != 0:
                     failed.append(f"{header.relative_to(ROOT)}:\n{done.stderr[:500]}")
