@@ -2,12 +2,12 @@
 // (over all files), then for each file the texts and call-path nodes, then what refers to them.
 #include "trace/build_run.h"
 
-#include "trace/host_builder.h"
-#include "trace/process_builder.h"
+#include "trace/builders/host_builder.h"
+#include "trace/builders/process_builder.h"
+#include "trace/file/records.h"
+#include "trace/file/run_directory.h"
+#include "trace/file/run_json.h"
 #include "trace/process_images.h"
-#include "trace/records.h"
-#include "trace/run_directory.h"
-#include "trace/run_json.h"
 #include "trace/run_notes.h"
 
 #include <algorithm>

@@ -7,7 +7,7 @@
 #pragma once
 
 #include "model/run.h"
-#include "trace/file_context.h"
+#include "trace/context/file_context.h"
 
 #include <plumb/trace_format.h>
 

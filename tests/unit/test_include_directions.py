@@ -112,7 +112,7 @@ class Rooms(unittest.TestCase):
     beside them, except where those are for all rooms."""
 
     PARTS = ("analyzer/record", "analyzer/record/access", "analyzer/record/watch", "analyzer/analyses",
-             "analyzer/diagnoses", "analyzer/symbols", "analyzer/replay", "analyzer/reports",
+             "analyzer/diagnoses", "analyzer/symbols", "analyzer/trace", "analyzer/replay", "analyzer/reports",
              "preload/record", "preload/record/mpi", "preload/platform")
 
     def rooms_known_by(self, part):
