@@ -54,6 +54,7 @@ class TraceReader {
     const FileHeader& header() const { return header_; } // its host ends with a NUL
     uint64_t size() const { return end_; } // bytes, as last looked at
     uint64_t stored_bytes() const { return stored_bytes_; } // of them, without the holes of a sparse file; when opened
+    bool is_of_recorder() const { return header_.writer == static_cast<uint32_t>(Writer::recorder); }
     bool closed() const { return (header_.flags & kClosed) != 0; }
 
     // Calls the visitor for every committed record, in file order: chunk by chunk, which is the order of time
