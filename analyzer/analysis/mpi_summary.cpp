@@ -113,7 +113,7 @@ double mean_bytes(const model::MpiCallSite& site) {
     if (site.kind & trace::kMpiCollectiveCall && !(site.kind & (trace::kMpiFromRoot | trace::kMpiFile)))
         return sent / count; // what ranks contribute
     // Messages and accesses go one way each. So does a broadcast; but the root of a scatter both sends and receives in one
-    // call, and collectives that MPI_Start begins are not told apart from messages: the sizes tell which sum is theirs.
+    // call, and collectives that MPI_Start begins are not distinguished from messages: the sizes show which sum is theirs.
     for (const double bytes : {sent + received, received, sent})
         if (bytes >= least && bytes < most)
             return bytes / count;

@@ -5,7 +5,7 @@
 #include "symbols/resolver.h"
 #include "team/team.h"
 #include "trace/build_run.h"
-#include "trace/run_directory.h"
+#include "trace/file/run_directory.h"
 
 #include <filesystem>
 #include <fmt/format.h>

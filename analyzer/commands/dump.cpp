@@ -3,9 +3,9 @@
 #include "reports/complain.h"
 #include "reports/words/utf8.h"
 #include "support/error.h"
-#include "trace/record_text.h"
-#include "trace/records.h"
-#include "trace/run_directory.h"
+#include "trace/file/record_text.h"
+#include "trace/file/records.h"
+#include "trace/file/run_directory.h"
 
 #include <CLI/CLI.hpp>
 #include <algorithm>

@@ -14,7 +14,7 @@ struct Cycles {
 };
 
 // From one collective of a call site to the next one of the same site; of the site that covers most of the time. Sites are
-// told apart by the lowest rank's.
+// distinguished by the lowest rank's.
 Cycles main_cycles(const EpochTable& epochs) {
     std::map<std::tuple<uint32_t, uint32_t, uint32_t>, std::pair<Cycles, Nanoseconds>> sites; // with the last moment
     for (const Epoch& epoch : epochs.epochs()) { // by communicator, then sequence: in order of time within each

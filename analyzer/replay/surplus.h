@@ -1,7 +1,7 @@
 // What of a rank's extra work is its own, and what is chance that would stay with it.
 //
 // A rank that computes as long as the others on average is last half of the time all the same: each rank's time scatters, and
-// the epoch waits for whoever scattered most. The extra work of those epochs cannot be cured. Told apart by how far the rank
+// the epoch waits for whoever scattered most. The extra work of those epochs cannot be cured. Distinguished by how far the rank
 // was from the median of the others over all epochs, not only where it was last: scatter lies on both sides of the middle, a
 // rank's own surplus moves the middle, and what only comes now and then lies far out on one side.
 #pragma once

@@ -2,8 +2,8 @@
 #pragma once
 
 #include "model/run.h"
-#include "trace/run_json.h"
-#include "trace/trace_reader.h"
+#include "trace/file/run_json.h"
+#include "trace/file/trace_reader.h"
 
 #include <string>
 #include <vector>

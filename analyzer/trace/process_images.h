@@ -7,7 +7,7 @@
 #pragma once
 
 #include "model/run.h"
-#include "trace/file_context.h"
+#include "trace/context/file_context.h"
 
 #include <plumb/trace_format.h>
 
@@ -53,8 +53,8 @@ class ProcessImages {
         bool from_shim = false;
         bool interlude = false;
         size_t file = 0; // of the shim
-        Key key, parent; // as the file has them
-        Key inner;       // pid 0: it is in its recorder's namespace, as far as is known
+        Key key = {}, parent = {}; // as the file has them
+        Key inner = {};            // pid 0: it is in its recorder's namespace, as far as is known
         model::Process process;
     };
     static std::vector<Image> merge(std::vector<Image> seen, std::vector<Image> started);

@@ -2,7 +2,7 @@
 #pragma once
 
 #include "model/run.h"
-#include "trace/trace_reader.h"
+#include "trace/file/trace_reader.h"
 
 #include <cstdint>
 

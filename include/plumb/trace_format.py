@@ -13,7 +13,7 @@ A field's type says how it is shown (StringId, NodeId, Address, Opaque, char[], 
 nothing (padding, reserved), and a comment that begins with the name of an enumeration that its values are of that one.
 A line that is none of these is an error: nothing in the headers goes unread.
 
-As a program: trace_format.py OUTPUT DEPFILE writes the catalogue of fields that analyzer/trace/record_fields.cpp includes, and
+As a program: trace_format.py OUTPUT DEPFILE writes the catalogue of fields that analyzer/trace/file/record_fields.cpp includes, and
 the headers that it was made from, as a rule of make.
 """
 
@@ -55,7 +55,7 @@ class Field:
     element_bytes: int
     count: int  # elements, 0: not an array
     what: str
-    kind: str = ""  # as in analyzer/trace/record_fields.h
+    kind: str = ""  # as in analyzer/trace/file/record_fields.h
     enumeration: str = ""  # its name; "": none
 
     @property

@@ -9,7 +9,7 @@
 // Not here, on purpose:
 //   exit       on_exit() also sees the return from main, and runs after all destructors
 //   fork       pthread_atfork() also sees fork inside forkpty, daemon and other libraries
-//   vfork      returns twice on one stack, which no wrapper survives; its children are told apart by their pid
+//   vfork      returns twice on one stack, which no wrapper survives; its children are recognised by their pid
 //   operator new, operator delete   libstdc++'s call malloc and are seen there. Those of allocators that bring their own
 //              are not (the heap's evidence says so): standing in front of them would also catch libraries that
 //              dlopen(RTLD_LOCAL) gives their own operators, which no RTLD_NEXT finds from here

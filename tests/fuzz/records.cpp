@@ -2,7 +2,7 @@
 
 #include "../unit/synthetic_trace.h"
 #include "feed.h"
-#include "trace/record_fields.h"
+#include "trace/file/record_fields.h"
 
 namespace plumb::fuzz {
 

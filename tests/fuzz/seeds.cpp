@@ -1,7 +1,7 @@
 #include "seeds.h"
 
 #include "../unit/synthetic_trace.h"
-#include "trace/record_fields.h"
+#include "trace/file/record_fields.h"
 
 #include <cstring>
 

@@ -1,7 +1,7 @@
 // Builds trace files in memory, record by record, as a writer of the format would: for tests, fuzzing, benchmarks.
 #pragma once
 
-#include "trace/trace_reader.h"
+#include "trace/file/trace_reader.h"
 
 #include <plumb/trace_format.h>
 

@@ -29,7 +29,7 @@ PlaceKey place_key(const model::SourceFrame& frame) {
     return {frame.module, frame.file, frame.line, frame.line ? "" : frame.function};
 }
 
-// Functions are told apart, their instructions are not, where anything but the module is known of them.
+// Functions are kept apart, their instructions are not, where anything but the module is known of them.
 model::SourceFrame function_of(model::SourceFrame frame) {
     const size_t offset = frame.function.rfind("+0x");
     if (offset != std::string::npos && frame.function.compare(0, offset, frame.module) != 0)

@@ -19,7 +19,7 @@ constexpr double kLeastShare = 0.25; // of the CPU time: smaller parts are in th
 constexpr uint64_t kLeastSamples = 100;
 constexpr double kLeastConfidence = 0.9;
 
-// Libraries with drop-in replacements that are several times as fast, told by the path of their file.
+// Libraries with drop-in replacements that are several times as fast, recognised by the path of their file.
 struct Cure {
     const char* path_part;
     const char *what, *how, *preload;

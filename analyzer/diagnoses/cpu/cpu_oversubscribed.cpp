@@ -309,7 +309,7 @@ class CpuOversubscribed : public Diagnosis {
     }
 
     // No other placement would have shared the CPUs better; pinned threads cannot make up for what differs between
-    // the CPUs or between their own work. Told, as it costs; nobody's launch is to blame for it: info.
+    // the CPUs or between their own work. Reported, as it costs time; nobody's launch is to blame for it: info.
     Finding uneven_end(const DiagnosisInput& input, const Schedule& schedule, const Waits& waits, double cost_s) const {
         Finding finding = base(input, schedule, waits, cost_s);
         finding.fixed_severity = Severity::info;

@@ -27,7 +27,7 @@ struct MemoryVerdict {
     double home_share = 0;    // 0..1, by samples
     double partition = 0;     // MemoryObject::partition()
     bool read_only = false;   // apart from the thread that touched it first
-    bool touch_known = false; // page faults told who touched it first
+    bool touch_known = false; // known from page faults who touched it first
     uint32_t toucher = 0;     // thread, where known
     double touch_share = 0;   // of the sampled faults that were its
 };

@@ -16,7 +16,7 @@ namespace plumb {
 namespace {
 
 constexpr size_t kMostNamed = 64;     // threads whose needs are listed
-constexpr double kWithoutTouch = 0.9; // trust in who needs how much when no page faults told it
+constexpr double kWithoutTouch = 0.9; // trust in who needs how much when no page faults show it
 
 std::string megabytes(uint64_t bytes) { return fmt::format("{} MiB", (bytes + (1 << 19)) >> 20); }
 

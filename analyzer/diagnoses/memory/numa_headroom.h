@@ -38,7 +38,7 @@ struct NumaHeadroom {
 struct HostHeadroom {
     std::map<int, NumaHeadroom> nodes;
     std::vector<Tenant> tenants; // those at the moment when nodes lack most; in the order in which plumb gives them CPUs
-    bool touch_known = false;    // page faults told who needs how much of it; else it is taken for evenly shared
+    bool touch_known = false;    // known from page faults who needs how much of it; else it is taken for evenly shared
 };
 
 // Empty where footprints or the nodes' memory were not recorded.

@@ -1,6 +1,6 @@
 // Ranks that did not end MPI because they were killed, aborted, or still run: which call each is in, and whom it waits for.
 // Ranks that wait in a ring, for a member that does not come to a collective, or for a message that was sent otherwise are
-// told apart from ranks that were merely at work.
+// distinguished from ranks that were merely at work.
 #include "diagnoses/mpi/mpi_findings.h"
 #include "diagnoses/mpi/pending_words.h"
 #include "diagnoses/registry.h"

@@ -128,7 +128,7 @@ std::vector<std::string> list_files(int directory, const std::string& path) {
     return names;
 }
 
-// A name that says what ran and when; `unique` tells apart what starts within one second.
+// A name that says what ran and when; `unique` differs for runs that start within one second.
 std::string default_name(const std::string& program, const JobIdentity& job) {
     std::string name = program.substr(program.rfind('/') + 1);
     std::ranges::replace_if(name, [](unsigned char c) { return !isalnum(c) && !strchr("._+-", c); }, '_');

@@ -1,6 +1,6 @@
 #include "replay/collectives/epochs.h"
 
-#include "trace/mixed_hash.h"
+#include "trace/file/mixed_hash.h"
 
 #include <algorithm>
 #include <numeric>

@@ -4,8 +4,8 @@
 #pragma once
 
 #include "replay/events/job.h"
-#include "trace/id_index.h"
-#include "trace/records.h"
+#include "trace/file/id_index.h"
+#include "trace/file/records.h"
 
 #include <functional>
 #include <string>

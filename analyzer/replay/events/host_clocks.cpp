@@ -1,6 +1,6 @@
 #include "replay/events/host_clocks.h"
 
-#include "trace/mixed_hash.h"
+#include "trace/file/mixed_hash.h"
 
 #include <cmath>
 #include <map>

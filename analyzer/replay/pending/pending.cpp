@@ -168,7 +168,7 @@ class Pending {
         rank.comm = known->comm;
         rank.sequence = sequence ? *sequence : collectives_of(row, known->id);
     }
-    // Begun and told so far: what it is inside of comes next.
+    // Begun and recorded so far: what it is inside of comes next.
     uint64_t collectives_of(uint32_t row, uint32_t comm_id) const {
         uint64_t calls = 0;
         for (const model::MpiSite& site : mpi_of(row).sites)

@@ -9,7 +9,7 @@ namespace plumb {
 std::string start_and_end_sentence(const MpiSummary& summary);
 
 // For each of the lines: the callers that tell it from those which read the same (call and frame), the nearest that do, by
-// pointers into it, innermost first. None where nothing reads the same, or nothing tells them apart.
+// pointers into it, innermost first. None where nothing reads the same, or nothing distinguishes them.
 std::vector<std::vector<const model::SourceFrame*>> telling_callers(const std::vector<const MpiSiteLine*>& lines);
 
 // "MPI: 64 ranks on 16 hosts, Open MPI 4.1.4"

@@ -29,7 +29,7 @@ std::string verdict(const Report& report);
 // Findings above info.
 size_t count_of(const Report& report, Severity severity);
 
-// For each process "rank 3", "app" or "app (pid 12)": as short as tells it apart from the others.
+// For each process "rank 3", "app" or "app (pid 12)": as short as is unique among them.
 std::vector<std::string> process_labels(const model::Run& run);
 
 struct PlacementRow {

@@ -1,5 +1,5 @@
 // The decoder of machine instructions (Zydis) is loaded privately and on demand; where it is missing, or on other
-// architectures, nothing can be decoded. What decodes with it: memory_instruction.h, register_instruction.h.
+// architectures, nothing can be decoded.
 #pragma once
 
 #include <stddef.h>

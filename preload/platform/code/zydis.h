@@ -1,4 +1,4 @@
-// Zydis's own structures, for the files of this folder alone.
+// Zydis's own structures, for this folder and for what the recorder decodes (analyzer/record/access/code).
 #pragma once
 
 #include "platform/code/decoder.h"

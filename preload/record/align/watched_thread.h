@@ -57,7 +57,7 @@ void take_back_hit(WatchedThread&, Site&, const ucontext_t& context);
 // Time samples in the site's slot belong to the site: written when a thread is about to use it. Signal-safe.
 void record_slot(Site&);
 
-// What the traps of the calling thread have cost since it was last told.
+// What the traps of the calling thread have cost since the last call.
 void tell_own_cost(WatchedThread&);
 
 // A forked child, or an image after it, records everything anew: sites that were written before are written again.

@@ -31,7 +31,7 @@ class ThreadHeap {
     void begin(const Guard&, uint64_t seed);
     uint32_t tid() const { return tid_; }
 
-    // Where the thread's stack is. Told at the thread's start: asking for it allocates, which must not happen in the
+    // Where the thread's stack is. Set at the thread's start: asking for it allocates, which must not happen in the
     // middle of an allocator that called one of the hooks.
     void set_stack(const StackBounds& stack) { stack_ = stack; }
     bool knows_stack() const { return stack_.high != 0; }

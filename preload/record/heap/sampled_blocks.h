@@ -24,7 +24,7 @@ inline constexpr uint32_t kSampledFilterBytes = 1u << 16;
 inline constexpr uint64_t kSampledFilterPageBytes = 1u << 12; // what one byte of it speaks for
 extern uint8_t sampled_filter[kSampledFilterBytes] PLUMB_HIDDEN; // saturating counts
 
-// Neighbours share cache lines of the filter; the higher bits tell the heaps of several threads apart.
+// Neighbours share cache lines of the filter; the higher bits differ between the heaps of several threads.
 inline uint32_t sampled_filter_index(uint64_t address) {
     return static_cast<uint32_t>(address / kSampledFilterPageBytes ^ address >> 28) & (kSampledFilterBytes - 1);
 }

@@ -58,7 +58,7 @@ extern Rank* rank_of_process PLUMB_HIDDEN;
 // The calling thread's, made at its first call; null: nothing is recorded. Takes its own Guard.
 ThreadCalls* thread_calls();
 
-// How this process was launched, told by the collector: for MpiRank::job, and for ranks where there is no world.
+// How this process was launched, set by the collector: for MpiRank::job, and for ranks where there is no world.
 struct LaunchedJob {
     char name[128]; // empty: no launcher
     int32_t rank, rank_count; // -1: not said

@@ -1,4 +1,4 @@
-// What a parallel launcher told this process about its place among the ranks. Signal-safe.
+// This process's place among the ranks, as its parallel launcher gave it. Signal-safe.
 #pragma once
 
 #include <plumb/launchers.h>

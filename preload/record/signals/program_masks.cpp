@@ -1,4 +1,4 @@
-// The program's signal masks: what it blocks of the open signals is kept here and never told to the kernel.
+// The program's signal masks: what it blocks of the open signals is kept here and never passed to the kernel.
 #include "platform/code/alignment_flag.h"
 #include "platform/os/ids_and_clocks.h"
 #include "platform/os/system_call.h"

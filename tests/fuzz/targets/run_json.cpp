@@ -1,7 +1,7 @@
 #include "target.h"
 
 #include "support/error.h"
-#include "trace/run_json.h"
+#include "trace/file/run_json.h"
 
 namespace plumb::fuzz {
 

@@ -6,8 +6,8 @@
 #include "seeds.h"
 #include "support/error.h"
 #include "trace/build_run.h"
-#include "trace/record_text.h"
-#include "trace/records.h"
+#include "trace/file/record_text.h"
+#include "trace/file/records.h"
 
 #include <cstring>
 

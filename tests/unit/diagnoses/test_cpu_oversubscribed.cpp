@@ -229,7 +229,7 @@ TEST_CASE("threads that plumb spread evenly are not called stacked when one CPU 
     const auto even = findings_of({0, 0, 1, 1});
     REQUIRE(even.size() == 1);
     CHECK(even[0].severity == Severity::info);
-    CHECK(even[0].cost.seconds > 0.5); // told all the same
+    CHECK(even[0].cost.seconds > 0.5); // reported all the same
     CHECK(even[0].title.find("pinned to each CPU") != std::string::npos);
 
     const auto stacked = findings_of({0, 0, 0}); // --pin with a list that names one CPU alone

@@ -1,4 +1,4 @@
-// Ranks that are late together: told as one where they have a reason in common, apart where they have not.
+// Ranks that are late together: reported as one where they have a reason in common, apart where they have not.
 #include "diagnosed_job.h"
 #include "replay/collectives/late_levels.h"
 

@@ -7,7 +7,7 @@
 #include "record/access/walks/page_scatter.h"
 #include "record/calibrate/page_timing.h"
 #include "synthetic_run.h"
-#include "trace/records.h"
+#include "trace/file/records.h"
 
 #include <atomic>
 #include <catch2/catch.hpp>

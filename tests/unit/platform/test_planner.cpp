@@ -50,7 +50,7 @@ TEST_CASE("topology: where the CPUs of a synthetic machine sit") {
     CHECK(machine.find(32) == nullptr);
 }
 
-// A node without CPUs has those of its neighbour in hwloc's eyes; the note in it tells the two apart.
+// A node without CPUs has those of its neighbour in hwloc's eyes; the note in it shows which is which.
 TEST_CASE("topology: a CPU belongs to the node that has CPUs") {
     const auto machine = [](const char* note) {
         return platform::topology_from_xml(fmt::format(

@@ -1,7 +1,7 @@
 // From trace files to the model: what both sides tell of a process becomes one, image by image.
 #include "synthetic_trace.h"
 #include "trace/build_run.h"
-#include "trace/path_merger.h"
+#include "trace/context/path_merger.h"
 
 #include <catch2/catch.hpp>
 #include <csignal>

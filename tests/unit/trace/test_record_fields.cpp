@@ -1,6 +1,6 @@
 // The format as documentation and as dumps. That the catalogue is trace_format.h is checked by the compiler.
 #include "synthetic_trace.h"
-#include "trace/record_text.h"
+#include "trace/file/record_text.h"
 
 #include <catch2/catch.hpp>
 #include <nlohmann/json.hpp>

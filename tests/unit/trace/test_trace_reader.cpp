@@ -1,6 +1,6 @@
 // Damaged, cut off, older, newer and half-written trace files: read as far as they go, and said where they end.
 #include "synthetic_trace.h"
-#include "trace/records.h"
+#include "trace/file/records.h"
 
 #include <catch2/catch.hpp>
 #include <cstdio>

@@ -1,4 +1,4 @@
-// How a memory access moves from one round of its loop to the next, told from the registers of a time sample and the
+// How a memory access moves from one round of its loop to the next, computed from the registers of a time sample and the
 // loop's code: the code is followed once around, with the registers' values of that moment, until it comes to the same
 // access again.
 #pragma once

@@ -1,5 +1,5 @@
 // Everything that a loop accesses, at the moment of a time sample inside it: where each access stands and how far it moves
-// in one round of the loop, told from the registers and the loop's code.
+// in one round of the loop, computed from the registers and the loop's code.
 #pragma once
 
 #include "record/access/code/access_rule.h"

@@ -1,6 +1,6 @@
 #include "record/access/loops/wait_loop.h"
 
-#include "platform/code/register_use.h" // of the shim
+#include "record/access/code/register_use.h"
 
 #include <algorithm>
 #include <map>
@@ -28,7 +28,7 @@ struct Slot {
 
 struct Step {
     shim::MemoryInstruction memory;
-    shim::RegisterUse use;
+    RegisterUse use;
     std::vector<uint64_t> next;
     Names taken = 0, given = 0, addresses = 0;
     bool loads = false; // from other places than slots that the loop stores to
@@ -52,8 +52,7 @@ class Body {
                 return false;
             Step& step = steps_[address];
             const auto bytes = code_.bytes_at(address);
-            if (!code_.decode_at(address, &step.memory) ||
-                !shim::decode_register_use(bytes.data(), bytes.size(), &step.use))
+            if (!code_.decode_at(address, &step.memory) || !decode_register_use(bytes, &step.use))
                 return false;
             const Jump jump = jump_at(address, bytes.first(step.memory.length));
             if (jump.target != 0)

@@ -12,9 +12,7 @@ namespace plumb::record {
 
 namespace {
 
-constexpr uint64_t kEnoughSamples = 8;  // of an instruction, before its loop is looked at
-constexpr size_t kMostPlaces = 1 << 12; // sampled instructions remembered for one process
-constexpr size_t kMostLookedAt = 256;   // of them, those whose loops are known
+constexpr uint64_t kEnoughSamples = 8; // of an instruction, before its loop is looked at
 constexpr size_t kMostMoments = 8, kMostPairs = 64, kMostCandidates = 64, kMostThreads = 1 << 12;
 constexpr size_t kMostReplays = 3;          // moments of one loop that differ in how far they lie from alignment
 constexpr uint64_t kLeastTime = 100;        // 1/100 of the sampled time: loops with less are not replayed
@@ -54,56 +52,30 @@ uint64_t sweep_rounds(const std::vector<ReplayableLoop::Moment>& moments, uint64
 
 } // namespace
 
+LoopCrossings::LoopCrossings(AccessSampling& code, ProcessTable& processes)
+    : instructions_(code, processes, kEnoughSamples, [this](uint32_t pid, const auto& places) { judge(pid, places); }) {}
+
 void LoopCrossings::take(const PerfRecord& sample, uint64_t weight_ns) {
     const auto thread = last_.find(sample.tid);
     if (thread != last_.end())
         thread->second.cpu_ns += weight_ns;
-    if (sample.in_kernel || sample.register_abi != PERF_SAMPLE_REGS_ABI_64 || sample.registers.size() != kDwarfNumbers.size())
+    if (sample.register_abi != PERF_SAMPLE_REGS_ABI_64 || sample.registers.size() != kDwarfNumbers.size())
         return;
-    const Process* process = processes_.find(sample.pid);
-    if (!process)
+    Instructions::Instruction* sampled = instructions_.take(sample, weight_ns);
+    if (!sampled || !sampled->code || !sampled->code->loop)
         return;
-    total_ns_ += weight_ns;
-    Program& program = programs_[sample.pid];
-    if (program.generation != process->generation) {
-        program.places.clear();
-        program.looked_at = 0;
-        program.generation = process->generation;
-    }
-    if (program.places.size() >= kMostPlaces && !program.places.contains(sample.address))
-        return;
-    Place& place = program.places[sample.address];
-    if (place.samples++ == 0)
-        place.first_ns = sample.time_ns;
-    place.last_ns = sample.time_ns;
-    place.time_ns += weight_ns;
-    if (place.samples < kEnoughSamples)
-        return;
-    if (!place.is_known) {
-        if (program.looked_at >= kMostLookedAt)
-            return;
-        const auto code = code_.loop_code_at(sample);
-        if (!code)
-            return; // no time for it now
-        place.is_known = true;
-        ++program.looked_at;
-        place.code = code->loop ? code : nullptr;
-        for (const LoopCounter& counter : code->counters)
-            place.counted.push_back({counter, {}});
-    }
-    if (!place.code)
-        return;
+    Instructions::Instruction& place = *sampled;
     shim::Registers registers{};
     for (size_t i = 0; i < kDwarfNumbers.size(); ++i)
         registers[kDwarfNumbers[i]] = sample.registers[i];
     if (last_.size() >= kMostThreads)
         last_.clear();
     Last& last = last_[sample.tid];
-    if (last.generation == program.generation)
+    if (last.generation == place.generation)
         count_rounds(last, sample, registers, place);
     last.cpu_ns = 0;
     last.time_ns = sample.time_ns;
-    last.generation = program.generation;
+    last.generation = place.generation;
     last.address = sample.address;
     std::copy(std::begin(registers), std::end(registers), last.registers.begin());
 
@@ -120,42 +92,37 @@ void LoopCrossings::take(const PerfRecord& sample, uint64_t weight_ns) {
         place.moments[slot] = std::move(*moment);
 }
 
-void LoopCrossings::count_rounds(const Last& before, const PerfRecord& sample, const shim::Registers& registers, Place& place) {
+void LoopCrossings::count_rounds(const Last& before, const PerfRecord& sample, const shim::Registers& registers,
+                                 Instructions::Instruction& place) {
     if (before.registers[shim::kStackPointer] != registers[shim::kStackPointer] || sample.time_ns <= before.time_ns)
         return; // another call of the function
-    for (Counted& counted : place.counted) {
-        const LoopCounter& counter = counted.counter;
+    place.counted.resize(place.code->counters.size());
+    for (size_t i = 0; i < place.counted.size(); ++i) {
+        const LoopCounter& counter = place.code->counters[i];
         const int64_t distance = static_cast<int64_t>(before.address - sample.address);
-        if (distance < counter.begin || distance > counter.end || counted.pairs.size() >= kMostPairs)
+        if (distance < counter.begin || distance > counter.end || place.counted[i].size() >= kMostPairs)
             continue;
-        counted.pairs.push_back({counter.rounds(before.registers[static_cast<size_t>(counter.reg)], registers[counter.reg]),
-                                 sample.time_ns - before.time_ns, before.cpu_ns});
+        place.counted[i].push_back({counter.rounds(before.registers[static_cast<size_t>(counter.reg)], registers[counter.reg]),
+                                    sample.time_ns - before.time_ns, before.cpu_ns});
     }
 }
 
-void LoopCrossings::forget(uint32_t pid) {
-    const auto known = programs_.find(pid);
-    if (known == programs_.end())
-        return;
-    judge(pid, known->second);
-    programs_.erase(known);
-}
-
 // Of one round of the loop: by its own counter, or by that of the loop around it, which makes `rounds_at_once` of them.
-uint64_t LoopCrossings::round_ps(const Program& program, const Candidate& candidate) const {
+uint64_t LoopCrossings::round_ps(const Instructions::OfProgram& places, const Candidate& candidate) {
     std::map<uint64_t, std::pair<uint64_t, std::vector<RoundPair>>> loops; // by length of the loop: its beginning
-    for (const auto& [address, place] : program.places) {
+    for (const auto& [address, place] : places) {
         if (address < candidate.begin || address > candidate.end)
             continue;
-        for (const Counted& counted : place.counted) {
+        for (size_t i = 0; i < place.counted.size(); ++i) {
+            const LoopCounter& counter = place.code->counters[i];
             // Only the loop right around it: further out it is not known how often that one is come to.
-            if (counted.counter.level > 1)
+            if (counter.level > 1)
                 continue;
-            const uint64_t begin = address + static_cast<uint64_t>(counted.counter.begin),
-                           length = static_cast<uint64_t>(counted.counter.end - counted.counter.begin);
+            const uint64_t begin = address + static_cast<uint64_t>(counter.begin),
+                           length = static_cast<uint64_t>(counter.end - counter.begin);
             auto& [loop_begin, pairs] = loops[length];
             loop_begin = begin;
-            pairs.insert(pairs.end(), counted.pairs.begin(), counted.pairs.end());
+            pairs.insert(pairs.end(), place.counted[i].begin(), place.counted[i].end());
         }
     }
     for (const auto& [length, loop] : loops) {
@@ -169,7 +136,7 @@ uint64_t LoopCrossings::round_ps(const Program& program, const Candidate& candid
         if (is_own)
             return static_cast<uint64_t>(around_ps);
         uint64_t around_ns = 0; // of all samples in the loop around it
-        for (const auto& [address, place] : program.places)
+        for (const auto& [address, place] : places)
             if (address >= begin && address <= begin + length)
                 around_ns += place.time_ns;
         if (around_ns == 0)
@@ -180,11 +147,11 @@ uint64_t LoopCrossings::round_ps(const Program& program, const Candidate& candid
     return 0;
 }
 
-void LoopCrossings::judge(uint32_t pid, const Program& program) {
+void LoopCrossings::judge(uint32_t pid, const Instructions::OfProgram& places) {
     std::map<uint64_t, Candidate> loops; // by beginning
     std::map<uint64_t, uint64_t> most;   // samples of the instruction whose moments are taken
-    for (const auto& [address, place] : program.places) {
-        if (!place.code || place.moments.empty())
+    for (const auto& [address, place] : places) {
+        if (place.moments.empty())
             continue;
         const uint64_t begin = place.code->loop->begin(address);
         Candidate& loop = loops[begin];
@@ -200,7 +167,7 @@ void LoopCrossings::judge(uint32_t pid, const Program& program) {
     }
     for (auto& [begin, loop] : loops) {
         loop.first_ns = UINT64_MAX;
-        for (const auto& [address, place] : program.places)
+        for (const auto& [address, place] : places)
             if (address >= loop.begin && address <= loop.end) {
                 loop.samples += place.samples;
                 loop.time_ns += place.time_ns;
@@ -211,10 +178,10 @@ void LoopCrossings::judge(uint32_t pid, const Program& program) {
         // Rounds that follow one another in the replay, but not in the program, would access what others just stored.
         if (loop.rounds_at_once > 0 && loop.rounds_at_once <= kFewRounds && rounds > kFewVisits * loop.rounds_at_once)
             continue;
-        if (candidates_.size() >= kMostCandidates || loop.time_ns * kLeastTime < total_ns_ ||
+        if (candidates_.size() >= kMostCandidates || loop.time_ns * kLeastTime < instructions_.total_ns() ||
             std::ranges::none_of(loop.moments, [&](const auto& moment) { return crosses_somewhere(moment, rounds); }))
             continue;
-        loop.round_ps = round_ps(program, loop);
+        loop.round_ps = round_ps(places, loop);
         candidates_.push_back(std::move(loop));
     }
 }
@@ -281,15 +248,13 @@ void LoopCrossings::replay(const Candidate& loop, uint32_t number, NodeTraceWrit
 }
 
 void LoopCrossings::write(NodeTraceWriter& file, Calibration& calibration) {
-    for (const auto& [pid, program] : programs_)
-        judge(pid, program);
-    programs_.clear();
+    instructions_.forget_all();
     std::ranges::stable_sort(candidates_, std::greater{}, &Candidate::time_ns);
     const uint64_t allowed_ns = std::clamp(calibration.left_ns(), kLeastTime_ns, kMostTime_ns);
     uint64_t spent_ns = 0;
     uint32_t number = 0;
     for (const Candidate& candidate : candidates_) {
-        if (candidate.time_ns * kLeastTime < total_ns_ || spent_ns + kReplay_ns > allowed_ns)
+        if (candidate.time_ns * kLeastTime < instructions_.total_ns() || spent_ns + kReplay_ns > allowed_ns)
             break;
         const uint64_t begin_ns = monotonic_ns();
         replay(candidate, ++number, file);

@@ -10,64 +10,35 @@ namespace plumb::record {
 
 namespace {
 
-constexpr uint64_t kEnoughSamples = 4;  // of an instruction, before the code around it is looked at
-constexpr size_t kMostPlaces = 1 << 12; // sampled instructions remembered for one process
-constexpr size_t kMostLookedAt = 256;   // of them, those whose code is known
-constexpr size_t kMostAddresses = 64;   // of one instruction
+constexpr uint64_t kEnoughSamples = 4; // of an instruction, before the code around it is looked at
+constexpr size_t kMostAddresses = 64;  // of one instruction
 constexpr size_t kMostFound = 256;
-constexpr uint64_t kMostOthers = 16;    // one of so many samples between the ends of a loop may stand in other code
+constexpr uint64_t kMostOthers = 16;   // one of so many samples between the ends of a loop may stand in other code
 
 } // namespace
 
-void SpinLoops::take(const PerfRecord& sample, uint64_t weight_ns, const SampledAccess* access) {
-    if (sample.in_kernel)
-        return;
-    const Process* process = processes_.find(sample.pid);
-    if (!process)
-        return;
-    Program& program = programs_[sample.pid];
-    if (program.generation != process->generation) {
-        judge(sample.pid, program);
-        program = Program{};
-        program.generation = process->generation;
-    }
-    if (program.places.size() >= kMostPlaces && !program.places.contains(sample.address))
-        return;
-    Place& place = program.places[sample.address];
-    if (place.samples++ == 0)
-        place.first_ns = sample.time_ns;
-    place.last_ns = sample.time_ns;
-    place.time_ns += weight_ns;
-    if (!place.is_known && place.samples >= kEnoughSamples && program.looked_at < kMostLookedAt)
-        if (const auto code = code_.loop_code_at(sample)) { // else there is no time for it now
-            place.is_known = true;
-            ++program.looked_at;
-            if (code->waiting)
-                place.loop = code->waiting->moved_by(sample.address);
-        }
-    if (access && place.loop) {
-        place.instruction = access->instruction;
-        place.last_address = access->address;
-        if (place.addresses.size() < kMostAddresses)
-            place.addresses.insert(access->address);
-    }
-}
+SpinLoops::SpinLoops(AccessSampling& code, ProcessTable& processes)
+    : instructions_(code, processes, kEnoughSamples, [this](uint32_t pid, const auto& places) { judge(pid, places); }) {}
 
-void SpinLoops::forget(uint32_t pid) {
-    const auto known = programs_.find(pid);
-    if (known == programs_.end())
+void SpinLoops::take(const PerfRecord& sample, uint64_t weight_ns, const SampledAccess* access) {
+    Instructions::Instruction* place = instructions_.take(sample, weight_ns);
+    if (!place || !place->code || !place->code->waiting || !access)
         return;
-    judge(pid, known->second);
-    programs_.erase(known);
+    place->instruction = access->instruction;
+    place->last_address = access->address;
+    if (place->addresses.size() < kMostAddresses)
+        place->addresses.insert(access->address);
 }
 
 // A loop around others that only waits as well, as one that tries to take a lock and then looks until it is free, has their
 // samples too. Code that computes may lie between the ends of a loop without being in it: such a loop is left out.
-void SpinLoops::judge(uint32_t pid, const Program& program) {
+void SpinLoops::judge(uint32_t pid, const Instructions::OfProgram& places) {
     std::map<std::pair<uint64_t, uint64_t>, WaitLoop> loops; // by beginning; of those, the longest first
-    for (const auto& [address, place] : program.places)
-        if (place.loop)
-            loops.emplace(std::pair{place.loop->begin, ~place.loop->end}, *place.loop);
+    for (const auto& [address, place] : places)
+        if (place.code && place.code->waiting) {
+            const WaitLoop loop = place.code->waiting->moved_by(address);
+            loops.emplace(std::pair{loop.begin, ~loop.end}, loop);
+        }
     uint64_t covered = 0; // up to here, by loops that were written
     for (const auto& [key, loop] : loops) {
         if (loop.begin < covered || found_.size() >= kMostFound)
@@ -75,10 +46,10 @@ void SpinLoops::judge(uint32_t pid, const Program& program) {
         trace::SpinLoop record{};
         uint64_t others = 0;
         std::set<uint64_t> addresses;
-        for (const auto& [address, place] : program.places) {
+        for (const auto& [address, place] : places) {
             if (address < loop.begin || address >= loop.end)
                 continue;
-            others += place.is_known && !place.loop ? place.samples : 0;
+            others += place.code && !place.code->waiting ? place.samples : 0;
             record.samples += place.samples;
             record.time_ns += place.time_ns;
             record.first_ns = record.first_ns == 0 ? place.first_ns : std::min(record.first_ns, place.first_ns);
@@ -104,9 +75,7 @@ void SpinLoops::judge(uint32_t pid, const Program& program) {
 }
 
 void SpinLoops::write(NodeTraceWriter& file) {
-    for (const auto& [pid, program] : programs_)
-        judge(pid, program);
-    programs_.clear();
+    instructions_.forget_all();
     for (const trace::SpinLoop& record : found_)
         file.append(trace::RecordType::SpinLoop, 0, record);
     found_.clear();

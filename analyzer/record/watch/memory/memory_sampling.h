@@ -22,7 +22,7 @@ namespace plumb::record {
 
 class MemorySampling {
   public:
-    // `most_bytes_each`: of the file for one process. When half of it is used, the parts of areas are no longer told
+    // `most_bytes_each`: of the file for one process. When half of it is used, the parts of areas are no longer recorded
     // apart; when all is, accesses count in the epochs alone.
     MemorySampling(NodeTraceWriter& file, ProcessTable& processes, std::vector<platform::NumaNode> nodes,
                    PageNodeLookup look_up, std::string proc_root, uint64_t begin_ns, uint64_t most_bytes_each);
@@ -97,7 +97,7 @@ class MemorySampling {
     uint64_t epoch_begin_ns_;
     std::unordered_map<uint32_t, uint64_t> epoch_bytes_; // by pid
     uint64_t located_ = 0, unknown_ = 0, ended_ = 0, overrun_ = 0;
-    int last_error_ = 0; // of a lookup that told nothing of any page
+    int last_error_ = 0; // of a lookup that gave nothing for any page
 };
 
 } // namespace plumb::record

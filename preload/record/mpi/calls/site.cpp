@@ -8,7 +8,7 @@
 
 namespace plumb::shim::mpi {
 
-// The functions' table is the program's own: their addresses tell them apart.
+// The functions' table is the program's own: their addresses are unique.
 trace::StringId Sites::name_of(const Guard& guard, const Function& function) {
     for (uint32_t at = first_name(function), tries = 0; tries < kNames; at = (at + 1) % kNames, ++tries) {
         Name& name = names_[at];

@@ -23,7 +23,7 @@ struct Site {
 class Sites {
   public:
     static constexpr uint32_t kMax = 4096;
-    static constexpr uint32_t kFine = 2048; // further sites are not told apart by communicators
+    static constexpr uint32_t kFine = 2048; // further sites are not split by communicator
 
     // Null: no room. First seen at `first_ticks`, 0: now. Thread-safe without locks.
     Site* add(const Guard&, const Function&, trace::NodeId path, uint32_t comm, uint64_t first_ticks);

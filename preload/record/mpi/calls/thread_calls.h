@@ -132,7 +132,7 @@ class ThreadCalls {
     Waiting waiting;
     ThreadSites sites;
     uint64_t mpi_ticks;   // not yet added to MpiRank::mpi_ticks
-    uint64_t own_ticks;   // time spent recording, not yet told
+    uint64_t own_ticks;   // time spent recording, not yet added to the totals
     uint32_t calls;       // since the last time it was written
 
   private:

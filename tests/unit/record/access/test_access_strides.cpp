@@ -3,7 +3,7 @@
 #include "platform/cache_levels.h"
 #include "record/access/walks/access_strides.h"
 #include "record/calibrate/walk_timing.h"
-#include "trace/records.h"
+#include "trace/file/records.h"
 
 #include <catch2/catch.hpp>
 

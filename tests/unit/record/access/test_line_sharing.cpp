@@ -3,7 +3,7 @@
 #include "record/access/sharing/line_sharing.h"
 #include "record/calibrate/line_timing.h"
 #include "trace/build_run.h"
-#include "trace/records.h"
+#include "trace/file/records.h"
 
 #include <catch2/catch.hpp>
 

@@ -7,7 +7,7 @@
 #include "record/access/traffic/stream_table.h"
 #include "record/access/traffic/stream_traffic.h"
 #include "record/calibrate/bandwidth_timing.h"
-#include "trace/records.h"
+#include "trace/file/records.h"
 
 #include <catch2/catch.hpp>
 
