@@ -120,7 +120,7 @@ class Rooms(unittest.TestCase):
                                    "replay": "loops sampling", "traffic": "loops sampling"},
         "analyzer/record/watch": {"threads": "", "memory": "", "node": ""},
         "analyzer/replay": {"events": "", "collectives": "events", "messages": "events", "pending": "events"},
-        "analyzer/analyses": {"time": "", "lines": "", "memory": "lines", "accesses": "time lines"},
+        "analyzer/analyses": {"lines": "", "time": "lines", "memory": "lines", "accesses": "time lines"},
         "analyzer/diagnoses": {"common": "", "cpu": "common", "access": "common", "memory": "common access", "sharing": "common access",
                                "heap": "common", "kernel": "common access", "mpi": "common", "openmp": "common", "wait": "common",
                                "code": "common"},
