@@ -1,4 +1,5 @@
-// Bodies fall in a field. Planted: threads take them one by one. Cured: in an equal part each.
+// Bodies fall in a field. Planted: threads take them one by one; GCC says that the
+// next one is taken on the loop's last line. Cured: in an equal part each.
 #include <math.h>
 #include <stdio.h>
 
@@ -14,12 +15,12 @@ int main(void) {
 #ifdef CURED
 #pragma omp parallel for schedule(static)
 #else
-#pragma omp parallel for schedule(dynamic, 1) // planted: omp-granularity
+#pragma omp parallel for schedule(dynamic, 1)
 #endif
         for (int body = 0; body < kBodies; body++) {
             const double height = g_height[body], pull = 1 / (height * height * sqrt(height + 1));
             g_speed[body] -= 1e-6 * pull / (1 + exp(-height));
-            g_height[body] = fabs(height + 1e-3 * g_speed[body]) + 1e-9;
+            g_height[body] = fabs(height + 1e-3 * g_speed[body]) + 1e-9; // planted: omp-granularity
         }
     for (int body = 0; body < kBodies; body++)
         lowest = fmin(lowest, g_speed[body]);

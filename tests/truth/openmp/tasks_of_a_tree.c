@@ -1,12 +1,12 @@
 // A recursive sum over an uneven tree: one thread makes the first tasks, all make more and carry them out. Planted: a task for
-// each branch of the ten upper levels, most of them less than a microsecond. Cured: of the six upper levels.
+// each branch of the ten upper levels, most of them less than a microsecond. Cured: of the four upper levels.
 #include <math.h>
 #include <stdio.h>
 
 enum { kDepth = 22, kRounds = 40 };
 
 #ifdef CURED
-enum { kTaskDepth = 6 };
+enum { kTaskDepth = 4 };
 #else
 enum { kTaskDepth = 10 };
 #endif
