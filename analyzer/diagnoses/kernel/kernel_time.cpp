@@ -46,7 +46,7 @@ struct CauseProfile {
 
 struct KernelProfile {
     uint64_t samples = 0, hits = 0;
-    std::map<std::pair<std::string, KernelCause::Maker>, CauseProfile> causes; // by name; what MPI does for itself stands apart
+    std::map<std::pair<std::string, KernelCause::Maker>, CauseProfile> causes; // by name; what MPI and OpenMP do for themselves stands apart
 };
 
 // Whose code decides on it: an interpreter's system calls are its script's, but not those that manage its memory.

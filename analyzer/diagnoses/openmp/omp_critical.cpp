@@ -93,7 +93,7 @@ class OmpCritical : public Diagnosis {
         const uint32_t process = std::get<0>(key);
         const uint64_t object = std::get<2>(key);
         const auto named = object && of.kind != model::OmpWaitKind::ordered
-                               ? input.paths.static_at(process, {.address = object}) : std::nullopt;
+                               ? input.paths.static_at(process, {.address = object, .code = {}}) : std::nullopt;
         Finding finding;
         finding.id = id();
         finding.confidence = 0.9;

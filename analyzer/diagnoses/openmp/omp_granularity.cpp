@@ -20,6 +20,7 @@ namespace {
 
 constexpr double kLeastShare = 0.02; // of the CPU time, handing out
 constexpr double kLeastConfidence = 0.9;
+constexpr double kSavedByLarger = 0.9; // of handing out: pieces ten times as large are a tenth as many
 constexpr size_t kMostLines = 5, kMostDepth = 256;
 
 enum class Handing { nothing, making_tasks, waiting_for_tasks, taking_chunks };
@@ -112,7 +113,7 @@ class OmpGranularity : public Diagnosis {
         finding.confidence = confidence_above(pieces.samples, samples, kLeastShare);
         finding.cost = {of_run(estimated) * totals.wall_s, of_run(estimated),
                         estimated > pieces.samples ? "estimated" : "measured"};
-        finding.gain = {of_run(estimated), "", of_run(pieces.samples)};
+        finding.gain = {of_run(estimated), "", kSavedByLarger * of_run(pieces.samples)};
         finding.where = pieces.lines.heaviest(kMostLines);
         finding.subject.kind = "call-site";
         finding.subject.name = finding.where.empty() ? "unknown" : place_name(finding.where[0]);

@@ -117,7 +117,8 @@ class LockWait : public Diagnosis {
             lock.holder_does[holder.holder_lacks_cpu ? kLacksCpu : "computing"] += time_s;
             return;
         }
-        const model::BlockedSite blocked{.thread = holder.holder, .path = holder.holder_path, .system_call = holder.holder_call};
+        const model::BlockedSite blocked{.thread = holder.holder, .path = holder.holder_path, .system_call = holder.holder_call,
+                                         .descriptor = {}};
         const WaitClass what = wait_class_of(paths, process, blocked);
         lock.holder_does[what.kind == WaitKind::sleep ? "a sleep" : what.what] += time_s;
         lock.holder_blocked_s += time_s;
@@ -126,7 +127,7 @@ class LockWait : public Diagnosis {
 
     Finding finding_of(const DiagnosisInput& input, const WaitReplay& replay, const LockKey& key, const Lock& lock) const {
         const model::Process& process = input.run.processes[key.first];
-        const auto named = input.paths.static_at(key.first, {.address = key.second});
+        const auto named = input.paths.static_at(key.first, {.address = key.second, .code = {}});
         const std::string object = named ? "`" + named->name + "`" : "one lock";
         const double without_s = replay.without(lock.wall_s, [](const Wait&) { return false; });
         Finding finding;

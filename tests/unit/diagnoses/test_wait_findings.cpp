@@ -277,7 +277,7 @@ using Relation = model::WaitedFor::Relation;
 void waited_for(SyntheticRun& made, const model::BlockedSite& site, Relation relation, uint32_t peer_process, uint32_t peer_thread,
                 double time_s, size_t process = 0) {
     made.run.processes[process].waited_for.push_back({.thread = site.thread, .path = site.path, .system_call = site.system_call,
-        .object = site.object, .relation = relation, .peer_process = peer_process, .peer_thread = peer_thread, .looks = 100,
+        .descriptor = {}, .object = site.object, .relation = relation, .peer_process = peer_process, .peer_thread = peer_thread, .looks = 100,
         .time_ns = SyntheticRun::ns(time_s)});
 }
 

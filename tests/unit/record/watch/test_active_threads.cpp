@@ -1,7 +1,6 @@
 // How many threads of a process are active at the same time: from made-up records to the trace file and back into the model.
-#include "fake_tree.h"
 #include "record/watch/threads/active_threads.h"
-#include "trace/build_run.h"
+#include "switch_records.h"
 
 #include <catch2/catch.hpp>
 
@@ -10,37 +9,19 @@ using namespace plumb::record;
 
 namespace {
 
-constexpr uint32_t kPid = 4'190'003, kHelper = kPid + 1; // above the kernel's largest
+constexpr uint32_t kPid = testing::kSwitchedPid, kHelper = kPid + 1;
 
 struct Parts {
-    Parts() {
-        trace::ProcessSeen seen{};
-        seen.pid = kPid;
-        seen.time_ns = 1;
-        file.append(trace::RecordType::ProcessSeen, 0, seen);
-    }
     void take(PerfKind kind, uint64_t time_ns, uint32_t tid, bool leaves = false, bool preempted = false) {
-        PerfRecord record;
-        record.kind = kind;
-        record.time_ns = time_ns;
-        record.pid = kPid;
-        record.tid = tid;
-        record.leaves = leaves;
-        record.preempted = preempted;
-        active.take(record);
+        active.take(testing::switch_record(kind, time_ns, tid, leaves, preempted));
     }
     model::Run run() {
         active.write();
-        file.close();
-        std::vector<trace::TraceReader> files;
-        files.emplace_back(path);
-        return trace::build_run(files, nullptr);
+        return trace.close_and_read();
     }
 
-    FakeTree tree;
-    std::string path = tree.root() + "/node-x-1.plumb";
-    NodeTraceWriter file{path, 1 << 20, 1 << 20};
-    ActiveThreads active{file};
+    testing::SwitchTrace trace;
+    ActiveThreads active{trace.file};
 };
 
 } // namespace

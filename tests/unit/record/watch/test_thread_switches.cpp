@@ -1,9 +1,8 @@
 // Off-CPU times from records of switches: from made-up records to the trace file and back into the model, and what the time
 // account makes of them.
 #include "analyses/time/thread_times.h"
-#include "fake_tree.h"
 #include "record/watch/threads/thread_switch_counts.h"
-#include "trace/build_run.h"
+#include "switch_records.h"
 
 #include <catch2/catch.hpp>
 
@@ -12,37 +11,20 @@ using namespace plumb::record;
 
 namespace {
 
-constexpr uint32_t kPid = 4'190'003; // above the kernel's largest
+constexpr uint32_t kPid = testing::kSwitchedPid;
 constexpr uint64_t kMicrosecond = 1000, kMillisecond = 1'000'000;
 
 struct Parts {
-    explicit Parts(double share = 0.01) : counts(file, share) {
-        trace::ProcessSeen seen{};
-        seen.pid = kPid;
-        seen.time_ns = 1;
-        file.append(trace::RecordType::ProcessSeen, 0, seen);
-    }
+    explicit Parts(double share = 0.01) : counts(trace.file, share) {}
     void take(PerfKind kind, uint64_t time_ns, bool leaves = false, bool preempted = false, uint32_t tid = kPid) {
-        PerfRecord record;
-        record.kind = kind;
-        record.time_ns = time_ns;
-        record.pid = kPid;
-        record.tid = tid;
-        record.leaves = leaves;
-        record.preempted = preempted;
-        counts.take(record);
+        counts.take(testing::switch_record(kind, time_ns, tid, leaves, preempted));
     }
     model::Run run() {
         counts.write_evidence();
-        file.close();
-        std::vector<trace::TraceReader> files;
-        files.emplace_back(path);
-        return trace::build_run(files, nullptr);
+        return trace.close_and_read();
     }
 
-    FakeTree tree;
-    std::string path = tree.root() + "/node-x-1.plumb";
-    NodeTraceWriter file{path, 1 << 20, 1 << 20};
+    testing::SwitchTrace trace;
     ThreadSwitchCounts counts;
 };
 
