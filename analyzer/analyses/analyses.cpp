@@ -7,6 +7,8 @@ Analyses analyses_of(model::CallPaths& paths) {
     analyses.account = time_account(paths);
     analyses.memory = memory_use_of(paths);
     analyses.accesses = unaligned_accesses_of(paths);
+    analyses.spinning = spinning_of(paths);
+    analyses.serial_phases = serial_phases_of(paths);
     return analyses;
 }
 

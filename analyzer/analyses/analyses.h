@@ -3,8 +3,12 @@
 
 #include "analyses/accesses/unaligned_lines.h"
 #include "analyses/memory/memory_objects.h"
+#include "analyses/time/serial_phases.h"
+#include "analyses/time/spinning.h"
 #include "analyses/time/time_account.h"
 #include "model/call_paths.h"
+
+#include <vector>
 
 namespace plumb {
 
@@ -12,6 +16,8 @@ struct Analyses {
     TimeAccount account;
     MemoryUse memory;
     UnalignedAccesses accesses;
+    std::vector<Spinning> spinning;
+    std::vector<SerialPhases> serial_phases;
 };
 
 // The result refers to the run of `paths`, which must outlive it.

@@ -1,7 +1,6 @@
 #include "diagnoses/wait/late_threads.h"
 
-#include "analyses/time/serial_phases.h"
-#include "analyses/time/spinning.h"
+#include "analyses/analyses.h"
 #include "analyses/time/thread_times.h"
 
 #include <algorithm>
@@ -22,11 +21,11 @@ double seconds(uint64_t ns) { return static_cast<double>(ns) * 1e-9; }
 
 class Finder {
   public:
-    Finder(model::CallPaths& paths, const WaitReplay& replay) : paths_(paths), replay_(replay) {
+    Finder(const DiagnosisInput& input, const WaitReplay& replay) : paths_(input.paths), replay_(replay) {
         room_s_ = std::max(0.0, replay.wall_s() - replay.busy_bound_s());
-        for (const Spinning& part : spinning_of(paths))
+        for (const Spinning& part : input.analyses.spinning)
             elsewhere_s_[{part.process, part.thread}] += part.cpu_s;
-        for (const SerialPhases& phases : serial_phases_of(paths))
+        for (const SerialPhases& phases : input.analyses.serial_phases)
             elsewhere_s_[{phases.process, phases.thread}] += phases.serial_s;
     }
 
@@ -211,6 +210,6 @@ std::string work_of(model::CallPaths& paths, uint32_t process, uint32_t thread) 
     return outermost;
 }
 
-std::vector<LateThreads> late_threads(model::CallPaths& paths, const WaitReplay& replay) { return Finder(paths, replay).all(); }
+std::vector<LateThreads> late_threads(const DiagnosisInput& input, const WaitReplay& replay) { return Finder(input, replay).all(); }
 
 } // namespace plumb

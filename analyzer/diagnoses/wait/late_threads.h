@@ -7,6 +7,7 @@
 #pragma once
 
 #include "analyses/lines/line_shares.h"
+#include "diagnoses/diagnosis.h"
 #include "diagnoses/wait/wait_replay.h"
 #include "model/call_paths.h"
 
@@ -32,6 +33,6 @@ struct LateThreads {
 // The user's function that a thread began with, by its heaviest path; empty: not known.
 std::string work_of(model::CallPaths& paths, uint32_t process, uint32_t thread);
 
-std::vector<LateThreads> late_threads(model::CallPaths& paths, const WaitReplay& replay);
+std::vector<LateThreads> late_threads(const DiagnosisInput& input, const WaitReplay& replay);
 
 } // namespace plumb

@@ -2,7 +2,7 @@
 //
 // That its work can be divided is not known; what it costs at most is. Only the time of one function that takes most of it
 // counts for the severity.
-#include "analyses/time/serial_phases.h"
+#include "analyses/analyses.h"
 #include "diagnoses/common/task_names.h"
 #include "diagnoses/common/unplaced_lines.h"
 #include "diagnoses/registry.h"
@@ -24,7 +24,7 @@ class SerialPart : public Diagnosis {
 
     std::vector<Finding> diagnose(const DiagnosisInput& input) const override {
         std::vector<Finding> findings;
-        for (const SerialPhases& phases : serial_phases_of(input.paths))
+        for (const SerialPhases& phases : input.analyses.serial_phases)
             if (phases.most_cpus >= kLeastCpus && !phases.lines.heaviest(1).empty())
                 findings.push_back(finding_of(input, phases));
         std::ranges::stable_sort(findings, std::greater<>(), [](const Finding& finding) { return finding.cost.seconds; });

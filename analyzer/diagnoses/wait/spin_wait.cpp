@@ -1,7 +1,7 @@
 // Threads that wait for others in a loop instead of leaving the CPU: for which variable, on which line, and what it costs.
+#include "analyses/analyses.h"
 #include "analyses/lines/line_shares.h"
 #include "analyses/time/run_totals.h"
-#include "analyses/time/spinning.h"
 #include "analyses/time/thread_times.h"
 #include "diagnoses/common/task_names.h"
 #include "diagnoses/common/unplaced_lines.h"
@@ -60,7 +60,7 @@ class SpinWait : public Diagnosis {
         const WaitReplay replay(input.paths);
         const RunTotals totals = totals_of(input.run);
         std::vector<std::pair<Key, Spin>> order;
-        for (auto& [key, spin] : spins_of(input.paths))
+        for (auto& [key, spin] : spins_of(input.paths, input.analyses.spinning))
             if (totals.cpu_s > 0 && is_known_well(spin.samples, spin.cpu_s() / totals.cpu_s))
                 order.emplace_back(key, std::move(spin));
         std::ranges::stable_sort(order, std::greater<>(), [](const auto& entry) { return entry.second.cpu_s(); });
@@ -72,8 +72,7 @@ class SpinWait : public Diagnosis {
     }
 
   private:
-    static std::map<Key, Spin> spins_of(model::CallPaths& paths) {
-        const std::vector<Spinning> all = spinning_of(paths);
+    static std::map<Key, Spin> spins_of(model::CallPaths& paths, const std::vector<Spinning>& all) {
         std::map<std::pair<uint32_t, uint32_t>, double> by_thread;
         for (const Spinning& part : all)
             by_thread[{part.process, part.thread}] += part.cpu_s;

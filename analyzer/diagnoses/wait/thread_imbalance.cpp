@@ -26,7 +26,7 @@ class ThreadImbalance : public Diagnosis {
     std::vector<Finding> diagnose(const DiagnosisInput& input) const override {
         const WaitReplay replay(input.paths);
         std::vector<LateThreads> order;
-        for (LateThreads& group : late_threads(input.paths, replay))
+        for (LateThreads& group : late_threads(input, replay))
             if (is_known_well(group.looks, group.saved_s / replay.wall_s()))
                 order.push_back(std::move(group));
         std::ranges::stable_sort(order, std::greater<>(), &LateThreads::saved_s);
