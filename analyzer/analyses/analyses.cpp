@@ -9,6 +9,8 @@ Analyses analyses_of(model::CallPaths& paths) {
     analyses.accesses = unaligned_accesses_of(paths);
     analyses.spinning = spinning_of(paths);
     analyses.serial_phases = serial_phases_of(paths);
+    analyses.heap = heap_profile_of(paths);
+    analyses.bandwidth = bandwidth_use_of(paths.run());
     return analyses;
 }
 

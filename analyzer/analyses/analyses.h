@@ -2,7 +2,9 @@
 #pragma once
 
 #include "analyses/accesses/unaligned_lines.h"
+#include "analyses/memory/bandwidth_use.h"
 #include "analyses/memory/memory_objects.h"
+#include "analyses/time/allocator_time.h"
 #include "analyses/time/serial_phases.h"
 #include "analyses/time/spinning.h"
 #include "analyses/time/time_account.h"
@@ -18,6 +20,8 @@ struct Analyses {
     UnalignedAccesses accesses;
     std::vector<Spinning> spinning;
     std::vector<SerialPhases> serial_phases;
+    HeapProfile heap;
+    std::vector<BandwidthUse> bandwidth;
 };
 
 // The result refers to the run of `paths`, which must outlive it.

@@ -74,7 +74,7 @@ Report build_report(model::CallPaths& paths, std::span<const DiagnosisEntry> ent
     report.evidence = report.run->evidence;
     Analyses analyses = analyses_of(paths);
     const DiagnosisInput input{paths.run(), paths, analyses};
-    report.metrics = metrics_of(paths);
+    report.metrics = metrics_of(paths, analyses);
     for (const DiagnosisEntry& entry : entries)
         if (only.empty() || std::find(only.begin(), only.end(), entry.id) != only.end())
             run_diagnosis(entry, input, report);

@@ -1,9 +1,9 @@
 #include "diagnoses/metrics.h"
 
+#include "analyses/analyses.h"
 #include "analyses/memory/node_matrix.h"
 #include "analyses/time/own_time.h"
 #include "analyses/time/run_totals.h"
-#include "diagnoses/memory/bandwidth_use.h"
 #include "diagnoses/mpi/mpi_metrics.h"
 
 #include <algorithm>
@@ -54,11 +54,11 @@ void add_rates(std::vector<Metric>& metrics, const RunTotals& totals) {
 }
 
 // Of the host that moved most; means over the bursts, by the time that they stand for.
-void add_memory_bandwidth(std::vector<Metric>& metrics, const model::Run& run) {
+void add_memory_bandwidth(std::vector<Metric>& metrics, const std::vector<BandwidthUse>& uses) {
     double most = 0, most_of_roof = 0, most_threads = 0;
     double bytes_of_all = 0;
     size_t bursts = 0;
-    for (const BandwidthUse& use : bandwidth_use_of(run)) {
+    for (const BandwidthUse& use : uses) {
         for (const LoopUse& loop : use.loops)
             bytes_of_all += loop.bytes;
         double weight = 0, bytes = 0, threads = 0, timed = 0, of_roof = 0;
@@ -95,7 +95,7 @@ void add_memory_bandwidth(std::vector<Metric>& metrics, const model::Run& run) {
 
 } // namespace
 
-std::vector<Metric> metrics_of(const model::CallPaths& paths) {
+std::vector<Metric> metrics_of(const model::CallPaths& paths, const Analyses& analyses) {
     const model::Run& run = paths.run();
     const RunTotals totals = totals_of(run);
     std::vector<Metric> metrics;
@@ -132,7 +132,7 @@ std::vector<Metric> metrics_of(const model::CallPaths& paths) {
         metrics.push_back({"remote fraction", traffic.remote_fraction(), "fraction",
                            fmt::format("sampled time of accesses to memory of other nodes / of all {} sampled accesses whose "
                                        "nodes are known", traffic.samples)});
-    add_memory_bandwidth(metrics, run);
+    add_memory_bandwidth(metrics, analyses.bandwidth);
     add_rates(metrics, totals);
     if (totals.peak_rss_bytes)
         metrics.push_back({"peak resident memory", static_cast<double>(totals.peak_rss_bytes), "bytes",

@@ -8,7 +8,9 @@
 
 namespace plumb {
 
+struct Analyses;
+
 // Only metrics that the recorded evidence carries; a missing source of evidence means a missing metric, not a zero.
-std::vector<Metric> metrics_of(const model::CallPaths& paths);
+std::vector<Metric> metrics_of(const model::CallPaths& paths, const Analyses& analyses);
 
 } // namespace plumb

@@ -1,7 +1,7 @@
 // What threads that fight over the allocator would take if they did not: the run replayed without the waiting.
 #pragma once
 
-#include "diagnoses/heap/heap_profile.h"
+#include "analyses/time/allocator_time.h"
 #include "model/run.h"
 
 #include <optional>

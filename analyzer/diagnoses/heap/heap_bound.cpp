@@ -1,12 +1,12 @@
 // Time in the memory allocator: every sample with the allocator on its call path, page faults and system calls
 // of the allocator included. Page faults of the program's first touch of fresh memory are kernel-time's.
+#include "analyses/analyses.h"
 #include "analyses/lines/launch_command.h"
 #include "analyses/time/run_totals.h"
 #include "diagnoses/common/changeable_code.h"
 #include "diagnoses/common/confidence.h"
 #include "diagnoses/common/unplaced_lines.h"
 #include "diagnoses/heap/allocation_parts.h"
-#include "diagnoses/heap/heap_profile.h"
 #include "diagnoses/registry.h"
 
 #include <algorithm>
@@ -33,7 +33,7 @@ class HeapBound : public Diagnosis {
     const char* id() const override { return "heap-bound"; }
 
     std::vector<Finding> diagnose(const DiagnosisInput& input) const override {
-        const HeapProfile profile = heap_profile_of(input.paths);
+        const HeapProfile& profile = input.analyses.heap;
         const double confidence = confidence_above(profile.hits, profile.samples, kLeastShare);
         const RunTotals totals = totals_of(input.run);
         if (profile.hits < kLeastHits || confidence < kLeastConfidence ||

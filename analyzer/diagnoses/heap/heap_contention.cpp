@@ -1,11 +1,11 @@
 // Threads that wait for one another inside the allocator. Two witnesses: the time that sampled allocator calls
 // slept (the shim counts a call as blocked when its thread gave up the CPU in it), and CPU samples in the C library's
 // private locks: what it takes to go to sleep and to wake others up.
+#include "analyses/analyses.h"
 #include "analyses/lines/launch_command.h"
 #include "analyses/time/run_totals.h"
 #include "diagnoses/common/confidence.h"
 #include "diagnoses/heap/contention_replay.h"
-#include "diagnoses/heap/heap_profile.h"
 #include "diagnoses/registry.h"
 
 #include <algorithm>
@@ -54,7 +54,7 @@ class HeapContention : public Diagnosis {
 
     std::vector<Finding> diagnose(const DiagnosisInput& input) const override {
         const RunTotals totals = totals_of(input.run);
-        const HeapProfile profile = heap_profile_of(input.paths);
+        const HeapProfile& profile = input.analyses.heap;
         LineShares waiting_lines;
         const double waiting_s =
             std::min(slept_s(input.paths, waiting_lines), asleep_s(input.run, profile));

@@ -1,11 +1,11 @@
 // Loops that go over the same large arrays one after the other while memory gives all it can: each fetches from memory what the
 // one before had in the caches. Done in pieces that stay there, or in one loop, each array comes and goes once.
 #include "diagnoses/common/confidence.h"
+#include "analyses/analyses.h"
 #include "analyses/lines/line_shares.h"
 #include "analyses/memory/memory_names.h"
 #include "analyses/time/run_totals.h"
 #include "diagnoses/common/unplaced_lines.h"
-#include "diagnoses/memory/bandwidth_use.h"
 #include "diagnoses/registry.h"
 
 #include <algorithm>
@@ -97,7 +97,7 @@ class ArraysRefetched : public Diagnosis {
         const RunTotals totals = totals_of(input.run);
         if (totals.sampled_s <= 0 || totals.wall_s <= 0)
             return findings;
-        for (const BandwidthUse& use : bandwidth_use_of(input.run)) {
+        for (const BandwidthUse& use : input.analyses.bandwidth) {
             const std::vector<const LoopUse*> loops = loops_that_meet(use);
             if (loops.size() < 2)
                 continue;

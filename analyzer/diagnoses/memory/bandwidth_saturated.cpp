@@ -2,13 +2,13 @@
 // brings nothing. What the threads moved is known from how far their streams came; what memory can move was measured after the
 // run, on the same CPUs, with as many streams.
 #include "analyses/lines/launch_command.h"
+#include "analyses/analyses.h"
 #include "analyses/lines/line_shares.h"
 #include "analyses/memory/memory_names.h"
 #include "analyses/time/run_totals.h"
 #include "diagnoses/access/crossing_cost.h"
 #include "diagnoses/common/access_words.h"
 #include "diagnoses/common/confidence.h"
-#include "diagnoses/memory/bandwidth_use.h"
 #include "diagnoses/registry.h"
 #include "model/call_paths.h"
 
@@ -130,7 +130,7 @@ class BandwidthSaturated : public Diagnosis {
         const RunTotals totals = totals_of(input.run);
         if (totals.sampled_s <= 0 || totals.wall_s <= 0)
             return findings;
-        for (const BandwidthUse& use : bandwidth_use_of(input.run))
+        for (const BandwidthUse& use : input.analyses.bandwidth)
             if (const auto saturation = saturation_of(use); saturation && is_steady(*saturation->roof)) {
                 Finding finding = finding_of(*saturation, input, totals);
                 if (finding.cost.fraction >= kLeastNotedFraction && finding.confidence >= kLeastConfidence)

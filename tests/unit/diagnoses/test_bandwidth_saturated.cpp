@@ -1,5 +1,5 @@
 // Threads that move all that memory can, on made-up runs of machines whose roof is known.
-#include "diagnoses/memory/bandwidth_use.h"
+#include "analyses/memory/bandwidth_use.h"
 #include "diagnoses/metrics.h"
 #include "synthetic_run.h"
 
@@ -231,7 +231,7 @@ TEST_CASE("the roof between the measured numbers of threads") {
 TEST_CASE("the bandwidth is a metric where it could be measured") {
     const auto metric = [](SyntheticRun& made, const std::string& name) -> const std::optional<Metric> {
         model::CallPaths paths(made.run, made.resolver);
-        for (const Metric& each : metrics_of(paths))
+        for (const Metric& each : metrics_of(paths, analyses_of(paths)))
             if (each.name == name)
                 return each;
         return std::nullopt;

@@ -479,7 +479,7 @@ TEST_CASE("metrics carry their formula") {
     made.finish();
     model::CallPaths paths(made.run, made.resolver);
     std::map<std::string, double> values;
-    for (const Metric& metric : metrics_of(paths)) {
+    for (const Metric& metric : metrics_of(paths, analyses_of(paths))) {
         CHECK(!metric.how.empty());
         values[metric.name] = metric.value;
     }

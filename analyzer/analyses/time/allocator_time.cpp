@@ -1,4 +1,4 @@
-#include "diagnoses/heap/heap_profile.h"
+#include "analyses/time/allocator_time.h"
 
 #include "analyses/time/allocator_code.h"
 

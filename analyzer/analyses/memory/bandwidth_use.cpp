@@ -1,4 +1,4 @@
-#include "diagnoses/memory/bandwidth_use.h"
+#include "analyses/memory/bandwidth_use.h"
 
 #include "analyses/memory/memory_objects.h"
 
