@@ -3,6 +3,7 @@
 
 #include "analyses/accesses/unaligned_lines.h"
 #include "analyses/memory/bandwidth_use.h"
+#include "analyses/memory/memory_cause.h"
 #include "analyses/memory/memory_objects.h"
 #include "analyses/time/allocator_time.h"
 #include "analyses/time/serial_phases.h"
@@ -17,6 +18,7 @@ namespace plumb {
 struct Analyses {
     TimeAccount account;
     MemoryUse memory;
+    MemoryCases memory_cases; // of memory.objects
     UnalignedAccesses accesses;
     std::vector<Spinning> spinning;
     std::vector<SerialPhases> serial_phases;

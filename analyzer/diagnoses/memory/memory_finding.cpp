@@ -1,5 +1,6 @@
 #include "diagnoses/memory/memory_finding.h"
 
+#include "analyses/analyses.h"
 #include "analyses/time/run_totals.h"
 #include "diagnoses/common/confidence.h"
 #include "diagnoses/common/task_names.h"
@@ -69,6 +70,12 @@ std::optional<Location> touched_at(const DiagnosisInput& input, const MemoryObje
                   static_cast<double>(touch->faults));
     const std::vector<Location> places = lines.heaviest(1);
     return places.empty() ? std::nullopt : std::optional(places.front());
+}
+
+const std::vector<MemoryCase>& memory_cases(const DiagnosisInput& input, MemoryCause cause) {
+    static const std::vector<MemoryCase> none;
+    const auto found = input.analyses.memory_cases.find(cause);
+    return found == input.analyses.memory_cases.end() ? none : found->second;
 }
 
 std::string remote_user_nodes(const MemoryCase& one) {

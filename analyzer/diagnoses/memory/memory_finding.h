@@ -1,13 +1,17 @@
 // What all findings about remote memory have in common.
 #pragma once
 
+#include "diagnoses/diagnosis.h"
 #include "diagnoses/finding.h"
-#include "diagnoses/memory/memory_cause.h"
+#include "analyses/memory/memory_cause.h"
 
 #include <optional>
 #include <string>
 
 namespace plumb {
+
+// The cases of remote memory with this cause, by remote time.
+const std::vector<MemoryCase>& memory_cases(const DiagnosisInput& input, MemoryCause cause);
 
 // With cost, places, subject and evidence; nothing when it costs too little to be mentioned. The cost is what the
 // distances of the nodes say that the remote accesses took longer than local ones; `bound`: all of their time, since they

@@ -3,7 +3,7 @@
 // placed further apart, which no program needs to be changed for.
 #include "analyses/lines/launch_command.h"
 #include "diagnoses/memory/memory_finding.h"
-#include "diagnoses/memory/numa_headroom.h"
+#include "analyses/memory/numa_headroom.h"
 #include "diagnoses/memory/spacing.h"
 #include "diagnoses/registry.h"
 

@@ -2,7 +2,7 @@
 #include "analyses/lines/launch_command.h"
 #include "diagnoses/memory/kernel_numa_counters.h"
 #include "diagnoses/memory/memory_finding.h"
-#include "diagnoses/memory/memory_spill.h"
+#include "analyses/memory/memory_spill.h"
 #include "diagnoses/registry.h"
 
 #include <algorithm>
@@ -19,7 +19,7 @@ class PageCacheSpill : public Diagnosis {
     const char* id() const override { return "page-cache-spill"; }
 
     std::vector<Finding> diagnose(const DiagnosisInput& input) const override {
-        const std::vector<MemoryCase> cases = memory_cases(input, MemoryCause::spilled);
+        const std::vector<MemoryCase>& cases = memory_cases(input, MemoryCause::spilled);
         std::vector<Finding> findings;
         for (const model::Host& host : input.run.hosts)
             for (const NodeSpill& spill : spills_of(host)) {

@@ -1,7 +1,6 @@
-#include "diagnoses/memory/memory_cause.h"
+#include "analyses/memory/memory_cause.h"
 
-#include "analyses/analyses.h"
-#include "diagnoses/memory/memory_spill.h"
+#include "analyses/memory/memory_spill.h"
 
 #include <algorithm>
 #include <tuple>
@@ -210,24 +209,25 @@ MemoryVerdict verdict_on(const model::Run& run, const MemoryObject& object, cons
     return verdict;
 }
 
-std::vector<MemoryCase> memory_cases(const DiagnosisInput& input, MemoryCause cause) {
-    std::map<std::pair<NamedMemory::Kind, std::string>, MemoryCase> cases;
-    const std::vector<MemoryObject>& objects = input.analyses.memory.objects;
-    const CrowdedNodes crowded = objects.empty() ? CrowdedNodes{} : crowded_nodes(input.run);
+MemoryCases memory_cases_of(const model::Run& run, const std::vector<MemoryObject>& objects) {
+    std::map<MemoryCause, std::map<std::pair<NamedMemory::Kind, std::string>, MemoryCase>> by_name;
+    const CrowdedNodes crowded = objects.empty() ? CrowdedNodes{} : crowded_nodes(run);
     for (const MemoryObject& object : objects) { // by remote time
-        const MemoryVerdict verdict = verdict_on(input.run, object, crowded);
-        if (verdict.cause != cause)
+        const MemoryVerdict verdict = verdict_on(run, object, crowded);
+        if (verdict.cause == MemoryCause::none)
             continue;
-        MemoryCase& one = cases[{object.memory.kind, object.memory.name}];
+        MemoryCase& one = by_name[verdict.cause][{object.memory.kind, object.memory.name}];
         if (one.objects.empty())
             one.verdict = verdict;
         one.add(object);
     }
-    std::vector<MemoryCase> sorted;
-    for (auto& [key, one] : cases)
-        sorted.push_back(std::move(one));
-    std::ranges::stable_sort(sorted, std::greater<>(), &MemoryCase::remote_s);
-    return sorted;
+    MemoryCases cases;
+    for (auto& [cause, named] : by_name) {
+        for (auto& [name, one] : named)
+            cases[cause].push_back(std::move(one));
+        std::ranges::stable_sort(cases[cause], std::greater<>(), &MemoryCase::remote_s);
+    }
+    return cases;
 }
 
 } // namespace plumb

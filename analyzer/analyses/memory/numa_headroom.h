@@ -2,7 +2,7 @@
 // are packed more densely than their memory is get the rest of it from other nodes.
 #pragma once
 
-#include "diagnoses/memory/memory_spill.h"
+#include "analyses/memory/memory_spill.h"
 #include "model/run.h"
 
 #include <cstddef>

@@ -3,10 +3,10 @@
 #pragma once
 
 #include "analyses/memory/memory_objects.h"
-#include "diagnoses/diagnosis.h"
-#include "diagnoses/memory/numa_headroom.h"
+#include "analyses/memory/numa_headroom.h"
 
 #include <cstdint>
+#include <map>
 #include <vector>
 
 namespace plumb {
@@ -48,7 +48,8 @@ struct MemoryCase {
 // The node whose CPUs make most of the remote accesses to it; -1: none are.
 int spilled_from(const MemoryObject& object);
 
-// Those with this cause, by remote time.
-std::vector<MemoryCase> memory_cases(const DiagnosisInput& input, MemoryCause cause);
+// By cause; of each, by remote time. They refer to `objects`, which must outlive them.
+using MemoryCases = std::map<MemoryCause, std::vector<MemoryCase>>;
+MemoryCases memory_cases_of(const model::Run& run, const std::vector<MemoryObject>& objects);
 
 } // namespace plumb

@@ -1,4 +1,4 @@
-#include "diagnoses/memory/memory_spill.h"
+#include "analyses/memory/memory_spill.h"
 
 #include <algorithm>
 #include <map>

@@ -1,4 +1,4 @@
-#include "diagnoses/memory/numa_headroom.h"
+#include "analyses/memory/numa_headroom.h"
 
 #include "analyses/memory/memory_objects.h"
 
