@@ -1,5 +1,7 @@
 #include "reports/json/account.h"
 
+#include <algorithm>
+
 namespace plumb {
 
 namespace {
@@ -17,7 +19,7 @@ Json line_object(const AccountLine& line, double all_s) {
             {"detail", line.detail},
             {"words", words_of(line)},
             {"seconds", line.seconds},
-            {"fraction", all_s > 0 ? line.seconds / all_s : 0},
+            {"fraction", all_s > 0 ? std::min(1.0, line.seconds / all_s) : 0},
             {"where", places}};
 }
 
