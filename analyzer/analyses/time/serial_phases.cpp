@@ -148,6 +148,7 @@ class Finder {
             case WaitKind::barrier:
             case WaitKind::thread_end:
             case WaitKind::futex:
+            case WaitKind::parked:
                 for (const model::SourceFrame& frame : paths_.stack(index_, site.path))
                     functions.insert({frame.module, frame.function});
                 break;

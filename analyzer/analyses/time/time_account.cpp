@@ -298,6 +298,7 @@ class Accountant {
         case WaitKind::pipe:
         case WaitKind::network:
         case WaitKind::futex:
+        case WaitKind::parked:
         case WaitKind::signal:
         case WaitKind::sleep:
             return true;

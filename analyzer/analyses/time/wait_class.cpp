@@ -123,14 +123,15 @@ constexpr FutexUser kFutexUsers[] = {
 };
 
 // The same of runtimes that are no libraries of the system: part of the program (Rust's), or with locks of their own above those of
-// the C library (Java's monitors).
+// the C library (Java's monitors). Go's sync.Mutex and channels suspend goroutines, not threads: a thread that sleeps in its
+// runtime waits for a goroutine that can run, or for a lock of the runtime itself.
 constexpr FutexUser kRuntimeFutexUsers[] = {
     {"mutex::futex::Mutex", WaitKind::lock},         {"futex_mutex::Mutex", WaitKind::lock},
     {"rwlock::futex::RwLock", WaitKind::lock},       {"futex_rwlock::RwLock", WaitKind::lock},
     {"condvar::futex::Condvar", WaitKind::condition}, {"futex_condvar::Condvar", WaitKind::condition},
     {"::futex::Parker", WaitKind::condition},        {"ObjectMonitor::enter", WaitKind::lock},
     {"ObjectMonitor::EnterI", WaitKind::lock},       {"ObjectMonitor::ReenterI", WaitKind::lock},
-    {"ObjectMonitor::wait", WaitKind::condition},
+    {"ObjectMonitor::wait", WaitKind::condition},     {"runtime.futex", WaitKind::parked},
 };
 constexpr std::string_view kJavaRuntime = "/libjvm.so";
 
@@ -229,6 +230,7 @@ const char* to_string(WaitKind kind) {
     case WaitKind::barrier: return "barrier";
     case WaitKind::thread_end: return "join";
     case WaitKind::futex: return "futex";
+    case WaitKind::parked: return "parked";
     case WaitKind::child: return "child";
     case WaitKind::file: return "file";
     case WaitKind::file_sync: return "file-sync";
@@ -253,6 +255,7 @@ const char* words_of(WaitKind kind) {
     case WaitKind::barrier: return "waiting at a barrier";
     case WaitKind::thread_end: return "waiting for a thread to end";
     case WaitKind::futex: return "waiting on a futex";
+    case WaitKind::parked: return "parked by the Go runtime (what goroutines wait for is not visible)";
     case WaitKind::child: return "waiting for another process";
     case WaitKind::file: return "reading or writing files";
     case WaitKind::file_sync: return "syncing files to disk";

@@ -212,6 +212,20 @@ TEST_CASE("locks of Rust's library and of Java's runtime are locks, not futexes 
     }
 }
 
+TEST_CASE("a thread that sleeps in Go's runtime is parked: no lock of the program, and no futex of its own") {
+    constexpr uint64_t kStop = 0x400500, kGoFutex = 0x400600;
+    SyntheticRun made = program(10);
+    made.name(kStop, "runtime.stopm", "app", "/usr/local/go/src/runtime/proc.go", 2894);
+    made.name(kGoFutex, "runtime.futex", "app", "/usr/local/go/src/runtime/sys_linux_amd64.s", 570);
+    made.add_thread(0, 0.5, 0);
+    made.add_samples(0, made.add_path({kMain, kLoop}), 500);
+    add_blocked(made, 0, made.add_path({kStop, kGoFutex}), SYS_futex, 5, "", 0x1000);
+    const TimeAccount account = account_of(made);
+    CHECK(seconds_of(account, TimeClass::blocked, WaitKind::parked) == Approx(5));
+    CHECK(seconds_of(account, TimeClass::blocked, WaitKind::futex) == 0);
+    CHECK(seconds_of(account, TimeClass::blocked, WaitKind::lock) == 0);
+}
+
 TEST_CASE("a condition inside of Python's runtime state is the interpreter lock, another one is not") {
     constexpr uint64_t kEval = 0x7f2000000100, kRuntime = 0x7f2000008000;
     for (const uint64_t object : {kRuntime + 432, uint64_t{0x7f0000cafe00}}) {
