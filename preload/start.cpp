@@ -10,6 +10,7 @@
 #include "record/collector.h"
 #include "record/pin/pin.h"
 #include "record/process/launcher.h"
+#include "record/process/own_cost.h"
 #include "record/process/process.h"
 #include "record/process/process_filter.h"
 #include "record/process/settings.h"
@@ -35,17 +36,9 @@ void say_effect(const char* executable, const char* effect, int error) {
     say(line.c_str(), line.length());
 }
 
-// The program that `plumb run` itself started, as opposed to what that program starts.
-bool is_direct_child_of_plumb() {
-    Text<64> link;
-    char parent[PATH_MAX];
-    link << "/proc/" << parent_process_id() << "/exe";
-    return read_link(link.c_str(), parent, sizeof parent) > 0 && strcmp(base_name(parent), "plumb") == 0;
-}
-
 __attribute__((constructor)) void start(int, char** arguments, char** environment) {
     const int error_of_program = errno;
-    const uint64_t begin_ns = now_ns();
+    const OwnCost cost;
     resolve_real_functions();
     resolve_recent_functions();
     mpi::hide_absent_functions_at_start();
@@ -76,10 +69,6 @@ __attribute__((constructor)) void start(int, char** arguments, char** environmen
                                             : describe(scope), error);
         if (scope == FilterVerdict::recorded)
             settings.print(say);
-    }
-    if (recording()) {
-        const uint64_t counted_ns = trace_file().own_cost_ns(); // by what ran in between
-        trace_file().add_own_cost(now_ns() - begin_ns - counted_ns);
     }
     errno = error_of_program;
 }

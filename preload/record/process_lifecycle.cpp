@@ -3,6 +3,7 @@
 #include "platform/code/alignment_flag.h"
 #include "record/collector.h"
 #include "record/modules.h"
+#include "record/process/own_cost.h"
 #include "record/process/process.h"
 #include "record/process/settings.h"
 #include "record/process/threads.h"
@@ -93,7 +94,7 @@ void continue_in_child() {
 void end_process(trace::EndKind kind, int32_t status) {
     if (!runs_in_recorded_process())
         return;
-    const uint64_t begin_ns = now_ns(), counted_ns = trace_file().own_cost_ns();
+    const OwnCost cost;
     end_collectors();
     {
         const Guard guard;
@@ -101,8 +102,6 @@ void end_process(trace::EndKind kind, int32_t status) {
             scan_modules_if_due(guard);
     }
     end_recording(kind, status);
-    // The parts that count for themselves have done so.
-    trace_file().add_own_cost(now_ns() - begin_ns - (trace_file().own_cost_ns() - counted_ns));
 }
 
 void note_quick_exit_status(int status) { quick_exit_status.store(status, std::memory_order_relaxed); }

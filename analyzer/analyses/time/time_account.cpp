@@ -4,6 +4,7 @@
 #include "analyses/time/kernel_cause.h"
 #include "analyses/time/own_time.h"
 #include "analyses/time/parallel_runtime.h"
+#include "analyses/time/short_lived.h"
 #include "analyses/time/spin_loop_at.h"
 #include "analyses/time/team_waits.h"
 #include "analyses/time/thread_times.h"
@@ -138,14 +139,25 @@ class Accountant {
         return {spin_loop_at(paths_.run().processes[process], node) ? TimeClass::spinning : TimeClass::computing, {}, {}};
     }
 
-    // `exact_s` divided among `parts` by their weights, or unknown where there are none.
+    // Time of which nothing was seen.
+    void add_unseen(Lines& lines, size_t process_index, double time_s) const {
+        if (!is_short_lived_) {
+            lines.add({TimeClass::unknown, {}, {}}, time_s);
+            return;
+        }
+        model::SourceFrame program;
+        program.module = program.function = paths_.run().processes[process_index].name;
+        lines.add({TimeClass::short_lived, {}, {}}, program, time_s);
+    }
+
+    // `exact_s` divided among `parts` by their weights, or unseen where there are none.
     template <class Part>
-    void divide(double exact_s, const std::vector<const Part*>& parts, auto weight_of, auto add_part) {
+    void divide(size_t process, double exact_s, const std::vector<const Part*>& parts, auto weight_of, auto add_part) {
         double sum = 0;
         for (const Part* part : parts)
             sum += weight_of(*part);
         if (sum <= 0) {
-            lines_.add({TimeClass::unknown, {}, {}}, exact_s);
+            add_unseen(lines_, process, exact_s);
             return;
         }
         for (const Part* part : parts)
@@ -164,6 +176,7 @@ class Accountant {
                 blocked[site.thread].push_back(&site);
         kinds_.clear();
         const std::vector<std::optional<double>> team_waits = team_waits_of(process);
+        is_short_lived_ = is_short_lived(paths_.run(), process);
         for (size_t thread = 0; thread < process.threads.size(); ++thread)
             add_thread(index, thread, samples[thread], blocked[thread], team_waits[thread], account);
     }
@@ -195,7 +208,7 @@ class Accountant {
             lines_.add(kUnsampledKernel, kernel_share * entry.run_s);
         const double sampled_s = (1 - kernel_share) * entry.run_s;
         if (sampled_s > 0)
-            divide(sampled_s, samples, [](const model::SampleSite& site) { return static_cast<double>(site.time_ns); },
+            divide(process_index, sampled_s, samples, [](const model::SampleSite& site) { return static_cast<double>(site.time_ns); },
                    [&](const model::SampleSite& site, double time_s) {
                        const Kind kind = kind_of_sample(process_index, site);
                        const double idle_s = kind.kind == TimeClass::team ? time_s * idle_share : 0;
@@ -208,7 +221,7 @@ class Accountant {
             account.idle_s += entry.blocked_s;
             ++account.idle_threads;
         } else if (entry.blocked_s > 0) {
-            divide(entry.blocked_s, blocked, [](const model::BlockedSite& site) { return static_cast<double>(site.time_ns); },
+            divide(process_index, entry.blocked_s, blocked, [](const model::BlockedSite& site) { return static_cast<double>(site.time_ns); },
                    [&](const model::BlockedSite& site, double time_s) {
                        const Kind kind{TimeClass::blocked, wait_class_of(paths_, process_index, site).kind, {}};
                        if (kind.wait == WaitKind::barrier) {
@@ -259,7 +272,7 @@ class Accountant {
         if (kernel_share > 0 && on_cpu_s > 0)
             wall_.add(kUnsampledKernel, kernel_share * on_cpu_s);
         if (running_s > 0 && sampled_ns <= 0)
-            wall_.add({TimeClass::unknown, {}, {}}, running_s);
+            add_unseen(wall_, process, running_s);
         else if (running_s > 0)
             for (const model::SampleSite* site : samples)
                 wall_.add(kind_of_sample(process, *site), paths_.user_frame(process, site->path),
@@ -310,6 +323,7 @@ class Accountant {
     model::CallPaths& paths_;
     AllocatorCode allocator_;
     Lines lines_, wall_;
+    bool is_short_lived_ = false; // the process at hand
     std::unordered_map<uint64_t, Kind> kinds_; // of the process at hand: path << 1 | in the kernel
 };
 
@@ -343,6 +357,7 @@ const char* to_string(TimeClass kind) {
     case TimeClass::plumb: return "plumb";
     case TimeClass::no_cpu: return "waiting-for-cpu";
     case TimeClass::blocked: return "blocked";
+    case TimeClass::short_lived: return "short-lived";
     case TimeClass::unknown: break;
     }
     return "unknown";
@@ -359,6 +374,7 @@ std::string words_of(const AccountLine& line) {
     case TimeClass::plumb: return "plumb itself";
     case TimeClass::no_cpu: return "runnable, waiting for a CPU";
     case TimeClass::blocked: return words_of(line.wait);
+    case TimeClass::short_lived: return "in processes too short to sample";
     case TimeClass::unknown: break;
     }
     return "unknown";

@@ -25,6 +25,7 @@ enum class TimeClass {
     plumb,     // code of plumb inside the program
     no_cpu,    // runnable, but waiting for a CPU
     blocked,   // see AccountLine::wait
+    short_lived, // whole processes that ended before a sample or a look was due: running or off the CPU
     unknown    // off the CPU and never looked at, or running and never sampled
 };
 

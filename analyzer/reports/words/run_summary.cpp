@@ -13,6 +13,7 @@ namespace plumb {
 
 namespace {
 
+constexpr double kShortLivedShare = 0.10;
 constexpr uint64_t kEnoughSamples = 100; // shares of fewer are known to 10 % at best
 constexpr double kEnoughCpu_s = 0.5;     // below it much of a run is the program's start
 
@@ -174,6 +175,11 @@ std::vector<std::string> run_warnings(const Report& report) {
     else if (report.samples < kFewSamples)
         warnings.push_back(fmt::format("Only {} were taken: the profile below is a rough estimate.",
                                        counted(report.samples, "sample", "samples")));
+    const double short_lived_s = report.account.seconds_of(TimeClass::short_lived);
+    if (short_lived_s >= kShortLivedShare * report.account.own_s())
+        warnings.push_back(fmt::format("{} of the thread time is in processes that ended before a sample was due: their programs "
+                                       "are known, their lines are not.",
+                                       format_fraction(short_lived_s / report.account.own_s())));
     warnings.insert(warnings.end(), run.notes.begin(), run.notes.end());
     return warnings;
 }
@@ -210,6 +216,11 @@ const char* to_string(Outcome outcome) {
 }
 
 std::string verdict(const Report& report) {
+    if (outcome_of(report) == Outcome::too_short && report.cpu_seconds >= kEnoughCpu_s)
+        return fmt::format("Too few samples to judge: {} of CPU time, {}. Most diagnoses need {} samples, so problems may have "
+                           "been missed.",
+                           format_seconds(report.cpu_seconds), counted(report.samples, "time sample", "time samples"),
+                           kEnoughSamples);
     if (outcome_of(report) == Outcome::too_short)
         return fmt::format("Too short to judge: {} of CPU time, {}. Most diagnoses need {} and {} samples, so problems may "
                            "have been missed.",

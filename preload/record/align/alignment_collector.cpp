@@ -15,6 +15,7 @@
 #include "record/align/step_slot.h"
 #include "record/align/trap_handlers.h"
 #include "record/align/watched_thread.h"
+#include "record/process/own_cost.h"
 #include "record/process/process.h"
 #include "record/process/settings.h"
 #include "record/signals/program_signals.h"
@@ -274,11 +275,12 @@ void arm_at_main() {
         const Guard guard;
         if (!guard)
             return;
+        const OwnCost cost;
         watched = take_over(guard) && begin_watching(guard);
         ready.store(watched, std::memory_order_release);
     }
     if (watched)
-        arm_thread();
+        arm_first_thread();
 }
 
 void alignment_modules_changed() {

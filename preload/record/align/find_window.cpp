@@ -2,8 +2,10 @@
 
 #include "platform/code/alignment_flag.h"
 #include "platform/os/ids_and_clocks.h"
+#include "record/process/process_filter.h"
 
 #include <atomic>
+#include <sys/auxv.h>
 
 namespace plumb::shim {
 
@@ -17,6 +19,7 @@ constexpr uint32_t kFirstWindows = 8, kFirstExcluded = 64; // short programs hav
 constexpr uint32_t kMostIdleTicks = 63;    // between windows that see excluded code only: 1.3 s
 constexpr uint32_t kMostTicksOfKnown = 15; // between windows that see known sites only: 0.3 s
 constexpr uint32_t kWindowsOfKnown = 16;   // so many are not spared: they tell how the accesses of a site lie
+constexpr unsigned kProgramsPerEarlyWindow = 64;
 constexpr uint64_t kCpuNsPerCostNs = 100;  // of the process, before a new thread has a window at once
 
 uint64_t trap_cost_ns = 0;
@@ -78,6 +81,13 @@ void charge_windows() { cost_ns.fetch_add(trap_cost_ns, std::memory_order_relaxe
 bool may_begin_at_thread_start() {
     const uint64_t cost = cost_ns.load(std::memory_order_relaxed);
     return cost == 0 || cost * kCpuNsPerCostNs <= process_cpu_ns();
+}
+
+bool may_begin_at_process_start() {
+    if (is_direct_child_of_plumb())
+        return true;
+    const auto* random = reinterpret_cast<const unsigned char*>(getauxval(AT_RANDOM)); // 16 bytes, anew at every exec
+    return !random || random[0] % kProgramsPerEarlyWindow == 0;
 }
 
 bool lets_tick_pass(WatchedThread& thread) {

@@ -27,6 +27,11 @@ void charge_windows();
 // waits for its first tick: programs that start threads by the thousand would spend more on their windows than on their work.
 bool may_begin_at_thread_start();
 
+// The process's first thread may have a window before main(). The program that `plumb run` started has one, and one in 64 of
+// those that others start: scripts run thousands of programs that last a millisecond, of which a window takes a good part.
+// The others wait for their first tick, as new threads do.
+bool may_begin_at_process_start();
+
 // At a tick: lets this one pass, because there was nothing to find lately.
 bool lets_tick_pass(WatchedThread&);
 

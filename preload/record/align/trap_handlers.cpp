@@ -274,13 +274,16 @@ void arm_thread() {
     set_alignment_flag();
 }
 
-void arm_new_thread() {
+static void arm_beginner(bool (*may_begin)()) {
     const bool has_ticks = watched_thread && watched_thread->tick;
-    if (is_exact() || !has_ticks || may_begin_at_thread_start())
+    if (is_exact() || !has_ticks || may_begin())
         arm_thread();
     else
         clear_alignment_flag();
 }
+
+void arm_first_thread() { arm_beginner(may_begin_at_process_start); }
+void arm_new_thread() { arm_beginner(may_begin_at_thread_start); }
 
 void note_thread_past_hooks() { unknown_threads.fetch_add(1, std::memory_order_relaxed); }
 uint32_t threads_started_past_hooks() { return unknown_threads.load(std::memory_order_relaxed); }

@@ -13,8 +13,10 @@ int install_trap_handlers();
 // How windows are begun: exact mode has one that never ends.
 void set_trap_mode(trace::AlignMode mode);
 
-// Arms the calling thread; in find mode a window begins. A thread that has just begun may have to wait for its first tick.
+// Arms the calling thread; in find mode a window begins. A process or a thread that has just begun may have to wait for its
+// first tick.
 void arm_thread();
+void arm_first_thread();
 void arm_new_thread();
 void disarm_thread();
 

@@ -1,6 +1,12 @@
 #include "record/process/process_filter.h"
 
+#include "platform/os/files.h"
+#include "platform/os/ids_and_clocks.h"
 #include "platform/os/text.h"
+
+#include <plumb/build_drivers.h>
+#include <limits.h>
+#include <string.h>
 
 namespace plumb::shim {
 namespace {
@@ -16,9 +22,6 @@ constexpr const char* kLaunchers[] = {
     "mpirun.hydra", "mpirun.openmpi", "mpiexec.openmpi", "mpirun.mpich", "mpiexec.mpich", "hydra_pmi_proxy",
     "hydra_bstrap_proxy", "hydra_nameserver", "srun", "salloc", "sbatch", "slurmstepd", "jsrun", "aprun", "ssh",
     "rsh", "dbclient", "plumb"};
-
-// They start compilers and tests; recorded only when they are the program that was given.
-constexpr const char* kBuildDrivers[] = {"make", "gmake", "ninja", "samu", "cmake", "ctest", "meson", "ccache"};
 
 template <size_t N> bool names(const char* const (&list)[N], const char* name) {
     for (const char* entry : list)
@@ -88,6 +91,13 @@ bool matches_glob(const char* pattern, const char* pattern_end, const char* text
     return pattern == pattern_end;
 }
 
+bool is_direct_child_of_plumb() {
+    Text<64> link;
+    char parent[PATH_MAX];
+    link << "/proc/" << parent_process_id() << "/exe";
+    return read_link(link.c_str(), parent, sizeof parent) > 0 && strcmp(base_name(parent), "plumb") == 0;
+}
+
 FilterVerdict filter_verdict_of(const char* executable, const char* invoked_as, const char* include,
                                 const char* exclude, bool direct) {
     if (exclude && matches_list(exclude, executable))
@@ -97,7 +107,7 @@ FilterVerdict filter_verdict_of(const char* executable, const char* invoked_as, 
     const char* name = base_name(executable);
     if (strcmp(name, "busybox") == 0 && invoked_as)
         name = base_name(invoked_as);
-    if (names(kLaunchers, name) || (!direct && names(kBuildDrivers, name)))
+    if (names(kLaunchers, name) || (!direct && is_build_driver(name)))
         return FilterVerdict::launcher;
     return FilterVerdict::recorded;
 }

@@ -13,6 +13,9 @@ enum class FilterVerdict { recorded, launcher, not_included, excluded };
 FilterVerdict filter_verdict_of(const char* executable, const char* invoked_as, const char* include,
                                 const char* exclude, bool direct);
 
+// The program that `plumb run` itself started, as opposed to what that program starts.
+bool is_direct_child_of_plumb();
+
 // Glob with *, ? and [...]; `*` crosses slashes. Linear in practice, never recursive.
 bool matches_glob(const char* pattern, const char* pattern_end, const char* text);
 
