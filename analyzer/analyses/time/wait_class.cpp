@@ -25,6 +25,7 @@ constexpr KindOfCall kCalls[] = {
     {SYS_wait4, WaitKind::child, "wait4"},
     {SYS_waitid, WaitKind::child, "waitid"},
     {SYS_clone, WaitKind::child, "clone"},
+    {SYS_clone3, WaitKind::child, "clone3"},
     {SYS_execve, WaitKind::child, "execve"},
 #ifdef SYS_vfork
     {SYS_vfork, WaitKind::child, "vfork"},

@@ -16,7 +16,6 @@
 #include <map>
 #include <optional>
 #include <plumb/build_drivers.h>
-#include <sys/syscall.h>
 #include <tuple>
 
 namespace plumb {
@@ -37,10 +36,14 @@ class Starters {
   public:
     explicit Starters(const model::Run& run) : run_(run) {
         for (uint32_t process = 0; process < run.processes.size(); ++process) {
-            by_pid_.emplace(key_of(run.processes[process], run.processes[process].pid), process);
+            by_pid_.emplace(Key(run.processes[process].host, run.processes[process].pid_namespace, run.processes[process].pid),
+                            process);
             short_.push_back(is_short_lived(run, run.processes[process]));
-            ++children_[key_of(run.processes[process], run.processes[process].parent_pid)];
         }
+        children_.resize(run.processes.size());
+        for (const model::Process& process : run.processes)
+            if (const std::optional<uint32_t> parent = parent_of(process))
+                ++children_[*parent];
     }
 
     // By the process that started them, itself or through a shell that ran one command line for it.
@@ -56,18 +59,24 @@ class Starters {
   private:
     using Key = std::tuple<std::string, uint64_t, uint32_t>; // host, PID namespace, pid
 
-    static Key key_of(const model::Process& process, uint32_t pid) { return {process.host, process.pid_namespace, pid}; }
+    // The PID namespace of a process that was recorded from outside is not known.
+    std::optional<uint32_t> parent_of(const model::Process& process) const {
+        for (const uint64_t pid_namespace : {process.pid_namespace, uint64_t{0}})
+            if (const auto parent = by_pid_.find({process.host, pid_namespace, process.parent_pid}); parent != by_pid_.end())
+                return parent->second;
+        return std::nullopt;
+    }
 
     std::optional<uint32_t> starter_of(uint32_t process) const {
         for (size_t steps = 0; steps < run_.processes.size(); ++steps) {
-            const auto parent = by_pid_.find(key_of(run_.processes[process], run_.processes[process].parent_pid));
-            if (parent == by_pid_.end() || parent->second == process)
+            const std::optional<uint32_t> parent = parent_of(run_.processes[process]);
+            if (!parent || *parent == process)
                 return std::nullopt;
-            process = parent->second;
+            process = *parent;
             const model::Process& found = run_.processes[process];
-            if (short_[process] || (found.is_dormant && children_.at(key_of(found, found.pid)) <= kMostOfCommandLine))
+            if (short_[process] || (!found.has_shim && children_[process] <= kMostOfCommandLine))
                 continue;
-            const bool is_meant_to = !found.has_shim || found.is_dormant || is_build_driver(found.name.c_str());
+            const bool is_meant_to = !found.has_shim || std::ranges::find(kBuildDrivers, found.name) != std::end(kBuildDrivers);
             return is_meant_to ? std::nullopt : std::optional(process);
         }
         return std::nullopt;
@@ -85,15 +94,9 @@ class Starters {
 
     const model::Run& run_;
     std::map<Key, uint32_t> by_pid_; // of processes that share a pid, the first
-    std::map<Key, size_t> children_;
+    std::vector<size_t> children_;
     std::vector<bool> short_;
 };
-
-// Whether a thread that is blocked so starts or awaits a process.
-bool is_for_child(const Wait& wait) {
-    const int call = wait.site->system_call;
-    return wait.what.kind == WaitKind::child || call == SYS_vfork || call == SYS_clone || call == SYS_clone3;
-}
 
 class ProcessStarts : public Diagnosis {
   public:
@@ -116,9 +119,9 @@ class ProcessStarts : public Diagnosis {
         double waiting_s = 0;
         LineShares lines;
         for (const Wait& wait : replay.waits())
-            if (wait.process == starter && (is_for_child(wait) || wait.what.kind == WaitKind::pipe)) {
+            if (wait.process == starter && (wait.what.kind == WaitKind::child || wait.what.kind == WaitKind::pipe)) {
                 lines.add(input.paths.user_frame(starter, wait.site->path), wait.seconds);
-                waiting_s += is_for_child(wait) ? wait.wall_s : 0;
+                waiting_s += wait.wall_s;
             }
         const double share_s = std::clamp(started.wall_s + waiting_s - started.own_cost_s, 0.0, replay.wall_s());
         if (share_s < kLeastWallShare * replay.wall_s())

@@ -107,7 +107,7 @@ FilterVerdict filter_verdict_of(const char* executable, const char* invoked_as, 
     const char* name = base_name(executable);
     if (strcmp(name, "busybox") == 0 && invoked_as)
         name = base_name(invoked_as);
-    if (names(kLaunchers, name) || (!direct && is_build_driver(name)))
+    if (names(kLaunchers, name) || (!direct && names(kBuildDrivers, name)))
         return FilterVerdict::launcher;
     return FilterVerdict::recorded;
 }

@@ -246,3 +246,19 @@ TEST_CASE("a condition inside of Python's runtime state is the interpreter lock,
         CHECK(seconds_of(account_of(made), TimeClass::blocked, WaitKind::lock) == Approx(is_lock ? 5 : 0));
     }
 }
+
+TEST_CASE("what ran for less than a sample's period is no unknown: the account names its program") {
+    for (const double run_ms : {3.0, 9.0}) {
+        SyntheticRun made = program(10);
+        made.run.hosts[0].sample_period_ns = 4'000'000;
+        made.add_process("expr");
+        made.add_thread(0, run_ms / 20, 0, 0, 0.02); // lives 20 ms
+        const TimeAccount account = account_of(made);
+        const bool is_short = run_ms < 8;
+        CHECK(seconds_of(account, TimeClass::short_lived) == Approx(is_short ? 0.02 : 0));
+        CHECK(seconds_of(account, TimeClass::unknown) == Approx(is_short ? 0 : 0.02));
+        CHECK(account.imbalance_s() == Approx(0).margin(1e-9));
+        if (is_short)
+            CHECK(account.lines.at(0).places.at(0).frame.function == "expr");
+    }
+}

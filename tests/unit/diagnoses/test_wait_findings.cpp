@@ -415,6 +415,41 @@ TEST_CASE("who computes and waits for children in turn could do both at once; a 
     }
 }
 
+TEST_CASE("who starts processes by the hundred is named with all that depended on them; shells and make are not blamed") {
+    for (const std::string starter : {"app", "shell", "make"}) {
+        SyntheticRun made = program(10);
+        made.run.hosts[0].sample_period_ns = 4'000'000;
+        made.run.processes[0].has_shim = starter != "shell";
+        made.run.processes[0].name = starter;
+        made.add_thread(0, 0.5, 0);
+        made.add_samples(0, made.add_path({kMain}), 1000);
+        blocked(made, 0, made.add_path({kMain, kWant}), SYS_wait4, 5, 0);
+        made.run.processes[0].threads[0].wall_running_ns = made.ns(5);
+        for (int item = 0; item < 150; ++item) { // a shell each, which waits for a program
+            model::Process& shell = made.add_process("sh");
+            shell.parent_pid = 100;
+            shell.pid_namespace = 0;
+            made.add_thread(1, 0.001, 0, 0, 1);
+            model::Process& helper = made.add_process("tr");
+            helper.parent_pid = made.run.processes[made.run.processes.size() - 2].pid;
+            helper.has_shim = true;
+            helper.pid_namespace = 4; // known by the shim alone
+            helper.own_cost_ns = 10'000'000;
+            made.add_thread(1, 0.001, 0, 0, 0.02).wall_running_ns = made.ns(1.0 / 30);
+        }
+        made.finish();
+        const auto findings = made.diagnose("process-starts");
+        REQUIRE(findings.size() == (starter == "app" ? 1 : 0));
+        if (findings.empty())
+            continue;
+        // 150 times 33 ms, less 10 ms of plumb's own.
+        CHECK(findings[0].cost.seconds == Approx(3.5).epsilon(0.01));
+        CHECK(findings[0].gain.fraction == Approx(0.35).epsilon(0.01));
+        CHECK(std::get<int64_t>(findings[0].evidence.at("process_count")) == 300);
+        CHECK(findings[0].where.at(0).line == 30);
+    }
+}
+
 TEST_CASE("of two threads one waits two thirds of its time at a barrier: a third of the run, on the late one's line") {
     SyntheticRun made = barrier(20.0 / 3);
     const auto findings = made.diagnose("thread-imbalance");

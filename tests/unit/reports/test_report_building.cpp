@@ -156,7 +156,7 @@ TEST_CASE("a run that is too short to judge is not said to be clean") {
     report.samples = 99;
     report.cpu_seconds = 10;
     CHECK(outcome_of(report) == Outcome::too_short);
-    CHECK(verdict(report).find("Too short to judge: 10.0 s of CPU time, 99 time samples") == 0);
+    CHECK(verdict(report).find("Too few samples to judge: 10.0 s of CPU time, 99 time samples") == 0);
     report.samples = 1000;
     report.cpu_seconds = 0.33;
     CHECK(outcome_of(report) == Outcome::too_short);

@@ -91,6 +91,13 @@ std::string BlockedThreads::descriptor_of(uint32_t pid, const platform::TaskSysc
     return descriptor_name(AT_FDCWD, link.c_str());
 }
 
+// What stands for descriptors of one kind where a site waits for too many of them: one pipe for each child, a socket a client.
+static std::string any_like(const std::string& descriptor) {
+    if (descriptor.starts_with('/'))
+        return descriptor.starts_with("/dev/") ? "/dev/*" : "/*";
+    return descriptor.substr(0, descriptor.find(':') + 1);
+}
+
 trace::BlockedSite* BlockedThreads::site_at(uint32_t tid, Thread& thread, uint64_t now_ns) {
     memory_.read(thread.pid, thread.call);
     if (memory_.stack().empty())
@@ -114,7 +121,7 @@ trace::BlockedSite* BlockedThreads::site_at(uint32_t tid, Thread& thread, uint64
             ++alike;
         if (alike == kMostSites) {
             key.object = 0;
-            key.descriptor = 0;
+            key.descriptor = descriptor.empty() ? 0 : file_.string(any_like(descriptor));
         }
         known = image.sites.try_emplace(key, nullptr).first;
     }
