@@ -109,7 +109,7 @@ class AlignmentTrap(ShimTest):
         found = self.hits(trace, "align_known")
         self.assertIn("load_4", found)
         totals, = trace.of("AlignTotals")
-        self.assertGreater(totals["windows"], 1)
+        self.assertGreater(totals["windows"], 0)
         self.assertLess(totals["hits"], n)
         for entries in found.values():
             for hits, _, counts in entries:
