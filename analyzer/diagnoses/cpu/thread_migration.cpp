@@ -16,7 +16,7 @@ namespace {
 
 constexpr uint64_t kLeastMoves = 100;        // of one thread: a handful is the scheduler doing its work
 constexpr double kLeastRate = 20;            // a second of the thread's CPU time
-constexpr double kLeastBusy = 0.3;           // of its life: threads that sleep wake up wherever there is room
+constexpr double kLeastBusy = 0.7;           // of its life, less its waiting for CPUs: threads that sleep wake up wherever there is room
 constexpr double kLeastLife_s = 0.5;
 constexpr double kLeastCost = 0.01;          // of the run
 constexpr double kUsualCache_bytes = 1 << 20;
@@ -60,7 +60,8 @@ class ThreadMigration : public Diagnosis {
         const model::Thread& thread = run.processes[process].threads[index];
         const double run_s = static_cast<double>(thread.run_ns) * 1e-9;
         const double life_s = static_cast<double>(thread.end_ns - std::min(thread.end_ns, thread.start_ns)) * 1e-9;
-        if (thread.migrations < kLeastMoves || life_s < kLeastLife_s || run_s < kLeastBusy * life_s ||
+        const double delay_s = static_cast<double>(thread.run_delay_ns) * 1e-9;
+        if (thread.migrations < kLeastMoves || life_s < kLeastLife_s || run_s < kLeastBusy * (life_s - delay_s) ||
             static_cast<double>(thread.migrations) < kLeastRate * run_s)
             return {};
         const model::Host* host = nullptr;
@@ -70,7 +71,7 @@ class ThreadMigration : public Diagnosis {
         const double refill_s = (host ? cache_bytes_of(*host) : kUsualCache_bytes) / kRefill_bytes_per_s;
         const double between_s = run_s / static_cast<double>(thread.migrations);
         const double each_s = std::min(kMove_s + refill_s, between_s / 2);
-        return {{process, index, false, run_s, static_cast<double>(thread.run_delay_ns) * 1e-9},
+        return {{process, index, false, run_s, delay_s},
                 each_s * static_cast<double>(thread.migrations), thread.migrations, thread.migrations_exact};
     }
 
