@@ -15,6 +15,7 @@
 #include <fmt/format.h>
 #include <map>
 #include <set>
+#include <utility>
 
 namespace plumb {
 
@@ -63,15 +64,14 @@ class SleepPoll : public Diagnosis {
             sleeper.sites.insert(wait.site);
             sleeper.lines.add(frame, wait.seconds);
         }
-        std::vector<const Sleeper*> order;
+        std::vector<Finding> findings;
         for (const auto& [line, sleeper] : sleepers)
             if (sleeper.sleeps >= kManySleeps && (is_known(sleeper, sleeper.alone_s, replay) || is_known(sleeper, sleeper.overdue_s, replay)))
-                order.push_back(&sleeper);
-        std::ranges::stable_sort(order, std::greater<>(), &Sleeper::idle_s);
-        order.resize(std::min(order.size(), kMostFindings));
-        std::vector<Finding> findings;
-        for (const Sleeper* sleeper : order)
-            findings.push_back(finding_of(input, replay, *sleeper));
+                findings.push_back(finding_of(input, replay, sleeper));
+        std::ranges::stable_sort(findings, std::greater<>(), [](const Finding& finding) {
+            return std::pair(finding.gain.certain(), finding.cost.seconds);
+        });
+        findings.resize(std::min(findings.size(), kMostFindings));
         return findings;
     }
 
@@ -91,11 +91,11 @@ class SleepPoll : public Diagnosis {
 
     static const char* how_of(const Sleeper& sleeper, bool certain) {
         if (certain)
-            return "at most, if what the loop waits for is there at once; at least, the rest of the sleeps after another thread had "
-                   "worked, if the loop waits for that";
-        return sleeper.differs() ? "at most, if the loop waits for something; its sleeps differ in length, as those of a loop that keeps "
-                                   "a period do"
-                                 : "at most, if the loop waits for something; no other thread was seen to work during its sleeps, so "
+            return "if what the loop waits for is there at once; certain is only the rest of each sleep after another thread had "
+                   "worked, and that only if the loop waits for this thread";
+        return sleeper.differs() ? "if the loop waits for something; its sleeps differ in length, as those of a loop that keeps a "
+                                   "period do"
+                                 : "if the loop waits for something; no other thread is known to have worked during its sleeps, so "
                                    "that it may keep a period";
     }
 

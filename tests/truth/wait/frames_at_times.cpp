@@ -4,6 +4,7 @@
 #include <chrono>
 #include <cmath>
 #include <cstdio>
+#include <ctime>
 #include <thread>
 #include <vector>
 
@@ -37,13 +38,18 @@ int main() {
     for (size_t cell = 0; cell < field.size(); cell++)
         field[cell] = static_cast<double>(cell % 100);
     double sum = 0;
-    auto next = std::chrono::steady_clock::now();
+    timespec next{};
+    clock_gettime(CLOCK_MONOTONIC, &next);
     for (int number = 0; number < 150; number++) {
         for (int step = 0; step < 60; step++)
             sum += frame(field);
         g_frames++;
-        next += milliseconds(20);
-        std::this_thread::sleep_until(next);
+        next.tv_nsec += 20'000'000;
+        if (next.tv_nsec >= 1'000'000'000) {
+            next.tv_sec++;
+            next.tv_nsec -= 1'000'000'000;
+        }
+        clock_nanosleep(CLOCK_MONOTONIC, TIMER_ABSTIME, &next, nullptr);
     }
     g_over = true;
     progress.join();
