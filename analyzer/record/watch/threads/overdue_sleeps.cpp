@@ -11,9 +11,11 @@ namespace {
 constexpr uint64_t kMoreThanALook_ns = 50'000;
 
 bool has_worked(const LookedAt& thread) {
-    if (thread.moment.idles || thread.blocked_ns == 0)
+    if (thread.blocked_ns == 0)
         return false;
-    return !thread.moment.sleeps || thread.unblocked_ns == 0 || thread.blocked_ns - thread.unblocked_ns >= kMoreThanALook_ns;
+    if (!thread.moment.sleeps) // one that is asked for little, and waits for most of its life, may bring what others look for
+        return true;
+    return !thread.moment.idles && (thread.unblocked_ns == 0 || thread.blocked_ns - thread.unblocked_ns >= kMoreThanALook_ns);
 }
 
 } // namespace

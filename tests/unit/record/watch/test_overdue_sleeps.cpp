@@ -46,6 +46,8 @@ TEST_CASE("who wakes up, finds nothing and sleeps again has not worked") {
     worker.moment.state = State::for_work;
     worker.moment.sleeps = false;
     CHECK(overdue({sleeper(1, 1000, 2000), worker}) == Found{true, false});
+    worker.moment.idles = true; // it is asked for little
+    CHECK(overdue({sleeper(1, 1000, 2000), worker}) == Found{true, false});
 }
 
 TEST_CASE("a timer brings nothing, and one that keeps a period waits for nothing") {
