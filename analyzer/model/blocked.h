@@ -23,6 +23,11 @@ struct BlockedSite {
     // Of the run's wall time, what depended on this wait, and of that, while no other thread of the run ran or waited for a
     // device. Zero in recordings of before format 1.5.
     uint64_t wall_ns = 0, alone_ns = 0;
+    // Of a sleep (zero in recordings of before format 1.7): of `waits`, those until an absolute time; what the others asked for;
+    // of wall_ns, while the other threads did no more than sleep or wait for one another; of that, after another thread had
+    // worked since the sleep began.
+    uint64_t at_set_time = 0, shortest_ask_ns = 0, longest_ask_ns = 0;
+    uint64_t quiet_ns = 0, overdue_ns = 0;
 };
 
 // Page faults of one thread at one instruction that read from one file, or from swap: all of them, not sampled.

@@ -1,4 +1,9 @@
 // A loop that sleeps and looks, again and again, while nothing else of the run goes on.
+//
+// Not every loop that sleeps looks for something: it may keep a period. One that sleeps until an absolute time does, and is no
+// finding. Of others it is certain only where another thread worked and blocked while they slept: what it brought was there
+// for the rest of the sleep. Where the lengths asked for differ, they are computed, as the rest of a period is: nothing is
+// certain then.
 #include "analyses/lines/line_shares.h"
 #include "diagnoses/common/unplaced_lines.h"
 #include "diagnoses/registry.h"
@@ -10,6 +15,7 @@
 #include <fmt/format.h>
 #include <map>
 #include <set>
+#include <utility>
 
 namespace plumb {
 
@@ -19,10 +25,18 @@ constexpr uint64_t kManySleeps = 20; // fewer may be pauses that somebody asked 
 constexpr size_t kMostFindings = 2;
 
 struct Sleeper {
-    double asleep_s = 0, alone_s = 0;
-    uint64_t looks = 0, sleeps = 0;
+    double asleep_s = 0, alone_s = 0, quiet_s = 0, overdue_s = 0;
+    uint64_t looks = 0, sleeps = 0, shortest_ask_ns = UINT64_MAX, longest_ask_ns = 0;
     std::set<const model::BlockedSite*> sites;
     LineShares lines;
+
+    // How many of the looks found it asleep in this part of its sleep.
+    uint64_t looks_in(double part_s) const {
+        const double share = asleep_s > 0 ? std::min(1.0, part_s / asleep_s) : 0;
+        return static_cast<uint64_t>(std::llround(share * static_cast<double>(looks)));
+    }
+    bool differs() const { return shortest_ask_ns < longest_ask_ns; }
+    double idle_s() const { return std::max(alone_s, quiet_s); }
 };
 
 class SleepPoll : public Diagnosis {
@@ -33,35 +47,40 @@ class SleepPoll : public Diagnosis {
         const WaitReplay replay(input.paths);
         std::map<model::SourceLine, Sleeper> sleepers;
         for (const Wait& wait : replay.waits()) {
-            if (wait.what.kind != WaitKind::sleep || wait.site->path == 0 || holds_lock(input.run.processes[wait.process], *wait.site))
+            if (wait.what.kind != WaitKind::sleep || wait.site->path == 0 || keeps_period(*wait.site) ||
+                holds_lock(input.run.processes[wait.process], *wait.site))
                 continue;
             const model::SourceFrame frame = input.paths.user_frame(wait.process, wait.site->path);
             Sleeper& sleeper = sleepers[model::source_line(frame)];
             sleeper.asleep_s += wait.seconds;
             sleeper.alone_s += wait.alone_s;
+            sleeper.quiet_s += wait.quiet_s;
+            sleeper.overdue_s += wait.overdue_s;
+            if (wait.site->shortest_ask_ns != 0)
+                sleeper.shortest_ask_ns = std::min(sleeper.shortest_ask_ns, wait.site->shortest_ask_ns);
+            sleeper.longest_ask_ns = std::max(sleeper.longest_ask_ns, wait.site->longest_ask_ns);
             sleeper.looks += wait.site->looks;
             sleeper.sleeps += wait.count;
             sleeper.sites.insert(wait.site);
             sleeper.lines.add(frame, wait.seconds);
         }
-        std::vector<const Sleeper*> order;
-        for (const auto& [line, sleeper] : sleepers)
-            if (sleeper.sleeps >= kManySleeps && is_known_well(alone_looks(sleeper), sleeper.alone_s / replay.wall_s()))
-                order.push_back(&sleeper);
-        std::ranges::stable_sort(order, std::greater<>(), &Sleeper::alone_s);
-        order.resize(std::min(order.size(), kMostFindings));
         std::vector<Finding> findings;
-        for (const Sleeper* sleeper : order)
-            findings.push_back(finding_of(input, replay, *sleeper));
+        for (const auto& [line, sleeper] : sleepers)
+            if (sleeper.sleeps >= kManySleeps && (is_known(sleeper, sleeper.alone_s, replay) || is_known(sleeper, sleeper.overdue_s, replay)))
+                findings.push_back(finding_of(input, replay, sleeper));
+        std::ranges::stable_sort(findings, std::greater<>(), [](const Finding& finding) {
+            return std::pair(finding.gain.certain(), finding.cost.seconds);
+        });
+        findings.resize(std::min(findings.size(), kMostFindings));
         return findings;
     }
 
   private:
-    // That found it asleep while nothing else went on.
-    static uint64_t alone_looks(const Sleeper& sleeper) {
-        const double share = sleeper.asleep_s > 0 ? std::min(1.0, sleeper.alone_s / sleeper.asleep_s) : 0;
-        return static_cast<uint64_t>(std::llround(share * static_cast<double>(sleeper.looks)));
+    static bool is_known(const Sleeper& sleeper, double part_s, const WaitReplay& replay) {
+        return is_known_well(sleeper.looks_in(part_s), part_s / replay.wall_s());
     }
+
+    static bool keeps_period(const model::BlockedSite& site) { return 2 * site.at_set_time > site.waits; }
 
     // Others wait for a lock that it holds in its sleep: the lock is what to look at.
     static bool holds_lock(const model::Process& process, const model::BlockedSite& site) {
@@ -70,26 +89,42 @@ class SleepPoll : public Diagnosis {
         });
     }
 
+    static const char* how_of(const Sleeper& sleeper, bool certain) {
+        if (certain)
+            return "if what the loop waits for is there at once; certain is only the rest of each sleep after another thread had "
+                   "worked, and that only if the loop waits for this thread";
+        return sleeper.differs() ? "if the loop waits for something; its sleeps differ in length, as those of a loop that keeps a "
+                                   "period do"
+                                 : "if the loop waits for something; no other thread is known to have worked during its sleeps, so "
+                                   "that it may keep a period";
+    }
+
     Finding finding_of(const DiagnosisInput& input, const WaitReplay& replay, const Sleeper& sleeper) const {
         const double wall_s = replay.wall_s();
-        const double without_s =
-            replay.without(sleeper.alone_s, [&](const Wait& wait) { return sleeper.sites.contains(wait.site); });
+        const auto gain_of = [&](double part_s) {
+            return (wall_s - replay.without(part_s, [&](const Wait& wait) { return sleeper.sites.contains(wait.site); })) / wall_s;
+        };
+        const bool certain = !sleeper.differs() && is_known(sleeper, sleeper.overdue_s, replay);
         Finding finding;
         finding.id = id();
         finding.confidence = 0.8;
-        finding.cost.seconds = sleeper.alone_s;
-        finding.cost.fraction = std::min(1.0, sleeper.alone_s / wall_s);
+        finding.cost.seconds = std::min(wall_s, sleeper.idle_s());
+        finding.cost.fraction = finding.cost.seconds / wall_s;
         finding.where = sleeper.lines.heaviest(3);
         finding.title = fmt::format("A loop sleeps for {:.0f} % of the run while nothing else happens", 100 * finding.cost.fraction);
         if (!finding.where.empty())
             finding.title += ", at " + place_name(finding.where[0]);
-        finding.gain = {(wall_s - without_s) / wall_s,
-                        "if what the loop waits for is there at once; what that is was not seen"};
+        finding.gain = {gain_of(sleeper.idle_s()), how_of(sleeper, certain), certain ? gain_of(sleeper.overdue_s) : 0};
         finding.subject.kind = "call-site";
         finding.subject.name = finding.where.empty() ? "sleep" : place_name(finding.where[0]);
         finding.evidence["asleep_seconds"] = sleeper.asleep_s;
         finding.evidence["look_count"] = static_cast<int64_t>(sleeper.looks);
         finding.evidence["least_sleep_count"] = static_cast<int64_t>(sleeper.sleeps);
+        finding.evidence["overdue_seconds"] = sleeper.overdue_s;
+        if (sleeper.longest_ask_ns != 0) {
+            finding.evidence["shortest_requested_seconds"] = static_cast<double>(sleeper.shortest_ask_ns) * 1e-9;
+            finding.evidence["longest_requested_seconds"] = static_cast<double>(sleeper.longest_ask_ns) * 1e-9;
+        }
         finding.advice.push_back({"Wait for the event instead of looking for it",
             "a condition variable, poll() or inotify wakes the thread when there is something to do; if it must poll, a "
             "shorter sleep costs less time", "code", ""});

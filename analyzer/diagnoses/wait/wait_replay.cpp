@@ -82,11 +82,13 @@ void WaitReplay::add_process(model::CallPaths& paths, uint32_t index) {
     for (const model::BlockedSite& site : process.blocked) {
         if (site.thread >= looked_ns.size() || looked_ns[site.thread] <= 0)
             continue;
-        Wait wait{index, &site, wait_class_of(paths, index, site), 0, 0, 0, 0};
+        Wait wait{index, &site, wait_class_of(paths, index, site)};
         wait.seconds = static_cast<double>(site.time_ns) * blocked_scale(index, site.thread);
         wait.count = std::max(site.waits, least_waits(process.threads[site.thread], wait.seconds));
         wait.wall_s = static_cast<double>(site.wall_ns) * wall_scale_;
         wait.alone_s = static_cast<double>(site.alone_ns) * wall_scale_;
+        wait.quiet_s = static_cast<double>(site.quiet_ns) * wall_scale_;
+        wait.overdue_s = static_cast<double>(site.overdue_ns) * wall_scale_;
         if (!is_for_others(wait.what.kind) && !is_by_design(process, wait))
             own_s_[{index, site.thread}] += wait.seconds;
         waits_.push_back(std::move(wait));

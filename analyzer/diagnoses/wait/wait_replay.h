@@ -23,7 +23,7 @@ struct Wait {
     const model::BlockedSite* site = nullptr;
     WaitClass what;
     double seconds = 0; // its part of the thread's blocked time
-    double wall_s = 0, alone_s = 0;
+    double wall_s = 0, alone_s = 0, quiet_s = 0, overdue_s = 0; // see model::BlockedSite
     uint64_t count = 0; // at least so many waits, as looks or switches tell
 };
 

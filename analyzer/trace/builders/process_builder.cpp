@@ -91,7 +91,12 @@ void ProcessBuilder::take(const BlockedSite& record, FileContext& context) {
                                 .first_ns = first,
                                 .last_ns = last,
                                 .wall_ns = record.wall_ns,
-                                .alone_ns = record.alone_ns});
+                                .alone_ns = record.alone_ns,
+                                .at_set_time = record.at_set_time,
+                                .shortest_ask_ns = record.shortest_ask_ns,
+                                .longest_ask_ns = record.longest_ask_ns,
+                                .quiet_ns = record.quiet_ns,
+                                .overdue_ns = record.overdue_ns});
 }
 
 void ProcessBuilder::take(const PageRead& record, FileContext& context) {

@@ -22,8 +22,14 @@ struct BlockedSite {
     uint64_t last_ns;      // 72
     uint64_t wall_ns;      // 80  1.5: of the run's wall time, what depended on this wait (see ThreadWall)
     uint64_t alone_ns;     // 88  1.5: of it, while no other thread of the run ran or waited for a device
+    // A sleep (nanosleep, clock_nanosleep):
+    uint64_t at_set_time;     //  96  1.7: of `waits`, until an absolute time
+    uint64_t shortest_ask_ns; // 104  1.7: of the others, the shortest time asked for, 0: not known
+    uint64_t longest_ask_ns;  // 112  1.7: and the longest
+    uint64_t quiet_ns;        // 120  1.7: of wall_ns, while the other threads of the run did no more than sleep or wait for one another
+    uint64_t overdue_ns;      // 128  1.7: of quiet_ns, after another thread had worked since the sleep began
 };
-static_assert(sizeof(BlockedSite) == 96);
+static_assert(sizeof(BlockedSite) == 136);
 
 // The owner word of a mutex or reader-writer lock of the C library names the holder.
 struct LockHolder {

@@ -3,6 +3,7 @@
 #include "synthetic_run.h"
 
 #include <catch2/catch.hpp>
+#include <functional>
 #include <set>
 #include <sys/syscall.h>
 
@@ -226,22 +227,68 @@ TEST_CASE("page faults all over a cold file cost what they wait; a walk through 
     }
 }
 
+namespace {
+
+// 10 s: 2 s of work, and 8 s in a loop that sleeps.
+SyntheticRun loop_that_sleeps(const std::function<void(model::BlockedSite&)>& change) {
+    SyntheticRun made = program(10);
+    made.add_thread(0, 0.2, 0);
+    made.add_samples(0, made.add_path({kMain}), 2000);
+    made.run.processes.back().threads[0].wall_running_ns = SyntheticRun::ns(2);
+    model::BlockedSite& site = blocked(made, 0, made.add_path({kMain, kPoll, kSleep}), SYS_clock_nanosleep, 8, 8, 6);
+    site.waits = 300;
+    site.quiet_ns = SyntheticRun::ns(6);
+    site.overdue_ns = SyntheticRun::ns(4);
+    change(site);
+    made.finish();
+    return made;
+}
+
+} // namespace
+
 TEST_CASE("a loop that sleeps is a finding only where nothing else goes on, and where it sleeps again and again") {
-    for (const auto& [alone_s, sleeps, found] : {std::tuple{6.0, 300, true}, std::tuple{0.0, 300, false}, std::tuple{6.0, 2, false}}) {
-        SyntheticRun made = program(10);
-        made.add_thread(0, 0.2, 0);
-        made.add_samples(0, made.add_path({kMain}), 2000);
-        made.run.processes.back().threads[0].wall_running_ns = SyntheticRun::ns(2);
-        blocked(made, 0, made.add_path({kMain, kPoll, kSleep}), SYS_clock_nanosleep, 8, 8, alone_s).waits =
-            static_cast<uint64_t>(sleeps);
-        made.finish();
-        const auto findings = made.diagnose("sleep-poll");
-        REQUIRE(findings.size() == (found ? 1 : 0));
-        if (found) {
-            CHECK(findings[0].gain.fraction == Approx(0.6).epsilon(0.01));
-            CHECK(findings[0].where.at(0).line == 50);
-        }
+    using Site = model::BlockedSite;
+    CHECK(loop_that_sleeps([](Site& site) { site.alone_ns = site.quiet_ns = site.overdue_ns = 0; }).diagnose("sleep-poll").empty());
+    CHECK(loop_that_sleeps([](Site& site) { site.waits = 2; }).diagnose("sleep-poll").empty());
+    const auto findings = loop_that_sleeps([](Site&) {}).diagnose("sleep-poll");
+    REQUIRE(findings.size() == 1);
+    CHECK(findings[0].where.at(0).line == 50);
+    CHECK(findings[0].gain.fraction == Approx(0.6).epsilon(0.01)); // nothing else happened in 6 s
+    CHECK(findings[0].gain.certain() == Approx(0.4).epsilon(0.01)); // 4 s of them after another thread had worked
+    CHECK(findings[0].severity == Severity::high);
+}
+
+TEST_CASE("a loop that sleeps while its peer only sleeps too is a finding where they wait for one another") {
+    // 5 s while nobody works; 2.5 s of them after the other one had worked.
+    const auto both = [](uint64_t overdue_ns) {
+        return loop_that_sleeps([&](model::BlockedSite& site) {
+                   site.alone_ns = 0;
+                   site.quiet_ns = SyntheticRun::ns(5);
+                   site.overdue_ns = overdue_ns;
+               }).diagnose("sleep-poll");
+    };
+    const auto findings = both(SyntheticRun::ns(2.5));
+    REQUIRE(findings.size() == 1);
+    CHECK(findings[0].cost.seconds == Approx(5).epsilon(0.01));
+    CHECK(findings[0].gain.fraction == Approx(0.5).epsilon(0.01));
+    CHECK(findings[0].gain.certain() == Approx(0.25).epsilon(0.01));
+    CHECK(both(0).empty());
+}
+
+TEST_CASE("a loop that keeps a period is no finding, or one without a certain gain") {
+    using Site = model::BlockedSite;
+    CHECK(loop_that_sleeps([](Site& site) { site.at_set_time = 300; }).diagnose("sleep-poll").empty());
+    for (const auto& change : {std::function([](Site& site) { site.overdue_ns = 0; }),
+                               std::function([](Site& site) { site.shortest_ask_ns = 5'000'000, site.longest_ask_ns = 6'000'000; })}) {
+        const auto findings = loop_that_sleeps(change).diagnose("sleep-poll");
+        REQUIRE(findings.size() == 1);
+        CHECK(findings[0].severity == Severity::info);
+        CHECK(findings[0].gain.fraction == Approx(0.6).epsilon(0.01));
+        CHECK(findings[0].gain.certain() == 0);
     }
+    const auto same = loop_that_sleeps([](Site& site) { site.shortest_ask_ns = site.longest_ask_ns = 5'000'000; }).diagnose("sleep-poll");
+    REQUIRE(same.size() == 1);
+    CHECK(same[0].severity == Severity::high);
 }
 
 TEST_CASE("who sleeps with a lock that others want does not poll") {

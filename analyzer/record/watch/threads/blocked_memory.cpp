@@ -24,13 +24,28 @@ void BlockedMemory::read(uint32_t pid, const platform::TaskSyscall& call) {
         before_stack = sizeof futex_;
         pieces[count++] = {call.arguments[0], futex_, sizeof futex_};
     }
+    const uint64_t asked = call.number == SYS_clock_nanosleep ? call.arguments[2]
+                           : call.number == SYS_nanosleep     ? call.arguments[0]
+                                                              : 0;
+    const bool asks = asked != 0 && asked % alignof(timespec) == 0 && asked % kPageBytes + sizeof asked_ <= kPageBytes;
+    if (asks) {
+        before_stack = sizeof asked_;
+        pieces[count++] = {asked, &asked_, sizeof asked_};
+    }
     const size_t first = std::min(kStackBytes, kPageBytes - call.sp % kPageBytes);
     pieces[count++] = {call.sp, stack_.data(), first};
     if (first < kStackBytes)
         pieces[count++] = {call.sp + first, stack_.data() + first, kStackBytes - first};
     const size_t bytes = platform::read_process_memory(pid, {pieces.data(), count});
-    has_futex_ = before_stack > 0 && bytes >= before_stack;
+    has_futex_ = !asks && before_stack > 0 && bytes >= before_stack;
+    has_asked_ = asks && bytes >= before_stack;
     stack_.resize(bytes > before_stack ? bytes - before_stack : 0);
+}
+
+uint64_t BlockedMemory::asked_ns() const {
+    constexpr uint64_t kSecond_ns = 1'000'000'000;
+    return has_asked_ && asked_.tv_sec >= 0 && asked_.tv_nsec >= 0
+               ? static_cast<uint64_t>(asked_.tv_sec) * kSecond_ns + static_cast<uint64_t>(asked_.tv_nsec) : 0;
 }
 
 // glibc (x86-64): a mutex is its futex word, 2 while somebody waits, a count, the owner's thread id, and how many use it. A

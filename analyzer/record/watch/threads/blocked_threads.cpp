@@ -1,12 +1,14 @@
 #include "record/watch/threads/blocked_threads.h"
 
 #include "record/watch/threads/blocking_calls.h"
+#include "record/watch/threads/overdue_sleeps.h"
 #include "support/idle_share.h"
 
 #include <algorithm>
 #include <array>
 #include <cerrno>
 #include <cstring>
+#include <ctime>
 #include <fcntl.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
@@ -21,6 +23,13 @@ constexpr size_t kMostKeptFiles = 256; // threads whose files stay open; further
 constexpr size_t kMostSites = 64; // of one thread at one path that differ in their object
 constexpr uint32_t kContended = 2; // what the futex of a lock holds while somebody waits: Rust's, the C libraries', Go's own
 constexpr uint64_t kOwnTime_ns = 1'000'000; // for which the recorder may have taken a thread's CPU to look at it
+
+bool sleeps(int call) { return call == SYS_nanosleep || call == SYS_clock_nanosleep; }
+
+// CPython (from 3.11 on) sleeps until an absolute time whatever the script asks for.
+bool is_python(const Process* process) {
+    return process && process->executable.substr(process->executable.rfind('/') + 1).starts_with("python");
+}
 
 } // namespace
 
@@ -198,6 +207,8 @@ void BlockedThreads::look_at(uint32_t tid, Thread& thread, uint64_t now_ns) {
         if (!thread.site)
             return;
         update(thread.site->waits, thread.site->waits + 1);
+        if (sleeps(thread.call.number))
+            count_sleep(thread);
         if (has_length(thread.call.number))
             update(thread.site->bytes, thread.site->bytes + thread.call.arguments[2]);
     } else if (thread.call.number == SYS_futex) {
@@ -208,6 +219,20 @@ void BlockedThreads::look_at(uint32_t tid, Thread& thread, uint64_t now_ns) {
     update(thread.site->time_ns, thread.site->time_ns + elapsed_ns);
     update(thread.site->last_ns, now_ns);
     judge_wait(tid, thread, now_ns);
+}
+
+// A new wait that is a sleep.
+void BlockedThreads::count_sleep(Thread& thread) {
+    trace::BlockedSite& site = *thread.site;
+    const bool is_absolute = thread.call.number == SYS_clock_nanosleep && (thread.call.arguments[1] & TIMER_ABSTIME) != 0;
+    thread.at_set_time = is_absolute && !is_python(processes_.find(thread.pid));
+    const uint64_t asked_ns = is_absolute ? 0 : memory_.asked_ns();
+    if (thread.at_set_time)
+        update(site.at_set_time, site.at_set_time + 1);
+    if (asked_ns != 0) {
+        update(site.shortest_ask_ns, site.shortest_ask_ns == 0 ? asked_ns : std::min(site.shortest_ask_ns, asked_ns));
+        update(site.longest_ask_ns, std::max(site.longest_ask_ns, asked_ns));
+    }
 }
 
 // Whom a blocked thread waits for.
@@ -279,10 +304,10 @@ void BlockedThreads::remember_look(uint64_t now_ns) {
                                    static_cast<double>(now_ns - thread.first_ns));
         LookedAt& entry = latest_look_.emplace_back();
         entry.moment = {tid, thread.pid, process ? process->parent_pid : 0, thread.state, thread.waits_for, idles, thread.peers, 0,
-                        thread.state == ThreadMoment::State::for_device &&
-                            (thread.call.number == SYS_nanosleep || thread.call.number == SYS_clock_nanosleep),
+                        thread.state == ThreadMoment::State::for_device && sleeps(thread.call.number),
                         thread.state == ThreadMoment::State::for_work && thread.call.number == SYS_futex &&
-                            static_cast<uint32_t>(thread.call.arguments[2]) == kContended};
+                            static_cast<uint32_t>(thread.call.arguments[2]) == kContended,
+                        thread.state == ThreadMoment::State::for_device && sleeps(thread.call.number) && thread.at_set_time};
         entry.site = thread.site;
         entry.no_cpu_share = thread.no_cpu_share;
         entry.elapsed_ns = thread.elapsed_ns;
@@ -314,10 +339,11 @@ void BlockedThreads::conclude_look() {
             entry.lacks_cpu = stood->until_ns == 0 || stood->until_ns > looked_ns_ + kOwnTime_ns ||
                               (stood->preempted && stood->since_ns + kOwnTime_ns < looked_ns_);
         } else if (!stood->preempted) {
-            entry.waits_from_ns = stood->since_ns;
+            entry.waits_from_ns = entry.blocked_ns = stood->since_ns;
             entry.waits_until_ns = std::max(looked_ns_, stood->until_ns);
         }
     }
+    mark_overdue(latest_look_);
     holders_.write(looked_ns_, latest_look_);
     std::vector<LookedAtPair> pairs = awaited_.write(looked_ns_, latest_look_);
     wall_.follow(looked_ns_, std::move(latest_look_), std::move(pairs));

@@ -79,6 +79,7 @@ class BlockedThreads {
         uint64_t all_off_ns = 0;                                  // since it was first looked at
         std::array<uint32_t, ThreadMoment::kMostPeers> peers{};   // see ThreadMoment
         std::string pipe;                                         // that the call is about; empty: none
+        bool at_set_time = false;                                 // it sleeps until an absolute time
         bool of_file = false;                                     // the call's descriptor is a file's
         uint64_t first_ns = 0;                                    // first looked at
         LookedAt::Place sampled, before, after; // the latest time sample; those on either side of the latest look
@@ -88,6 +89,7 @@ class BlockedThreads {
     trace::NodeId path_of(uint32_t tid, const Thread& thread, uint64_t now_ns);
     std::string descriptor_of(uint32_t pid, const platform::TaskSyscall& call) const;
     uint32_t holder_of(uint32_t tid, const Thread& thread) const;
+    void count_sleep(Thread& thread);
     void judge_wait(uint32_t tid, Thread& thread, uint64_t now_ns);
     void remember_look(uint64_t now_ns);
     void conclude_look();

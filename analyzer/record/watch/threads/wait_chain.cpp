@@ -44,6 +44,16 @@ bool WaitChain::is_alone(size_t thread) const {
     return true;
 }
 
+bool WaitChain::is_quiet(size_t thread) const {
+    for (size_t index = 0; index < threads_.size(); ++index) {
+        const ThreadMoment& other = threads_[index];
+        const bool only_sleeps = other.idles || (other.sleeps && !other.at_set_time);
+        if (index != thread && (other.state == State::runs || (other.state == State::for_device && !only_sleeps)))
+            return false;
+    }
+    return true;
+}
+
 void WaitChain::visit(size_t thread, double share) {
     const ThreadMoment& moment = threads_[thread];
     if (++steps_ > kMostSteps || on_the_way_[thread]) {

@@ -39,6 +39,7 @@ struct ThreadMoment {
     double ran = 0;
     bool sleeps = false; // for_device: for a time, which may be a way to wait for others
     bool at_lock = false; // for_work: for a lock that does not say who holds it
+    bool at_set_time = false; // sleeps: until an absolute time, as a loop does that keeps a period
 };
 
 class WaitChain {
@@ -67,6 +68,8 @@ class WaitChain {
 
     // Nothing else went on: no other thread ran, or waited for a device.
     bool is_alone(size_t thread) const;
+    // The same, where others may sleep for some time: they may look for what this one does.
+    bool is_quiet(size_t thread) const;
 
   private:
     void visit(size_t thread, double share);

@@ -76,7 +76,7 @@ void WallTime::add(Look& look, uint32_t from_tid, int sign) {
     WaitChain chain(moments);
     chain.follow(from_tid);
     for (const WaitChain::Share& end : chain.ends())
-        count(look, end, chain.is_alone(end.thread), sign);
+        count(look, end, chain, sign);
     for (const WaitChain::Share& link : chain.links())
         if (trace::LockHolder* holder = look.threads[link.thread].holder)
             change(holder->wall_ns, look.elapsed_ns * link.share, sign);
@@ -86,13 +86,18 @@ void WallTime::add(Look& look, uint32_t from_tid, int sign) {
                 change(pair.record->wall_ns, look.elapsed_ns * edge.share, sign);
 }
 
-void WallTime::count(Look& look, const WaitChain::Share& end, bool alone, int sign) {
+void WallTime::count(Look& look, const WaitChain::Share& end, const WaitChain& chain, int sign) {
     LookedAt& thread = look.threads[end.thread];
     const double part_ns = look.elapsed_ns * end.share;
     if (thread.site && !end.ran) {
         change(thread.site->wall_ns, part_ns, sign);
-        if (alone)
+        if (chain.is_alone(end.thread))
             change(thread.site->alone_ns, part_ns, sign);
+        if (thread.moment.sleeps && chain.is_quiet(end.thread)) {
+            change(thread.site->quiet_ns, part_ns, sign);
+            if (thread.overdue)
+                change(thread.site->overdue_ns, part_ns, sign);
+        }
     } else if (end.ran || thread.moment.state == ThreadMoment::State::runs) {
         if (!thread.wall)
             thread.wall = record_of_(thread.moment.tid, thread.moment.pid, look.now_ns);

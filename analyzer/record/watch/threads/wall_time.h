@@ -33,6 +33,8 @@ struct LookedAt {
     bool lacks_cpu = false; // it could have run, but had no CPU
     bool is_woken = false;  // of that, since it was blocked: it has not seen yet what it was woken for
     uint64_t unblocked_ns = 0; // when it last got a CPU after it had been blocked; 0: not known
+    uint64_t blocked_ns = 0;   // of one that waits: since when; 0: not known
+    bool overdue = false;      // see overdue_sleeps.h
     struct Place {
         trace::NodeId path = 0; // 0: not known
         uint64_t time_ns = 0;
@@ -80,7 +82,7 @@ class WallTime {
     };
     std::unordered_map<uint32_t, double> ran_by_thread() const;
     void add(Look& look, uint32_t from_tid, int sign);
-    void count(Look& look, const WaitChain::Share& end, bool alone, int sign);
+    void count(Look& look, const WaitChain::Share& end, const WaitChain& chain, int sign);
 
     const uint32_t first_pid_;
     uint64_t followed_ns_; // until when it is accounted for

@@ -40,6 +40,25 @@ TEST_CASE("a chain of a join and a lock ends at the holder") {
     CHECK_FALSE(chain.is_alone(2)); // thread 4 runs
 }
 
+TEST_CASE("others that sleep for some time leave a moment quiet, those that sleep until a time do not") {
+    ThreadMoment sleeps{2, 1, 0, State::for_device, 0, false, {}, 0, true}, writes{2, 1, 0, State::for_device, 0, false};
+    const ThreadMoment first{1, 1, 0, State::for_device, 0, false, {}, 0, true};
+    const auto is_quiet = [&](const ThreadMoment& other) {
+        const std::vector<ThreadMoment> threads{first, other};
+        return WaitChain(threads).is_quiet(0);
+    };
+    CHECK(is_quiet(sleeps));
+    const std::vector<ThreadMoment> both{first, sleeps};
+    CHECK_FALSE(WaitChain(both).is_alone(0));
+    CHECK_FALSE(is_quiet(writes));
+    CHECK_FALSE(is_quiet({2, 1, 0, State::runs, 0, false}));
+    CHECK(is_quiet({2, 1, 0, State::for_work, 0, false}));
+    sleeps.at_set_time = true;
+    CHECK_FALSE(is_quiet(sleeps));
+    sleeps.idles = true;
+    CHECK(is_quiet(sleeps));
+}
+
 TEST_CASE("where the waker is not known, the threads that run share it") {
     const std::vector<ThreadMoment> threads{{1, 1, 0, State::for_work, 0, false},
                                             {2, 1, 0, State::runs, 0, false},
