@@ -84,7 +84,7 @@ class SleepPoll : public Diagnosis {
         if (!finding.where.empty())
             finding.title += ", at " + place_name(finding.where[0]);
         finding.gain = {(wall_s - without_s) / wall_s,
-                        "if what the loop waits for is there at once; what that is was not seen"};
+                        "if what the loop waits for is there at once; what that is was not seen", std::nullopt, true};
         finding.subject.kind = "call-site";
         finding.subject.name = finding.where.empty() ? "sleep" : place_name(finding.where[0]);
         finding.evidence["asleep_seconds"] = sleeper.asleep_s;

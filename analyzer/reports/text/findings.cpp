@@ -61,8 +61,10 @@ void put_advice(TextCanvas& canvas, const Finding& finding) {
     }
     if (finding.gain.fraction > 0)
         canvas.paragraph("    gain", kIndent,
-                         {{fmt::format("about {} of the run", format_fraction(finding.gain.fraction))},
+                         {{gain_text(finding.gain) + " of the run"},
                           {finding.gain.how.empty() ? "" : " (" + finding.gain.how + ")", Ink::faint}});
+    if (const std::string overlap = overlap_text(finding); !overlap.empty())
+        canvas.paragraph("", kIndent, {{overlap}});
 }
 
 // `commands`: those that were already shown; the same advice is given once.

@@ -38,13 +38,6 @@ void put_head(TextCanvas& canvas, const Report& report) {
         canvas.paragraph("", 7, {{fmt::format("and {} more such notes, see --full", warnings.size() - kWarnings), Ink::medium}});
 }
 
-std::string gain_text(const Finding& finding) {
-    if (finding.gain.fraction <= 0)
-        return "";
-    const bool is_bound = finding.gain.at_least && *finding.gain.at_least < finding.gain.fraction;
-    return fmt::format("{} {}", is_bound ? "up to" : "about", format_fraction(finding.gain.fraction));
-}
-
 // Where to look and what to do, in one line: the details are one command away.
 std::string next_step(const Finding& finding) {
     std::string text;
@@ -62,7 +55,7 @@ std::string next_step(const Finding& finding) {
 void put_finding_line(TextCanvas& canvas, const Finding& finding, size_t number) {
     std::string severity = to_string(finding.severity);
     std::ranges::transform(severity, severity.begin(), [](char letter) { return static_cast<char>(letter - 'a' + 'A'); });
-    const std::string label = fmt::format("{:<2} {:<7} {:<11}", number, severity, gain_text(finding));
+    const std::string label = fmt::format("{:<2} {:<7} {:<11}", number, severity, gain_text(finding.gain));
     canvas.paragraph(label, kIndent, {{finding.title, Ink::strong}}, ink_of(finding.severity));
     if (const std::string step = next_step(finding); !step.empty())
         canvas.paragraph("", kIndent, {{step}});
@@ -78,6 +71,8 @@ void put_help(TextCanvas& canvas, const Report& report) {
     canvas.heading("What would help most");
     for (size_t i = 0; i < std::min(findings.size(), kFindings); ++i)
         put_finding_line(canvas, *findings[i], i + 1);
+    if (const std::string overlaps = overlaps_text(findings, kFindings); !overlaps.empty())
+        canvas.paragraph("", 3, {{overlaps}});
     if (findings.size() > kFindings)
         canvas.paragraph("", 3, {{fmt::format("and {} more, see --full", findings.size() - kFindings), Ink::faint}});
 }

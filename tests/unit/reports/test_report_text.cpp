@@ -40,6 +40,14 @@ TEST_CASE("bytes, fractions and counts") {
     CHECK(format_count(0.5) == "0.50");
 }
 
+TEST_CASE("a bound is said to be one, an estimate is not") {
+    CHECK(gain_text({0.48, "estimated"}) == "about 48 %");
+    CHECK(gain_text({0.48, "estimated", 0.48}) == "about 48 %");
+    CHECK(gain_text({0.48, "estimated", 0.2}) == "up to 48 %");
+    CHECK(gain_text({0.48, "without waiting", std::nullopt, true}) == "up to 48 %");
+    CHECK(gain_text({0, "none", std::nullopt, true}).empty());
+}
+
 TEST_CASE("evidence takes its unit from the key") {
     CHECK(format_evidence("run_delay_seconds", 5.9) == "run delay 5.90 s");
     CHECK(format_evidence("remote_fraction", 0.25) == "remote 25 %");
