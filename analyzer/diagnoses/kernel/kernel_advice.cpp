@@ -68,8 +68,8 @@ std::vector<Advice> fault_advice(const std::string& command, FaultSource faults)
     if (faults == FaultSource::own_mappings) {
         advice.push_back({"Keep mappings",
                           "malloc allocated less than half of this memory: the program, or a library that it uses, maps it by "
-                          "mmap. Map it once and use it again, instead of munmap and mmap for each piece; MAP_POPULATE maps all "
-                          "pages in one call where all are used", "code", ""});
+                          "mmap. Map it once and use it again, instead of mapping each piece anew; MAP_POPULATE maps all pages in "
+                          "one call where all are used", "code", ""});
         advice.push_back({"Use huge pages",
                           "madvise(..., MADV_HUGEPAGE) for mappings of several MiB that start at a multiple of 2 MiB: one fault "
                           "for 2 MiB instead of 512", "code", ""});

@@ -70,8 +70,8 @@ void put_advice(TextCanvas& canvas, const Finding& finding) {
 // `commands`: those that were already shown; the same advice is given once.
 void put_noted(TextCanvas& canvas, const Finding& finding, std::set<std::string>& commands) {
     std::vector<Piece> pieces = {{finding.title}};
-    if (!finding.where.empty())
-        pieces.push_back({" at " + location_text(finding.where.front()), Ink::faint});
+    if (const std::string place = place_beside_title(finding); !place.empty())
+        pieces.push_back({" at " + place, Ink::faint});
     pieces.push_back({"  [" + finding.id + "]", Ink::faint});
     canvas.paragraph("  -", 4, pieces);
     for (const Advice& advice : finding.advice)

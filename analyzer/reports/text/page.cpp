@@ -40,13 +40,7 @@ void put_head(TextCanvas& canvas, const Report& report) {
 
 // Where to look and what to do, in one line: the details are one command away.
 std::string next_step(const Finding& finding) {
-    std::string text;
-    if (!finding.where.empty()) {
-        const Location& place = finding.where.front();
-        const std::string name = place.file.empty() ? "" : fmt::format("{}:{}", place.file, place.line);
-        if (name.empty() || finding.title.find(name) == std::string::npos)
-            text = location_text(place);
-    }
+    std::string text = place_beside_title(finding);
     if (!finding.advice.empty() && !finding.advice.front().what.empty())
         text += (text.empty() ? "" : " · ") + finding.advice.front().what;
     return text;

@@ -75,6 +75,14 @@ std::string overlaps_text(const std::vector<const Finding*>& findings, size_t li
     return sum > 1 ? "These gains are more than the whole run together: they do not add up." : "";
 }
 
+std::string place_beside_title(const Finding& finding) {
+    if (finding.where.empty())
+        return "";
+    const Location& place = finding.where.front();
+    const std::string name = place.file.empty() ? location_text(place) : fmt::format("{}:{}", place.file, place.line);
+    return finding.title.find(name) == std::string::npos ? location_text(place) : "";
+}
+
 std::string more_places(size_t count) {
     return fmt::format("and {} more place{}", count, count == 1 ? "" : "s");
 }

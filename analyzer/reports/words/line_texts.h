@@ -30,6 +30,9 @@ std::string overlap_text(const Finding& finding);
 // Of the first `limit` findings with a gain, those that overlap: "The gains of 1, 2 and 3 overlap: ...". Empty without overlaps.
 std::string overlaps_text(const std::vector<const Finding*>& findings, size_t limit);
 
+// The first place where the title does not name it, else empty.
+std::string place_beside_title(const Finding& finding);
+
 // "and 1 more place", "and 7 more places"
 std::string more_places(size_t count);
 
