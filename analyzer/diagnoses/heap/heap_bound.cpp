@@ -21,7 +21,6 @@ namespace {
 constexpr double kLeastShare = 0.03;       // of the CPU time
 constexpr uint64_t kLeastHits = 20;        // whatever the run's length: the confidence speaks for the rest
 constexpr double kLeastConfidence = 0.75;
-constexpr double kLeastRepeatedFaults = 0.25; // of all page faults: pages that were given back and came again
 constexpr double kMainLine = 0.3;             // of the allocator's time
 constexpr size_t kFewLines = 5;            // as many as somebody changes in an afternoon
 
@@ -160,7 +159,7 @@ class HeapBound : public Diagnosis {
                 "times", "launch",
                 "LD_PRELOAD=libjemalloc.so.2 plumb run -- " + shell_line(input.run.command)});
         if (is_glibc(module) && profile.kernel_hits * 4 > profile.hits && !input.run.command.empty() &&
-            repeated_fault_share(input.run) >= kLeastRepeatedFaults)
+            repeated_fault_share(input.run) >= kLeastRepeated)
             finding.advice.push_back({"Let the allocator keep its memory",
                 "much of this time is in the kernel, and pages that were given back are requested again; larger thresholds "
                 "prevent that",

@@ -1,5 +1,7 @@
 #include "diagnoses/kernel/fault_source.h"
 
+#include "diagnoses/common/changeable_code.h"
+
 #include <algorithm>
 
 namespace plumb {
@@ -37,7 +39,8 @@ FaultSource fault_source(const model::Run& run) {
         return FaultSource::unknown;
     return static_cast<double>(allocated_bytes) < kLeastAllocatedShare * static_cast<double>(faulted_bytes)
                ? (2 * java_faults >= recorded_faults ? FaultSource::java : FaultSource::own_mappings)
-               : FaultSource::allocator;
+           : repeated_fault_share(run) < kLeastRepeated ? FaultSource::kept
+                                                        : FaultSource::allocator;
 }
 
 } // namespace plumb

@@ -121,8 +121,8 @@ class MpiSmallMessages : public Diagnosis {
         finding.where = lines.heaviest(5);
         const double mean_bytes = messages.bytes / messages.count;
         const double fraction = fraction_of_run(input.run, saved_s);
-        finding.title = fmt::format("{:.0f} messages of {:.0f} bytes on average lose {:.0f} % of the time to latency",
-                                    messages.count, mean_bytes, 100 * finding.cost.fraction);
+        finding.title = fmt::format("{} messages of {:.0f} bytes on average lose {:.0f} % of the time to latency",
+                                    format_count(std::round(messages.count)), mean_bytes, 100 * finding.cost.fraction);
         if (!finding.where.empty())
             finding.title += ", mainly at " + place_name(finding.where[0]);
         finding.gain = {fraction, fmt::format("estimated for sending as one message what goes to the same rank with hardly any work in "

@@ -73,10 +73,7 @@ void put_help(TextCanvas& canvas, const Report& report) {
 
 void put_foot(TextCanvas& canvas, const Report& report) {
     const size_t infos = report.findings.size() - numbered(report).size();
-    std::string missing;
-    for (const model::Evidence& evidence : report.evidence)
-        if (evidence.state == model::Evidence::State::missing)
-            missing += (missing.empty() ? "" : ", ") + evidence.source;
+    const std::string missing = missing_evidence(report);
     canvas.blank();
     if (!numbered(report).empty() || infos > 0) {
         std::string text = fmt::format("{} {} ran", report.looked_for.size(), report.looked_for.size() == 1 ? "diagnosis" : "diagnoses");

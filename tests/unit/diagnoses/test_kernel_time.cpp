@@ -281,6 +281,11 @@ TEST_CASE("advice against page faults goes by whose memory they are for") {
     CHECK(moves_data("sendto"));
     CHECK_FALSE(moves_data("futex"));
     CHECK_FALSE(moves_data("munmap"));
+    // All memory is kept: larger thresholds would change nothing.
+    process.max_rss_bytes = 400'000'000;
+    CHECK(fault_source(made.run) == FaultSource::kept);
+    CHECK_FALSE(says(kernel_advice(fault, "app", FaultSource::kept), "thresholds"));
+    process.max_rss_bytes = 0;
     // A script that starts 200 programs.
     process.threads[0].minor_faults = 2000;
     made.run.processes.resize(200, process);
