@@ -3,6 +3,7 @@
 #include "analyses/analyses.h"
 #include "analysis/heap_profile.h"
 #include "analysis/mpi_summary.h"
+#include "analysis/overlaps.h"
 #include "analysis/own_cost.h"
 #include "analysis/profile.h"
 #include "diagnoses/metrics.h"
@@ -83,6 +84,7 @@ Report build_report(model::CallPaths& paths, std::span<const DiagnosisEntry> ent
                          return left.severity != right.severity ? left.severity > right.severity
                                                                 : left.cost.fraction > right.cost.fraction;
                      });
+    mark_overlaps(report.findings);
     Profile profile = build_profile(paths, kHotLineLimit);
     report.hot_lines = std::move(profile.lines);
     report.libraries = std::move(profile.libraries);

@@ -19,7 +19,11 @@ struct Gain {
     double fraction = 0; // of the run's wall time saved by the advice, 0..1: the best estimate, or an upper bound
     std::string how;     // in words: how it was estimated
     std::optional<double> at_least = std::nullopt; // lower bound of `fraction`, where it is uncertain
+    bool is_at_most = false; // `fraction` is an upper bound by the way it was found
 
+    enum class Kind { estimate, upper_bound };
+    // The one place that decides between "about" and "up to", for all reports.
+    Kind kind() const { return is_at_most || certain() < fraction ? Kind::upper_bound : Kind::estimate; }
     double certain() const { return at_least.value_or(fraction); }
 };
 
@@ -40,6 +44,7 @@ struct Finding {
     Subject subject;
     std::map<std::string, Value> evidence; // numbers with their unit in the key
     std::vector<Advice> advice;
+    std::vector<size_t> overlaps; // indexes of findings of the report whose gain is partly the same time
 };
 
 struct Metric {

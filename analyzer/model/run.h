@@ -221,7 +221,7 @@ struct Run {
     uint64_t begin_ns = 0, end_ns = 0; // CLOCK_MONOTONIC of the first host: launch and last sign of life
     bool complete = true;              // false: plumb was killed before the end
     std::optional<int> exit_status;    // as plumb run returned it
-    uint64_t recorded_bytes = 0;
+    uint64_t recorded_bytes = 0;       // disk blocks of the run directory; of bare files what they hold
     std::vector<Host> hosts;
     std::vector<Process> processes;
     std::vector<MpiJob> mpi_jobs; // made by replay/, not by trace/

@@ -204,6 +204,8 @@ model::Run build_run(const std::string& directory) {
         throw Error(fmt::format("no file of the run {} can be read: {}", directory, fmt::join(problems, "; ")));
     model::Run run = build_run(files, facts ? &*facts : nullptr);
     run.directory = directory;
+    if (listing.disk_bytes > 0)
+        run.recorded_bytes = listing.disk_bytes;
     run.notes.insert(run.notes.begin(), problems.begin(), problems.end());
     return run;
 }

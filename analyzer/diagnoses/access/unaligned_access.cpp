@@ -6,8 +6,10 @@
 #include "diagnoses/access/crossing_cost.h"
 #include "diagnoses/access/unaligned_objects.h"
 #include "diagnoses/common/access_words.h"
+#include "diagnoses/common/changeable_code.h"
 #include "diagnoses/registry.h"
 
+#include <algorithm>
 #include <fmt/format.h>
 
 namespace plumb {
@@ -27,13 +29,38 @@ class UnalignedAccess : public Diagnosis {
         for (const UnalignedObject& object : unaligned_objects(accesses, is_plain)) {
             if (findings.size() == kMostFindings)
                 break;
-            if (!object.trapped() || object.counts.hits >= kLeastHits || object.counts.exact)
-                findings.push_back(finding_of(input, accesses, object));
+            if (object.trapped() && object.counts.hits < kLeastHits && !object.counts.exact)
+                continue;
+            Finding finding = finding_of(input, accesses, object);
+            if (finding.gain.certain() >= kLeastNotedFraction || !is_out_of_reach(input.run, object, finding))
+                findings.push_back(std::move(finding));
         }
         return findings;
     }
 
   private:
+    // Inside a library or an interpreter, in data of its own: neither the code nor the data has a line of the user's.
+    static bool is_out_of_reach(const model::Run& run, const UnalignedObject& object, const Finding& finding) {
+        const bool has_data = object.data.kind == TouchedData::Kind::allocation ? ends_in_line(object.data.name)
+                                                                                : object.data.kind != TouchedData::Kind::unknown;
+        if (has_data)
+            return false;
+        if (!object.called_code.empty() || finding.where.empty())
+            return true;
+        const Location& code = finding.where.front();
+        const auto is_it = [&](const model::Process& process) {
+            return is_users_program(process) && process.executable.substr(process.executable.rfind('/') + 1) == code.module;
+        };
+        return code.file.empty() && !code.module.empty() && std::ranges::none_of(run.processes, is_it);
+    }
+
+    // "/src/app.c:12", not "reserve in libjvm.so".
+    static bool ends_in_line(const std::string& place) {
+        const size_t colon = place.rfind(':');
+        return colon != std::string::npos && colon + 1 < place.size() &&
+               place.find_first_not_of("0123456789", colon + 1) == std::string::npos;
+    }
+
     // Packed accesses need no natural alignment, locked ones have a diagnosis of their own when it matters.
     static bool is_plain(const AccessLine& line) { return !line.kind.packed && !line.kind.locked; }
 

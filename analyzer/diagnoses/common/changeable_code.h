@@ -12,5 +12,6 @@ bool is_users_program(const model::Process& process);
 // saves these faults, and no others. The rest was touched for the first time, which costs a fault in any case. 0..1; 0
 // without faults. From what each process held at most, so it is a lower bound.
 double repeated_fault_share(const model::Run& run);
+inline constexpr double kLeastRepeated = 0.25; // below it little memory was given back and requested again
 
 } // namespace plumb

@@ -7,7 +7,9 @@
 #include "diagnoses/common/confidence.h"
 #include "diagnoses/common/unplaced_lines.h"
 #include "diagnoses/heap/allocation_parts.h"
+#include "diagnoses/heap/heap_growth.h"
 #include "diagnoses/registry.h"
+#include "support/figures.h"
 
 #include <algorithm>
 #include <fmt/format.h>
@@ -19,6 +21,7 @@ namespace {
 constexpr double kLeastShare = 0.03;       // of the CPU time
 constexpr uint64_t kLeastHits = 20;        // whatever the run's length: the confidence speaks for the rest
 constexpr double kLeastConfidence = 0.75;
+constexpr double kMainLine = 0.3;             // of the allocator's time
 constexpr size_t kFewLines = 5;            // as many as somebody changes in an afternoon
 
 std::string heaviest(const std::map<std::string, uint64_t>& hits) {
@@ -124,8 +127,29 @@ class HeapBound : public Diagnosis {
         finding.evidence["time_per_call_ns"] = profile.share() * profile.program_part() * totals.cpu_s * 1e9 / calls;
     }
 
+    // Where most of the memory of these lines is kept to the end, freeing it is what helps first: memory that is used again
+    // takes no page faults.
+    static void add_growth(const DiagnosisInput& input, Finding& finding) {
+        for (const HeapGrowth& growth : heap_growths(input.paths))
+            for (const Location& location : finding.where)
+                if (location.share >= kMainLine && location.line == growth.frame.line && location.file == growth.frame.file &&
+                    location.function == growth.frame.function) {
+                    finding.title += fmt::format("; {} allocated there {}", format_bytes(growth.live_bytes),
+                                                 growth.never_freed_bytes > growth.live_bytes / 2 ? "were never freed"
+                                                                                                  : "were freed only at the end");
+                    finding.evidence["kept_bytes"] = growth.live_bytes;
+                    finding.advice.push_back({"Free what is no longer needed",
+                        fmt::format("the {} allocated there grew as long as the program ran: each new page takes a page fault, which "
+                                    "memory that was freed and is used again does not; what is needed to the end must stay", format_bytes(growth.live_bytes)), "code",
+                        ""});
+                    return;
+                }
+    }
+
     static void add_advice(const DiagnosisInput& input, const HeapProfile& profile, const std::string& module,
                            Finding& finding) {
+        if (profile.kernel_hits * 4 > profile.hits)
+            add_growth(input, finding);
         finding.advice.push_back({"Allocate less often",
             "keep the memory of the lines above from one iteration to the next: call reserve(), reuse a container, use a "
             "buffer or an arena for many small objects, or store values instead of pointers", "code", ""});
@@ -134,10 +158,11 @@ class HeapBound : public Diagnosis {
                 "this needs no rebuild; distributions have packages of jemalloc, tcmalloc and mimalloc; compare the wall "
                 "times", "launch",
                 "LD_PRELOAD=libjemalloc.so.2 plumb run -- " + shell_line(input.run.command)});
-        if (is_glibc(module) && profile.kernel_hits * 4 > profile.hits && !input.run.command.empty())
+        if (is_glibc(module) && profile.kernel_hits * 4 > profile.hits && !input.run.command.empty() &&
+            repeated_fault_share(input.run) >= kLeastRepeated)
             finding.advice.push_back({"Let the allocator keep its memory",
-                "much of this time is in the kernel, because memory is returned and requested again; larger thresholds prevent "
-                "that",
+                "much of this time is in the kernel, and pages that were given back are requested again; larger thresholds "
+                "prevent that",
                 "launch",
                 "GLIBC_TUNABLES=glibc.malloc.mmap_threshold=1073741824:glibc.malloc.trim_threshold=4294967296 "
                 "plumb run -- " + shell_line(input.run.command)});

@@ -8,7 +8,9 @@ namespace plumb {
 enum class FaultSource {
     unknown,        // the allocations of the faulting processes were not recorded
     allocator,      // malloc gave out enough memory for the faults to be its
-    own_mappings,   // it did not: the program, or its run-time system, maps memory itself
+    kept,           // the same, but nearly every page was touched once and stayed: nothing was given back
+    own_mappings,   // it did not: the program, or a library, maps memory itself
+    java,           // nor here: the Java heap, which Java maps itself
     process_starts, // many processes with few faults each: their code and first data
 };
 

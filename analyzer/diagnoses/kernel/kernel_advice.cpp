@@ -12,12 +12,16 @@ struct Rule {
     const char *what, *how, *applies;
 };
 
+constexpr std::initializer_list<const char*>
+    kReadCalls = {"read", "readv", "pread", "pread64", "preadv", "preadv2", "recv", "recvfrom", "recvmsg", "recvmmsg"},
+    kWriteCalls = {"write", "writev", "pwrite", "pwrite64", "pwritev", "pwritev2", "send", "sendto", "sendmsg", "sendmmsg"},
+    kCopyCalls = {"sendfile", "splice", "copy_file_range", "process_vm_readv", "process_vm_writev"};
 constexpr std::initializer_list<const char*> kMemoryCalls = {"mmap", "munmap", "brk", "sbrk", "mremap", "madvise", "mprotect"};
 
 const Rule kRules[] = {
-    {{"read", "readv", "pread", "preadv", "recv", "recvfrom", "recvmsg"},
+    {kReadCalls,
      "Read more at a time", "fewer calls with larger buffers (64 KiB and more), readahead, or mmap", "code"},
-    {{"write", "writev", "pwrite", "pwritev", "send", "sendto", "sendmsg"},
+    {kWriteCalls,
      "Write more at a time",
      "collect small pieces in a buffer (64 KiB and more); no flush or std::endl after each line", "code"},
     {{"fsync", "fdatasync", "msync", "sync_file_range"},
@@ -43,6 +47,10 @@ const Rule kRules[] = {
      "Start fewer processes and threads", "keep workers in a pool; call a library instead of a program", "code"},
 };
 
+bool is_one_of(std::string_view call, std::initializer_list<const char*> calls) {
+    return std::any_of(calls.begin(), calls.end(), [&](const char* name) { return call == name; });
+}
+
 std::string tuned(const std::string& command) {
     return command.empty() ? command
                            : "GLIBC_TUNABLES=glibc.malloc.mmap_threshold=1073741824:"
@@ -54,18 +62,29 @@ std::vector<Advice> fault_advice(const std::string& command, FaultSource faults)
         return {{"Start fewer processes",
                  "each process takes page faults for its code and its first data, however short it lives: let one process do "
                  "the work of many, keep workers, or call a library instead of a program", "code", ""}};
+    if (faults == FaultSource::kept)
+        return {{"Free memory that is no longer needed, so that it is used again",
+                 "the first touch of each page costs a fault, and nearly all of these pages stayed until the end: memory that is "
+                 "used again takes none", "code", ""},
+                {"Use huge pages", "transparent huge pages for the whole heap take one fault for 2 MiB instead of 512", "launch",
+                 command.empty() ? command : "GLIBC_TUNABLES=glibc.malloc.hugetlb=1 plumb run -- " + command}};
     std::vector<Advice> advice = {{"Reuse memory instead of asking for fresh pages",
                                    "the first touch of each page costs a fault: keep large buffers instead of allocating and "
                                    "freeing them in every iteration", "code", ""}};
     if (faults == FaultSource::own_mappings) {
-        advice.push_back({"Configure the memory manager to keep memory",
-                          "malloc allocated less than half of this memory: the program or its run-time system maps it "
-                          "directly, and its settings decide when it is first touched and how long it is kept (Java: -Xms as "
-                          "large as -Xmx, -XX:+AlwaysPreTouch)", "launch", ""});
+        advice.push_back({"Keep mappings",
+                          "malloc allocated less than half of this memory: the program, or a library that it uses, maps it by "
+                          "mmap. Map it once and use it again, instead of mapping each piece anew; MAP_POPULATE maps all pages in "
+                          "one call where all are used", "code", ""});
         advice.push_back({"Use huge pages",
-                          "a huge page takes one fault for 2 MiB instead of 512: use such a setting (Java: "
-                          "-XX:+UseTransparentHugePages), or switch them on for all programs in "
-                          "/sys/kernel/mm/transparent_hugepage/enabled", "launch", ""});
+                          "madvise(..., MADV_HUGEPAGE) for mappings of several MiB that start at a multiple of 2 MiB: one fault "
+                          "for 2 MiB instead of 512", "code", ""});
+    } else if (faults == FaultSource::java) {
+        advice.push_back({"Let Java keep its memory",
+                          "malloc allocated less than half of this memory: the Java heap is mapped directly, and its options "
+                          "decide when it is first touched and how long it is kept: -Xms as large as -Xmx, "
+                          "-XX:+AlwaysPreTouch", "launch", ""});
+        advice.push_back({"Use huge pages", "-XX:+UseTransparentHugePages: one fault for 2 MiB instead of 512", "launch", ""});
     } else {
         advice.push_back({"Let the allocator keep freed memory", "with larger thresholds free() returns nothing to the kernel",
                           "launch", tuned(command)});
@@ -77,12 +96,11 @@ std::vector<Advice> fault_advice(const std::string& command, FaultSource faults)
 
 } // namespace
 
-bool is_memory_call(std::string_view call) {
-    for (const char* name : kMemoryCalls)
-        if (call == name)
-            return true;
-    return false;
+bool moves_data(std::string_view call) {
+    return is_one_of(call, kReadCalls) || is_one_of(call, kWriteCalls) || is_one_of(call, kCopyCalls);
 }
+
+bool is_memory_call(std::string_view call) { return is_one_of(call, kMemoryCalls); }
 
 std::vector<Advice> large_request_advice(const KernelCause& cause) {
     if (cause.name.find("read") != std::string::npos)
@@ -108,11 +126,16 @@ std::vector<Advice> kernel_advice(const KernelCause& cause, const std::string& c
     if (cause.kind == KernelCause::Kind::interrupt)
         return {{"Find the device", "check which lines of /proc/interrupts grow; move these interrupts to CPUs that the run "
                                     "does not use (/proc/irq/N/smp_affinity_list)", "system", ""}};
+    if (is_memory_call(cause.name) && faults == FaultSource::own_mappings)
+        return {{"Keep mappings",
+                 "the program, or a library that it uses, maps memory by mmap, and gives it back: map it once and use it again; "
+                 "each new mapping also takes its page faults again", "code", ""}};
+    if (is_memory_call(cause.name) && faults == FaultSource::java)
+        return {{"Let Java keep its memory", "options decide how long the Java heap is kept: -Xms as large as -Xmx", "launch", ""}};
     for (const Rule& rule : kRules)
         if (std::any_of(rule.calls.begin(), rule.calls.end(), [&](const char* call) { return cause.name == call; }))
             return {{rule.what, rule.how, rule.applies,
-                     std::string(rule.applies) == "launch" && faults != FaultSource::own_mappings ? tuned(command)
-                                                                                                   : std::string()}};
+                     std::string(rule.applies) == "launch" ? tuned(command) : std::string()}};
     return {{"Call it less often", "the lines above call it", "code", ""}};
 }
 

@@ -18,6 +18,9 @@ std::vector<Advice> kernel_advice(const KernelCause& cause, const std::string& c
 // Against time in reads or writes whose requests are large.
 std::vector<Advice> large_request_advice(const KernelCause& cause);
 
+// Copies data between the program and the kernel: what is read and written must be so, in however few calls.
+bool moves_data(std::string_view call);
+
 // Maps memory or gives it back: allocators and run-time systems make these calls, programs seldom do themselves.
 bool is_memory_call(std::string_view call);
 

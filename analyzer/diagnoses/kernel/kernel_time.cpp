@@ -97,6 +97,12 @@ std::string words_of(const KernelCause& cause) {
     return cause.kind == KernelCause::Kind::system_call ? "the system call " + cause.name + by_whom : cause.name;
 }
 
+const char* gain_words(const KernelCause& cause) {
+    return cause.kind == KernelCause::Kind::system_call && moves_data(cause.name)
+               ? "upper bound: all of it, although the data must still be moved"
+               : "upper bound: all of it";
+}
+
 class KernelTime : public Diagnosis {
   public:
     const char* id() const override { return "kernel-time"; }
@@ -160,8 +166,8 @@ class KernelTime : public Diagnosis {
         else if (entry.cause.maker == KernelCause::Maker::openmp)
             finding.gain = {0, "not by itself: the OpenMP findings report what threads of a team wait for"};
         else
-            finding.gain = {finding.cost.fraction, "upper bound: all of it, although the data must still be moved",
-                            finding.cost.fraction * certain_part(input.run, entry, share * totals.cpu_s)};
+            finding.gain = {finding.cost.fraction, gain_words(entry.cause),
+                            finding.cost.fraction * certain_part(input.run, entry, share * totals.cpu_s), true};
         finding.subject.kind = "call-site";
         finding.subject.name = finding.where.empty() ? entry.cause.name : place_name(finding.where[0]);
         finding.subject.details["cause"] = entry.cause.name;

@@ -265,7 +265,7 @@ class MpiPendingCalls : public Diagnosis {
             else
                 finding.title += fmt::format(" for {} members that were not recorded", incomplete.not_recorded);
         }
-        finding.gain = {finding.cost.fraction, "upper bound: the waiting of the rank that came first"};
+        finding.gain = {finding.cost.fraction, "upper bound: the waiting of the rank that came first", std::nullopt, true};
         finding.evidence["waiting_ranks"] = std::vector<int64_t>(inside.begin(), inside.end());
         finding.evidence["missing_ranks"] = std::vector<int64_t>(missing.begin(), missing.end());
         finding.evidence["waited_seconds"] = waited_s;

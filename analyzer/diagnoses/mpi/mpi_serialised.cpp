@@ -57,7 +57,7 @@ class MpiSerialised : public Diagnosis {
         if (!finding.where.empty())
             finding.title += " at " + place_name(finding.where[0]);
         finding.gain = {finding.cost.fraction, "upper bound: the mean waiting time of a rank, if all ranks worked at the same "
-                                               "time"};
+                                               "time", std::nullopt, true};
         finding.subject.kind = "call-site";
         finding.subject.name = finding.where.empty() ? chains.call : place_name(finding.where[0]);
         finding.evidence["chain_wait_count"] = static_cast<int64_t>(chains.waits);

@@ -2,6 +2,7 @@
 #include "diagnoses/common/unplaced_lines.h"
 #include "diagnoses/mpi/mpi_findings.h"
 #include "diagnoses/registry.h"
+#include "support/figures.h"
 
 #include <plumb/trace_format.h>
 
@@ -120,12 +121,14 @@ class MpiSmallMessages : public Diagnosis {
         finding.where = lines.heaviest(5);
         const double mean_bytes = messages.bytes / messages.count;
         const double fraction = fraction_of_run(input.run, saved_s);
-        finding.title = fmt::format("{:.0f} messages of {:.0f} bytes on average lose {:.0f} % of the time to latency",
-                                    messages.count, mean_bytes, 100 * finding.cost.fraction);
+        finding.title = fmt::format("{} messages of {:.0f} bytes on average lose {:.0f} % of the time to latency",
+                                    format_count(std::round(messages.count)), mean_bytes, 100 * finding.cost.fraction);
         if (!finding.where.empty())
             finding.title += ", mainly at " + place_name(finding.where[0]);
         finding.gain = {fraction, fmt::format("estimated for sending as one message what goes to the same rank with hardly any work in "
-                                              "between, {:.1f} messages on average", messages.together)};
+                                              "between, {} messages on average",
+                                               messages.together < 100 ? fmt::format("{:.1f}", messages.together)
+                                                                       : format_count(std::round(messages.together)))};
         finding.subject.kind = "call-site";
         finding.subject.name = finding.where.empty() ? "MPI messages" : place_name(finding.where[0]);
         finding.evidence["message_count"] = static_cast<int64_t>(messages.count);

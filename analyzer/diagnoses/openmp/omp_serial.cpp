@@ -130,7 +130,7 @@ class OmpSerial : public Diagnosis {
         const double named_s = is_clear ? most->second : 0;
         finding.gain = {std::min(1.0, serial.serial_s * parts / run_s),
                         "at most, by Amdahl's law: the serial time divided among the team, if its work can be divided",
-                        std::min(1.0, named_s * parts / run_s)};
+                        std::min(1.0, named_s * parts / run_s), true};
         finding.where = serial.lines.heaviest(kMostLines);
         finding.subject.kind = "thread";
         finding.subject.name = input.run.processes[serial.process].threads[serial.thread].name;

@@ -80,7 +80,7 @@ const model::LineTransfer* transfer_of(const model::Run& run, const SharedObject
 Gain gain_of(const model::Run& run, const SharedObject& object, double fraction) {
     if (!object.timed)
         return {fraction, "upper bound: the accesses would take no time; how fast they are on a line of their own could not be "
-                          "measured on the CPUs of the run"};
+                          "measured on the CPUs of the run", std::nullopt, true};
     const model::LineTransfer* transfer = transfer_of(run, object);
     std::string how = fmt::format("such accesses, timed on CPUs {} and {} of this machine: {:.1f} ns each while both use the "
                                   "line, {:.1f} ns on lines of their own",

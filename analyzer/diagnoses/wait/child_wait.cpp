@@ -130,7 +130,7 @@ class ChildWaits : public Diagnosis {
         finding.cost = {std::min(wall_s, wait.wall_s), std::min(1.0, wait.wall_s / wall_s), "estimated"};
         finding.gain = {gain_s / wall_s,
                         "at most, if both compute at the same time; whether the parent needs what the child makes before it can go on "
-                        "was not seen", 0.0};
+                        "was not seen", 0.0, true};
         finding.where = lines.heaviest(kMostLines);
         finding.subject.kind = "process";
         finding.subject.name = most == run_s.end() ? child : most->first;

@@ -1,9 +1,12 @@
 // Threads that wait for a lock: which one, who holds it meanwhile, and what the holder does with it.
 #include "analyses/lines/line_shares.h"
 #include "analyses/memory/memory_names.h"
+#include "analyses/time/kernel_cause.h"
+#include "analyses/time/run_totals.h"
 #include "diagnoses/common/unplaced_lines.h"
 #include "diagnoses/registry.h"
 #include "diagnoses/wait/wait_replay.h"
+#include "model/source_line.h"
 
 #include <algorithm>
 #include <fmt/format.h>
@@ -23,6 +26,9 @@ struct Lock {
     double wall_s = 0;    // of it, what the run's wall time depended on
     uint64_t looks = 0;
     std::set<uint32_t> waiters, holders; // threads
+    std::set<model::SourceLine> lines; // where they wait
+    WaitReplay::Removed kernel_of;     // CPU seconds of the system call futex at these lines, by thread
+    double kernel_s = 0;               // of them all
     LineShares waiter_lines, holder_lines;
     std::map<std::string, double> holder_does; // in words; by time
     double holder_s = 0, holder_known_s = 0, holder_blocked_s = 0, holder_device_s = 0;
@@ -42,9 +48,11 @@ class LockWait : public Diagnosis {
                 order.emplace_back(key, std::move(lock));
         std::ranges::stable_sort(order, std::greater<>(), [](const auto& entry) { return entry.second.wall_s; });
         order.resize(std::min(order.size(), kMostFindings));
+        const RunTotals totals = totals_of(input.run);
+        add_kernel_time(input.paths, totals, order);
         std::vector<Finding> findings;
         for (const auto& [key, lock] : order)
-            findings.push_back(finding_of(input, replay, key, lock));
+            findings.push_back(finding_of(input, totals, replay, key, lock));
         return findings;
     }
 
@@ -66,9 +74,40 @@ class LockWait : public Diagnosis {
                 lock.waiting_s += wait.seconds;
                 lock.looks += wait.site->looks;
                 lock.waiters.insert(wait.site->thread);
-                lock.waiter_lines.add(paths.user_frame(wait.process, wait.site->path), wait.seconds);
+                const model::SourceFrame frame = paths.user_frame(wait.process, wait.site->path);
+                lock.waiter_lines.add(frame, wait.seconds);
+                lock.lines.insert(model::source_line(frame));
             }
         return locks;
+    }
+
+    // What putting threads to sleep and waking them takes goes with the wait. At a line that waits for several locks it counts
+    // for the first of `locks`.
+    static void add_kernel_time(model::CallPaths& paths, const RunTotals& totals, std::vector<std::pair<LockKey, Lock>>& locks) {
+        if (totals.samples == 0)
+            return;
+        const double sample_s = totals.cpu_s / static_cast<double>(totals.samples);
+        std::set<uint32_t> seen;
+        for (const auto& [key, lock] : locks)
+            if (seen.insert(key.first).second)
+                for (const model::SampleSite& site : paths.run().processes[key.first].samples)
+                    if (site.kernel_samples > 0)
+                        add_kernel_sample(paths, key.first, site, sample_s, locks);
+    }
+
+    static void add_kernel_sample(model::CallPaths& paths, uint32_t process, const model::SampleSite& site, double sample_s,
+                                  std::vector<std::pair<LockKey, Lock>>& locks) {
+        const KernelCause cause = kernel_cause_of(paths, process, site.path);
+        if (cause.kind != KernelCause::Kind::system_call || cause.name != "futex")
+            return;
+        const model::SourceLine line = model::source_line(paths.user_frame(process, site.path));
+        const double seconds = sample_s * static_cast<double>(std::min(site.kernel_samples, site.samples));
+        for (auto& [key, lock] : locks)
+            if (key.first == process && lock.lines.contains(line)) {
+                lock.kernel_of[{process, site.thread}] += seconds;
+                lock.kernel_s += seconds;
+                return;
+            }
     }
 
     static std::map<LockKey, Lock> silent_locks_of(model::CallPaths& paths, const WaitReplay& replay,
@@ -125,11 +164,14 @@ class LockWait : public Diagnosis {
         lock.holder_device_s += what.kind == WaitKind::file || what.kind == WaitKind::file_sync ? time_s : 0;
     }
 
-    Finding finding_of(const DiagnosisInput& input, const WaitReplay& replay, const LockKey& key, const Lock& lock) const {
+    Finding finding_of(const DiagnosisInput& input, const RunTotals& totals, const WaitReplay& replay, const LockKey& key, const Lock& lock) const {
         const model::Process& process = input.run.processes[key.first];
         const auto named = input.paths.static_at(key.first, {.address = key.second, .code = {}});
         const std::string object = named ? "`" + named->name + "`" : "one lock";
         const double without_s = replay.without(lock.wall_s, [](const Wait&) { return false; });
+        const double kernel_share = totals.cpu_s > 0 ? lock.kernel_s / totals.cpu_s : 0;
+        const double shortest_s = replay.without(lock.wall_s + totals.wall_of_share(kernel_share),
+                                                 [](const Wait&) { return false; }, lock.kernel_of);
         Finding finding;
         finding.id = id();
         finding.confidence = 0.9;
@@ -151,9 +193,10 @@ class LockWait : public Diagnosis {
         // is certain.
         const double certain_s = std::max(without_s, lock.holder_known_s > 0 ? device_bound(replay, lock) : 0);
         const double wall_s = replay.wall_s();
-        finding.gain = {(wall_s - without_s) / wall_s,
-                        "the run without waiting for this lock; bound by the longest thread's own time and by the CPUs",
-                        std::max(0.0, wall_s - certain_s) / wall_s};
+        finding.gain = {(wall_s - shortest_s) / wall_s,
+                        "the run without waiting for this lock, and without the kernel's work for these waits; bound by the "
+                        "longest thread's own time and by the CPUs",
+                        std::max(0.0, wall_s - certain_s) / wall_s, true};
         finding.subject.kind = named ? "variable" : "lock";
         finding.subject.name = named ? named->name : fmt::format("{:#x}", key.second);
         finding.subject.details["process"] = process.name;
@@ -163,6 +206,8 @@ class LockWait : public Diagnosis {
         finding.evidence["holder_blocked_fraction"] = lock.holder_known_s > 0 ? lock.holder_blocked_s / lock.holder_known_s : 0;
         if (lock.holder_s > lock.holder_known_s)
             finding.evidence["holder_unknown_fraction"] = 1 - lock.holder_known_s / lock.holder_s;
+        if (lock.kernel_s > 0)
+            finding.evidence["futex_cpu_seconds"] = lock.kernel_s;
         finding.evidence["look_count"] = static_cast<int64_t>(lock.looks);
         if (does != lock.holder_does.end())
             finding.evidence["holder_does"] = fmt::format("{} for {:.0f} % of that time", does->first, 100 * does_share);

@@ -215,7 +215,7 @@ class PageIn : public Diagnosis {
         const bool is_scattered = read.source == Source::file && !read.is_walk() && waits >= kManyWaits && read.faults > 0;
         const double kept = 1 / static_cast<double>(std::max<uint64_t>(waits, 1));
         finding.gain = {gain, "upper bound: the run without these waits",
-                        is_scattered || read.source == Source::swap ? gain * (1 - kept) : 0};
+                        is_scattered || read.source == Source::swap ? gain * (1 - kept) : 0, true};
         finding.subject.kind = "device";
         finding.subject.name = read.file.empty() ? words_of(read) : read.file;
         finding.evidence["waiting_seconds"] = read.waiting_s;

@@ -141,7 +141,8 @@ class PipeWait : public Diagnosis {
         finding.title = fmt::format("{} and {} take turns: one waits for the other's answer while that one computes", name_of(waiting),
                                     name_of(peer));
         finding.gain = {overlap_s / wall_s,
-                        "if both compute at the same time; what the one needs of the other's answer before it can go on was not seen"};
+                        "if both compute at the same time; what the one needs of the other's answer before it can go on was not seen",
+                        std::nullopt, true};
         finding.subject.kind = "process";
         finding.subject.name = name_of(peer);
         finding.subject.details["waiting_process"] = name_of(waiting);

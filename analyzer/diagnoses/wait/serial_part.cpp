@@ -49,7 +49,7 @@ class SerialPart : public Diagnosis {
         finding.gain = {share * divided,
                         "at most, by Amdahl's law: the serial time divided among as many CPUs as the team can use, if its work can "
                         "be divided",
-                        std::min(1.0, named_s * (1 - 1 / phases.cpus) / run_s)}; // among those that it had
+                        std::min(1.0, named_s * (1 - 1 / phases.cpus) / run_s), true}; // among those that it had
         finding.where = phases.lines.heaviest(kMostLines);
         finding.subject.kind = "thread";
         finding.subject.name = task_name(input.run, {phases.process, phases.thread});

@@ -114,7 +114,7 @@ class SleepPoll : public Diagnosis {
         finding.title = fmt::format("A loop sleeps for {:.0f} % of the run while nothing else happens", 100 * finding.cost.fraction);
         if (!finding.where.empty())
             finding.title += ", at " + place_name(finding.where[0]);
-        finding.gain = {gain_of(sleeper.idle_s()), how_of(sleeper, certain), certain ? gain_of(sleeper.overdue_s) : 0};
+        finding.gain = {gain_of(sleeper.idle_s()), how_of(sleeper, certain), certain ? gain_of(sleeper.overdue_s) : 0, true};
         finding.subject.kind = "call-site";
         finding.subject.name = finding.where.empty() ? "sleep" : place_name(finding.where[0]);
         finding.evidence["asleep_seconds"] = sleeper.asleep_s;

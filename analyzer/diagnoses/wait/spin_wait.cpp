@@ -217,7 +217,8 @@ class SpinWait : public Diagnosis {
                                              saved_by_sharing_s(process, pool, spin, certain) / wall_s}
                                       : Gain{saved_s(spin) / wall_s,
                                              "the run without waiting in this loop; bound by the longest thread's own time and by "
-                                             "the CPUs", saved_s(certain) / wall_s};
+                                             "the CPUs; what these threads need of one another's work before they can go on was "
+                                             "not seen", saved_s(certain) / wall_s, true};
         } else {
             finding.fixed_severity = Severity::info;
             finding.gain = {0, "no other thread waits for one that spins nearly all its life"};

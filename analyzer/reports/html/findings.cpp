@@ -75,10 +75,12 @@ void put_advice(HtmlWriter& html, const Finding& finding) {
     }
     if (finding.gain.fraction > 0)
         html.open("p", {{"class", "gain"}})
-            .text(fmt::format("Expected gain: about {} of the run", format_fraction(finding.gain.fraction)))
+            .text(fmt::format("Expected gain: {} of the run", gain_text(finding.gain)))
             .element("span", finding.gain.how.empty() ? "" : " (" + finding.gain.how + ")",
                      {{"class", "muted"}})
             .close();
+    if (const std::string overlap = overlap_text(finding); !overlap.empty())
+        html.element("p", overlap, {{"class", "gain"}});
 }
 
 void put_finding(HtmlWriter& html, const Finding& finding, SourceFiles& sources) {

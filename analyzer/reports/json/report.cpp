@@ -135,7 +135,9 @@ Json location_object(const Location& location) {
 }
 
 Json gain_of(const Gain& gain) {
-    Json json = {{"fraction", number(gain.fraction)}, {"how", gain.how}};
+    Json json = {{"fraction", number(gain.fraction)},
+                 {"kind", gain.kind() == Gain::Kind::upper_bound ? "upper-bound" : "estimate"},
+                 {"how", gain.how}};
     if (gain.at_least)
         json["at_least_fraction"] = number(*gain.at_least);
     return json;
@@ -168,6 +170,7 @@ Json finding_object(const Finding& finding) {
               {"fraction", number(finding.cost.fraction)},
               {"how", finding.cost.how}}},
             {"gain", gain_of(finding.gain)},
+            {"overlaps", finding.overlaps},
             {"where", where},
             {"subject", subject},
             {"evidence", evidence},

@@ -61,15 +61,17 @@ void put_advice(TextCanvas& canvas, const Finding& finding) {
     }
     if (finding.gain.fraction > 0)
         canvas.paragraph("    gain", kIndent,
-                         {{fmt::format("about {} of the run", format_fraction(finding.gain.fraction))},
+                         {{gain_text(finding.gain) + " of the run"},
                           {finding.gain.how.empty() ? "" : " (" + finding.gain.how + ")", Ink::faint}});
+    if (const std::string overlap = overlap_text(finding); !overlap.empty())
+        canvas.paragraph("", kIndent, {{overlap}});
 }
 
 // `commands`: those that were already shown; the same advice is given once.
 void put_noted(TextCanvas& canvas, const Finding& finding, std::set<std::string>& commands) {
     std::vector<Piece> pieces = {{finding.title}};
-    if (!finding.where.empty())
-        pieces.push_back({" at " + location_text(finding.where.front()), Ink::faint});
+    if (const std::string place = place_beside_title(finding); !place.empty())
+        pieces.push_back({" at " + place, Ink::faint});
     pieces.push_back({"  [" + finding.id + "]", Ink::faint});
     canvas.paragraph("  -", 4, pieces);
     for (const Advice& advice : finding.advice)

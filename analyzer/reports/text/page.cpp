@@ -38,22 +38,9 @@ void put_head(TextCanvas& canvas, const Report& report) {
         canvas.paragraph("", 7, {{fmt::format("and {} more such notes, see --full", warnings.size() - kWarnings), Ink::medium}});
 }
 
-std::string gain_text(const Finding& finding) {
-    if (finding.gain.fraction <= 0)
-        return "";
-    const bool is_bound = finding.gain.at_least && *finding.gain.at_least < finding.gain.fraction;
-    return fmt::format("{} {}", is_bound ? "up to" : "about", format_fraction(finding.gain.fraction));
-}
-
 // Where to look and what to do, in one line: the details are one command away.
 std::string next_step(const Finding& finding) {
-    std::string text;
-    if (!finding.where.empty()) {
-        const Location& place = finding.where.front();
-        const std::string name = place.file.empty() ? "" : fmt::format("{}:{}", place.file, place.line);
-        if (name.empty() || finding.title.find(name) == std::string::npos)
-            text = location_text(place);
-    }
+    std::string text = place_beside_title(finding);
     if (!finding.advice.empty() && !finding.advice.front().what.empty())
         text += (text.empty() ? "" : " · ") + finding.advice.front().what;
     return text;
@@ -62,7 +49,7 @@ std::string next_step(const Finding& finding) {
 void put_finding_line(TextCanvas& canvas, const Finding& finding, size_t number) {
     std::string severity = to_string(finding.severity);
     std::ranges::transform(severity, severity.begin(), [](char letter) { return static_cast<char>(letter - 'a' + 'A'); });
-    const std::string label = fmt::format("{:<2} {:<7} {:<11}", number, severity, gain_text(finding));
+    const std::string label = fmt::format("{:<2} {:<7} {:<11}", number, severity, gain_text(finding.gain));
     canvas.paragraph(label, kIndent, {{finding.title, Ink::strong}}, ink_of(finding.severity));
     if (const std::string step = next_step(finding); !step.empty())
         canvas.paragraph("", kIndent, {{step}});
@@ -78,16 +65,15 @@ void put_help(TextCanvas& canvas, const Report& report) {
     canvas.heading("What would help most");
     for (size_t i = 0; i < std::min(findings.size(), kFindings); ++i)
         put_finding_line(canvas, *findings[i], i + 1);
+    if (const std::string overlaps = overlaps_text(findings, kFindings); !overlaps.empty())
+        canvas.paragraph("", 3, {{overlaps}});
     if (findings.size() > kFindings)
         canvas.paragraph("", 3, {{fmt::format("and {} more, see --full", findings.size() - kFindings), Ink::faint}});
 }
 
 void put_foot(TextCanvas& canvas, const Report& report) {
     const size_t infos = report.findings.size() - numbered(report).size();
-    std::string missing;
-    for (const model::Evidence& evidence : report.evidence)
-        if (evidence.state == model::Evidence::State::missing)
-            missing += (missing.empty() ? "" : ", ") + evidence.source;
+    const std::string missing = missing_evidence(report);
     canvas.blank();
     if (!numbered(report).empty() || infos > 0) {
         std::string text = fmt::format("{} {} ran", report.looked_for.size(), report.looked_for.size() == 1 ? "diagnosis" : "diagnoses");

@@ -184,7 +184,7 @@ void put_foot(TextCanvas& canvas, const Report& report) {
     const OwnCost& cost = report.own_cost;
     canvas.paragraph(
         "", 2,
-        {{fmt::format("{} of the run's CPU time ({}), {} on disk.", format_fraction(cost.fraction),
+        {{fmt::format("{} of the run's CPU time ({}), {} on disk, in blocks of all files.", format_fraction(cost.fraction),
                       format_seconds(cost.seconds), format_bytes(static_cast<double>(cost.bytes)))},
          {" " + cost.how, Ink::faint}});
     canvas.blank();

@@ -1,8 +1,10 @@
 #include "reports/words/line_texts.h"
 
 #include "analyses/lines/launch_command.h"
+#include "reports/words/quantity.h"
 #include "reports/words/utf8.h"
 
+#include <algorithm>
 #include <fmt/format.h>
 
 namespace plumb {
@@ -31,6 +33,54 @@ std::string short_frame_text(const model::SourceFrame& frame, size_t width) {
         text = frame_text(shorter);
     }
     return text;
+}
+
+std::string gain_text(const Gain& gain) {
+    if (gain.fraction <= 0)
+        return "";
+    return fmt::format("{} {}", gain.kind() == Gain::Kind::upper_bound ? "up to" : "about", format_fraction(gain.fraction));
+}
+
+namespace {
+
+// Indexes count from 0, findings from 1: "1, 3 and 4".
+std::string numbers_text(const std::vector<size_t>& indexes) {
+    std::string text;
+    for (size_t i = 0; i < indexes.size(); ++i)
+        text += fmt::format("{}{}", i == 0 ? "" : i + 1 == indexes.size() ? " and " : ", ", indexes[i] + 1);
+    return text;
+}
+
+} // namespace
+
+std::string overlap_text(const Finding& finding) {
+    if (finding.overlaps.empty())
+        return "";
+    return fmt::format("the same time in part as finding{} {}: the gains do not add up", finding.overlaps.size() == 1 ? "" : "s",
+                       numbers_text(finding.overlaps));
+}
+
+std::string overlaps_text(const std::vector<const Finding*>& findings, size_t limit) {
+    std::vector<size_t> indexes;
+    double sum = 0;
+    const size_t shown = std::min(findings.size(), limit);
+    for (size_t i = 0; i < shown; ++i) {
+        sum += findings[i]->gain.fraction;
+        if (std::ranges::any_of(findings[i]->overlaps, [&](size_t other) { return other < shown; }))
+            indexes.push_back(i);
+    }
+    if (!indexes.empty())
+        return fmt::format("The gains of {} are the same time in part: they do not add up.{}", numbers_text(indexes),
+                           sum > 1 && indexes.size() < shown ? " All together are more than the whole run." : "");
+    return sum > 1 ? "These gains are more than the whole run together: they do not add up." : "";
+}
+
+std::string place_beside_title(const Finding& finding) {
+    if (finding.where.empty())
+        return "";
+    const Location& place = finding.where.front();
+    const std::string name = place.file.empty() ? location_text(place) : fmt::format("{}:{}", place.file, place.line);
+    return finding.title.find(name) == std::string::npos ? location_text(place) : "";
 }
 
 std::string more_places(size_t count) {

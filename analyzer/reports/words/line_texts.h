@@ -21,6 +21,18 @@ std::string short_frame_text(const model::SourceFrame& frame, size_t width);
 // Where its instructions were: "in sin of libm.so.6". Empty when that is the user's line itself.
 std::string leaf_text(const HotLine& line);
 
+// "about 12 %", "up to 48 %": by the kind of the gain. Empty when nothing is gained.
+std::string gain_text(const Gain& gain);
+
+// "overlaps finding 1: the two gains do not add up", by the numbers of the text report. Empty without overlaps.
+std::string overlap_text(const Finding& finding);
+
+// Of the first `limit` findings with a gain, those that overlap: "The gains of 1, 2 and 3 overlap: ...". Empty without overlaps.
+std::string overlaps_text(const std::vector<const Finding*>& findings, size_t limit);
+
+// The first place where the title does not name it, else empty.
+std::string place_beside_title(const Finding& finding);
+
 // "and 1 more place", "and 7 more places"
 std::string more_places(size_t count);
 

@@ -114,11 +114,17 @@ bool is_without_shim(const Report& report) {
     });
 }
 
+// "shim" says nothing to who does not know how plumb is built.
+std::string source_text(const std::string& source) {
+    return source == "shim" ? "shim (the preload in the program: allocations, threads' creation, MPI and OpenMP)" : source;
+}
+
 std::string list_of_sources(const Report& report, model::Evidence::State state) {
     std::vector<std::string> names;
     for (const model::Evidence& evidence : report.evidence)
-        if (evidence.state == state && std::find(names.begin(), names.end(), evidence.source) == names.end())
-            names.push_back(evidence.source);
+        if (const std::string name = state == model::Evidence::State::missing ? source_text(evidence.source) : evidence.source;
+            evidence.state == state && std::find(names.begin(), names.end(), name) == names.end())
+            names.push_back(name);
     return fmt::to_string(fmt::join(names, ", "));
 }
 
@@ -184,6 +190,8 @@ std::vector<std::string> run_warnings(const Report& report) {
     return warnings;
 }
 
+std::string missing_evidence(const Report& report) { return list_of_sources(report, model::Evidence::State::missing); }
+
 std::string profile_basis(const Report& report) {
     return fmt::format("from {} that stand for {} of the {}", counted(report.samples, "sample", "samples"),
                        format_seconds(report.sampled_seconds), format_seconds(report.cpu_seconds));
@@ -239,7 +247,7 @@ std::string verdict(const Report& report) {
     std::string text = fmt::format(
         "Nothing out of plumb found{}. {} ran on this evidence: {}.", report.run->complete ? "" : " in what was recorded",
         counted(report.looked_for.size(), "diagnosis", "diagnoses"), seen.empty() ? "none" : seen);
-    const std::string missing = list_of_sources(report, model::Evidence::State::missing);
+    const std::string missing = missing_evidence(report);
     if (!missing.empty())
         text += fmt::format(" Missing evidence: {}.", missing);
     return text;

@@ -16,6 +16,9 @@ std::vector<std::string> run_facts(const Report& report);
 std::vector<std::string> run_warnings(const Report& report);
 
 // "from 378 samples that stand for 759 ms of the 1.18 s": what the profile rests on.
+// The sources that are missing, each once, in words that need no knowledge of plumb. Empty: all are there.
+std::string missing_evidence(const Report& report);
+
 std::string profile_basis(const Report& report);
 
 // What the report comes to: too_short where nothing was found in a run that gave too little to find anything in.

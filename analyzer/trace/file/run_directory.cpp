@@ -5,8 +5,27 @@
 #include <algorithm>
 #include <filesystem>
 #include <fmt/format.h>
+#include <sys/stat.h>
 
 namespace plumb::trace {
+
+namespace {
+
+constexpr uint64_t kBlockBytes = 512; // of st_blocks, on every file system
+
+uint64_t disk_bytes_of(const std::string& path) {
+    namespace fs = std::filesystem;
+    std::error_code failure;
+    uint64_t bytes = 0;
+    for (fs::recursive_directory_iterator entry(path, failure), end; !failure && entry != end; entry.increment(failure)) {
+        struct stat status = {};
+        if (lstat(entry->path().c_str(), &status) == 0 && S_ISREG(status.st_mode))
+            bytes += static_cast<uint64_t>(status.st_blocks) * kBlockBytes;
+    }
+    return bytes;
+}
+
+} // namespace
 
 RunDirectory list_run_directory(const std::string& path) {
     namespace fs = std::filesystem;
@@ -14,7 +33,8 @@ RunDirectory list_run_directory(const std::string& path) {
     if (!fs::is_directory(path, failure))
         throw Error(fmt::format("cannot read the run {}: {}: give the directory that `plumb run` wrote", path,
                                 failure ? failure.message() : "not a directory"));
-    RunDirectory run{.path = path, .run_json = fs::path(path) / "run.json", .process_traces = {}, .node_traces = {}};
+    RunDirectory run{.path = path, .run_json = fs::path(path) / "run.json", .process_traces = {}, .node_traces = {},
+                     .disk_bytes = disk_bytes_of(path)};
     for (fs::directory_iterator entry(path, failure), end; !failure && entry != end; entry.increment(failure)) {
         const std::string name = entry->path().filename().string();
         if (!name.ends_with(".plumb"))

@@ -1,6 +1,7 @@
 // The files of a run directory.
 #pragma once
 
+#include <cstdint>
 #include <string>
 #include <vector>
 
@@ -11,6 +12,7 @@ struct RunDirectory {
     std::string run_json;                    // path, the file may be missing
     std::vector<std::string> process_traces; // sorted paths of the shims' files
     std::vector<std::string> node_traces;    // sorted paths of the recorders' files
+    uint64_t disk_bytes = 0;                 // blocks that all its files take, whatever they hold
 };
 
 // Throws plumb::Error when `path` is not a directory that can be listed, or has nothing of a run in it.

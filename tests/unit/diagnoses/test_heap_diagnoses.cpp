@@ -2,6 +2,7 @@
 #include "analyses/time/allocator_code.h"
 #include "synthetic_run.h"
 
+#include <algorithm>
 #include <catch2/catch.hpp>
 
 using namespace plumb;
@@ -77,6 +78,25 @@ TEST_CASE("time in the allocator is reported by share and by line") {
     CHECK(finding.where[0].share == Approx(0.75));
     CHECK(finding.subject.name == "/src/app.cpp:20");
     CHECK(finding.advice[1].command == "LD_PRELOAD=libjemalloc.so.2 plumb run -- ./app 'big file'");
+}
+
+TEST_CASE("larger thresholds are for memory that comes and goes; what a line keeps stands in the finding") {
+    for (const bool keeps : {true, false}) {
+        SyntheticRun made = program(10);
+        const uint32_t path = made.add_path({kMain, kBuild, kMalloc});
+        made.add_samples(0, path, 400, 300);
+        made.add_samples(0, made.add_path({kMain, kCompute}), 600);
+        model::Process& process = made.run.processes[0];
+        process.threads[0].minor_faults = 100'000; // 410 MB
+        process.max_rss_bytes = keeps ? 400'000'000 : 4'000'000;
+        add_heap_site(made, made.add_path({kMain, kBuild}, false), 1000, 400'000'000, keeps ? 0 : 400'000'000, 0.5, 9.9);
+        const auto findings = made.diagnose("heap-bound");
+        REQUIRE(findings.size() == 1);
+        const auto tunes = [](const Advice& advice) { return advice.command.starts_with("GLIBC_TUNABLES"); };
+        CHECK(std::ranges::any_of(findings[0].advice, tunes) == !keeps);
+        CHECK((findings[0].advice[0].what == "Free what is no longer needed") == keeps);
+        CHECK(findings[0].title.ends_with("381 MiB allocated there were never freed") == keeps);
+    }
 }
 
 TEST_CASE("what the lines that allocate do besides counts for the cost, not for what is certain") {

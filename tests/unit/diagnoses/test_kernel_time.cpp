@@ -264,6 +264,28 @@ TEST_CASE("advice against page faults goes by whose memory they are for") {
     CHECK(tunes(kernel_advice(map, "app", FaultSource::allocator)));
     CHECK_FALSE(tunes(kernel_advice(fault, "app", FaultSource::own_mappings)));
     CHECK_FALSE(tunes(kernel_advice(map, "app", FaultSource::own_mappings)));
+    const auto says = [](const std::vector<Advice>& all, const char* words) {
+        return std::ranges::any_of(all, [&](const Advice& one) { return one.how.find(words) != std::string::npos; });
+    };
+    process.max_rss_bytes = 2'000'000'000;
+    CHECK(says(kernel_advice(fault, "app", FaultSource::own_mappings), "MADV_HUGEPAGE"));
+    CHECK(says(kernel_advice(fault, "app", FaultSource::own_mappings), "MAP_POPULATE"));
+    CHECK_FALSE(says(kernel_advice(fault, "app", FaultSource::own_mappings), "-Xms"));
+    CHECK(fault_source(made.run) == FaultSource::own_mappings);
+    process.modules.push_back({.path = "/usr/lib/jvm/lib/server/libjvm.so"});
+    CHECK(fault_source(made.run) == FaultSource::java);
+    CHECK(says(kernel_advice(fault, "app", FaultSource::java), "-Xms"));
+    CHECK_FALSE(says(kernel_advice(fault, "app", FaultSource::java), "MADV_HUGEPAGE"));
+    process.max_rss_bytes = 0;
+    CHECK(moves_data("pread"));
+    CHECK(moves_data("sendto"));
+    CHECK_FALSE(moves_data("futex"));
+    CHECK_FALSE(moves_data("munmap"));
+    // All memory is kept: larger thresholds would change nothing.
+    process.max_rss_bytes = 400'000'000;
+    CHECK(fault_source(made.run) == FaultSource::kept);
+    CHECK_FALSE(says(kernel_advice(fault, "app", FaultSource::kept), "thresholds"));
+    process.max_rss_bytes = 0;
     // A script that starts 200 programs.
     process.threads[0].minor_faults = 2000;
     made.run.processes.resize(200, process);

@@ -50,6 +50,14 @@ UnalignedAccesses accesses_of(SyntheticRun& made) {
 
 } // namespace
 
+TEST_CASE("unnamed data inside code that has no lines, and is not the program, is nobody's to change") {
+    constexpr uint64_t kInside = 0x7f0000001000, kUnnamed = 0x900001;
+    SyntheticRun made = program();
+    made.name(kInside, "move", "libruntime.so");
+    made.add_unaligned(kInside, kLoad8, kUnnamed, 4096, 8);
+    CHECK(made.diagnose("unaligned-access").empty());
+}
+
 TEST_CASE("cheap unaligned accesses to a common block are info, named exactly") {
     SyntheticRun made = program();
     made.add_unaligned(kSweep, kLoad8, kPair + 4, 4096, 8);

@@ -362,6 +362,37 @@ TEST_CASE("a lock that does not say who holds it: of two threads it is the other
     }
 }
 
+TEST_CASE("what the kernel does for a lock that does not say who holds it counts for the lock, and is reported once") {
+    constexpr uint64_t kContended = 0x400a00, kPost = 0x400b00;
+    SyntheticRun made = program(10, 4);
+    made.name(kContended, "std::sys::sync::mutex::futex::Mutex::lock_contended", "app", "/src/app.rs", 70);
+    made.name(kPost, "post", "app", "/src/app.rs", 80);
+    made.name(kFutex, "__x64_sys_futex", "[kernel]");
+    const uint32_t want = made.add_path({kPost, kContended}), hold = made.add_path({kHold});
+    const uint32_t futex = made.add_path({kPost, kContended, kFutex}, true, true);
+    made.run.processes.back().paths[futex].kernel = true;
+    for (const uint32_t thread : {0u, 1u}) { // 4 s computing, 4 s in the kernel for the lock, 2 s blocked
+        made.add_thread(thread, 0.8, 0);
+        made.run.processes.back().threads[thread].wall_running_ns = SyntheticRun::ns(4);
+        made.add_samples(thread, hold, 4000);
+        made.add_samples(thread, futex, 4000, 4000);
+    }
+    for (const uint32_t thread : {0u, 1u}) {
+        model::BlockedSite& site = blocked(made, thread, want, SYS_futex, 2, 0);
+        site.object = kLock;
+        waited_for(made, site, Relation::work, 0, 1 - thread, 2);
+        made.run.processes.back().waited_for.back().peer_path = hold;
+        made.run.processes.back().waited_for.back().wall_ns = SyntheticRun::ns(1);
+    }
+    made.finish();
+    const auto findings = made.diagnose("lock-wait");
+    REQUIRE(findings.size() == 1);
+    CHECK(findings[0].gain.fraction == Approx(0.6).epsilon(0.02)); // each thread has 4 s of work left
+    CHECK(findings[0].gain.kind() == Gain::Kind::upper_bound);
+    CHECK(findings[0].gain.certain() == Approx(0.2).epsilon(0.02)); // what was blocked
+    CHECK(made.diagnose("kernel-time").empty());
+}
+
 namespace {
 
 // Two processes: the first waits `first_waits_s` of 10 s for the second, which waits for it the rest of the time.

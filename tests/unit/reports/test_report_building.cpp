@@ -1,6 +1,8 @@
 // How a run becomes a report: the profile by the user's lines, sorting, the tool's own cost, bounded charts,
 // escaping.
 #include "analysis/build_report.h"
+#include "analysis/overlaps.h"
+#include "reports/words/line_texts.h"
 #include "reports/cpu_timeline.h"
 #include "reports/html/report.h"
 #include "reports/html/writer.h"
@@ -130,6 +132,39 @@ TEST_CASE("findings are sorted by severity and cost; one failing diagnosis takes
     REQUIRE_FALSE(report.evidence.empty());
     CHECK(report.evidence.back().source == "fails");
     CHECK(report.evidence.back().why.find("no reason") != std::string::npos);
+}
+
+TEST_CASE("findings that report the same time from two sides are marked") {
+    const auto finding = [](const char* id, uint32_t line, Severity severity = Severity::high) {
+        Finding made;
+        made.id = id;
+        made.severity = severity;
+        made.gain.fraction = 0.4;
+        made.where = {{.file = "/src/app.c", .function = "f", .module = "app", .line = line, .share = 1}};
+        return made;
+    };
+    std::vector<Finding> findings = {finding("pipe-wait", 13), finding("kernel-time", 13), finding("kernel-time", 13),
+                                     finding("heap-bound", 20), finding("lock-wait", 13, Severity::info)};
+    mark_overlaps(findings);
+    CHECK(findings[0].overlaps == std::vector<size_t>{1, 2});
+    CHECK(findings[1].overlaps == std::vector<size_t>{0}); // reads and writes take time of their own each
+    CHECK(findings[2].overlaps == std::vector<size_t>{0});
+    CHECK(findings[3].overlaps.empty());
+    CHECK(findings[4].overlaps.empty());
+    CHECK(overlap_text(findings[0]) == "the same time in part as findings 2 and 3: the gains do not add up");
+    const auto listed = [&](std::initializer_list<size_t> indexes) {
+        std::vector<const Finding*> list;
+        for (const size_t index : indexes)
+            list.push_back(&findings[index]);
+        return overlaps_text(list, 5);
+    };
+    CHECK(listed({0, 1, 2, 3}) == "The gains of 1, 2 and 3 are the same time in part: they do not add up. "
+                                    "All together are more than the whole run.");
+    CHECK(listed({0, 1}) == "The gains of 1 and 2 are the same time in part: they do not add up.");
+    for (Finding& one : findings)
+        one.overlaps.clear();
+    CHECK(listed({0, 1, 3}) == "These gains are more than the whole run together: they do not add up.");
+    CHECK(listed({0, 3}).empty());
 }
 
 TEST_CASE("severity follows what the advice gains for certain") {

@@ -40,6 +40,23 @@ TEST_CASE("bytes, fractions and counts") {
     CHECK(format_count(0.5) == "0.50");
 }
 
+TEST_CASE("a bound is said to be one, an estimate is not") {
+    CHECK(gain_text({0.48, "estimated"}) == "about 48 %");
+    CHECK(gain_text({0.48, "estimated", 0.48}) == "about 48 %");
+    CHECK(gain_text({0.48, "estimated", 0.2}) == "up to 48 %");
+    CHECK(gain_text({0.48, "without waiting", std::nullopt, true}) == "up to 48 %");
+    CHECK(gain_text({0, "none", std::nullopt, true}).empty());
+}
+
+TEST_CASE("a place that the title names is not named again") {
+    Finding finding;
+    finding.where = {{.file = "/src/app.c", .function = "f", .module = "app", .line = 13}};
+    finding.title = "46 % of the CPU time is spent in page faults, mainly at /src/app.c:13";
+    CHECK(place_beside_title(finding).empty());
+    finding.title = "A thread waits";
+    CHECK(place_beside_title(finding) == "/src/app.c:13 in f");
+}
+
 TEST_CASE("evidence takes its unit from the key") {
     CHECK(format_evidence("run_delay_seconds", 5.9) == "run delay 5.90 s");
     CHECK(format_evidence("remote_fraction", 0.25) == "remote 25 %");

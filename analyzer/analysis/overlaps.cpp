@@ -1,0 +1,67 @@
+#include "analysis/overlaps.h"
+
+#include <algorithm>
+#include <span>
+#include <string_view>
+
+namespace plumb {
+
+namespace {
+
+constexpr double kMostlySame = 0.3; // of the time at their lines
+
+// Who waits, why, and what the kernel does meanwhile: one second may be part of several of these.
+constexpr std::string_view kWaits[] = {
+    "kernel-time", "lock-wait", "spin-wait", "io-wait", "page-in", "sleep-poll", "pipe-wait", "child-wait", "thread-imbalance",
+    "serial-part", "heap-contention", "false-sharing", "true-sharing", "cpu-oversubscribed", "omp-imbalance", "omp-critical",
+    "omp-small-regions", "omp-granularity", "omp-serial"};
+// The allocator's time holds the page faults and system calls of its blocks.
+constexpr std::string_view kAllocation[] = {"kernel-time", "heap-bound", "heap-contention", "page-size"};
+// What one unaligned access costs.
+constexpr std::string_view kAlignment[] = {"split-lock", "line-split-access", "unaligned-access"};
+
+bool is_one_of(std::string_view id, std::span<const std::string_view> ids) {
+    return std::ranges::find(ids, id) != ids.end();
+}
+
+bool may_share_time(const Finding& left, const Finding& right) {
+    if (left.id == right.id) // a diagnosis gives each second to one of its findings
+        return false;
+    for (const std::span<const std::string_view> group : {std::span<const std::string_view>(kWaits),
+                                                         std::span<const std::string_view>(kAllocation),
+                                                         std::span<const std::string_view>(kAlignment)})
+        if (is_one_of(left.id, group) && is_one_of(right.id, group))
+            return true;
+    return false;
+}
+
+bool is_same_place(const Location& left, const Location& right) {
+    return left.file == right.file && left.line == right.line && left.module == right.module &&
+           (left.line != 0 || left.function == right.function);
+}
+
+// Of their time, how much is at lines that both name.
+double shared_places(const Finding& left, const Finding& right) {
+    double shared = 0;
+    for (const Location& one : left.where)
+        for (const Location& other : right.where)
+            if (is_same_place(one, other))
+                shared += std::min(one.share, other.share);
+    return shared;
+}
+
+} // namespace
+
+void mark_overlaps(std::vector<Finding>& findings) {
+    for (size_t i = 0; i < findings.size(); ++i)
+        for (size_t j = i + 1; j < findings.size(); ++j) {
+            Finding &left = findings[i], &right = findings[j];
+            if (left.severity == Severity::info || right.severity == Severity::info || !may_share_time(left, right) ||
+                shared_places(left, right) < kMostlySame)
+                continue;
+            left.overlaps.push_back(j);
+            right.overlaps.push_back(i);
+        }
+}
+
+} // namespace plumb
