@@ -118,6 +118,30 @@ TEST_CASE("Waits for a critical cost their share of each thread of the team") {
     CHECK(team.diagnose("omp-imbalance").empty());
 }
 
+TEST_CASE("A critical that is entered millions of times costs what its entry and exit take, by samples") {
+    TeamRun team;
+    team.regions(1, 9, 9, 9, 9);
+    constexpr uint64_t kEnter = 0x402000, kLeave = 0x402100, kWork = 0x402200, kInEnter = 0x700100, kInLeave = 0x700200;
+    team.add_module("/usr/lib/libgomp.so.1.0.0", 0x700000, 0x710000);
+    team.name(kEnter, "solve", "app", "/home/user/solve.c", 33);
+    team.name(kLeave, "solve", "app", "/home/user/solve.c", 34);
+    team.name(kWork, "solve", "app", "/home/user/solve.c", 35);
+    team.name(kInEnter, "GOMP_critical_start", "libgomp.so.1.0.0");
+    team.name(kInLeave, "libgomp.so.1.0.0+0x200", "libgomp.so.1.0.0"); // no name: known by the call
+    team.resolver.called[kLeave] = "GOMP_critical_end";
+    const uint32_t entry = team.add_path({kEnter});
+    team.run.processes[0].openmp->waits.push_back({.kind = model::OmpWaitKind::critical, .call_site = kEnter, .path = entry, .region = 0,
+        .waiters = {{.thread = 0, .calls = 900, .timed = 9, .wait_ns = team.ns(0.02)}, {.thread = 1, .calls = 900, .timed = 9, .wait_ns = team.ns(0.02)}}});
+    for (const uint32_t thread : {0U, 1U}) { // each runs for 10 s: 5 of them entering, 1 leaving
+        team.add_samples(thread, team.add_path({kEnter, kInEnter}), 5000);
+        team.add_samples(thread, team.add_path({kLeave, kInLeave}), 1000);
+        team.add_samples(thread, team.add_path({kWork}), 4000);
+    }
+    const auto findings = team.diagnose("omp-critical");
+    REQUIRE(findings.size() == 1);
+    CHECK(findings[0].gain.fraction == Approx(0.6)); // 12 s of CPU time, divided among two threads, of 10 s
+}
+
 TEST_CASE("Regions that last longer than their work takes one thread are too small for a team") {
     TeamRun team;
     team.regions(400'000, 4, 1.2, 1.2, 1.5); // 10 us each, 3 us of work a thread
@@ -203,6 +227,21 @@ TEST_CASE("Waiting for tasks is no making of tasks") {
     run.sampled({kTaskCall, kTask}, 50);
     run.sampled({kWaitCall, kTaskwait, kTaskLock}, 4950);
     CHECK(run.diagnose("omp-granularity").empty());
+}
+
+TEST_CASE("Waiting for tasks beyond what the others work is the runtime's doing") {
+    RuntimeSamples run;
+    run.sampled({kWork}, 1000);
+    run.sampled({kTaskCall, kTask}, 1000);
+    run.sampled({kWaitCall, kTaskwait, kTaskLock}, 8000);
+    run.add_samples(1, run.add_path({kWork}), 3000);
+    run.add_samples(1, run.add_path({kWaitCall, kTaskwait, kTaskLock}), 7000);
+    const auto findings = run.diagnose("omp-granularity");
+    REQUIRE(findings.size() == 1);
+    // 15 s of waiting; one of the two threads works for 4 s, and the other one may wait for it.
+    CHECK(findings[0].gain.certain() == Approx(0.9 * (1 + 11) / 20));
+    CHECK(findings[0].gain.fraction == Approx(12.0 / 20));
+    CHECK(findings[0].title == "Making OpenMP tasks and taking them up takes 60 % of the CPU time: they are too small");
 }
 
 TEST_CASE("The runtime's code without a name is known by the call that led to it") {
