@@ -176,7 +176,7 @@ class OmpGranularity : public Diagnosis {
         finding.advice.push_back({"Hand out larger chunks",
                                   "give the schedule a chunk that lasts some ten microseconds, or use guided; a static schedule "
                                   "hands out nothing, where iterations take equally long",
-                                  "code", "#pragma omp for schedule(dynamic, 256)"});
+                                  "code", "#pragma omp for schedule(dynamic, CHUNK)"});
         return finding;
     }
 };

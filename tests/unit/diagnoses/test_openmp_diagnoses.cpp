@@ -89,6 +89,35 @@ TEST_CASE("Chance that hits another thread each time is no certain gain") {
     CHECK(findings[0].severity == Severity::info);
 }
 
+TEST_CASE("Unequal times of a loop that streams through memory are no certain gain, unless they are very unequal") {
+    TeamRun team;
+    team.regions(40, 8, 5.2, 2.8, 8); // 65 : 35
+    team.region().function = 0x405000;
+    team.name(0x405000, "all [omp region 0]", "app", "/home/user/solve.c", 50);
+    team.name(0x405100, "all [omp region 0]", "app", "/home/user/solve.c", 51);
+    team.add_samples(0, team.add_path({0x405100}), 5200);
+    REQUIRE(team.diagnose("omp-imbalance").size() == 1);
+    CHECK(team.diagnose("omp-imbalance")[0].gain.certain() == Approx(0.12)); // no loop over large arrays is known
+    model::StreamingLoop& loop = team.run.processes[0].streaming_loops.emplace_back();
+    loop.begin = 0x4050f0;
+    loop.end = 0x405110;
+    const auto findings = team.diagnose("omp-imbalance");
+    REQUIRE(findings.size() == 1);
+    CHECK(findings[0].gain.certain() == 0);
+    CHECK(findings[0].advice[0].what == "Compare the parts of the threads first");
+    team.regions(40, 8, 6, 2, 8); // a triangle
+    CHECK(team.diagnose("omp-imbalance")[0].gain.certain() == Approx(0.2));
+}
+
+TEST_CASE("A chunk is quoted as a part of the iterations that lasts long against a microsecond") {
+    TeamRun team;
+    team.regions(1000, 8, 0.3, 0.1, 8); // each thread works for 200 us in a region: 10 chunks of 20 us
+    team.region().imbalance_ns = team.ns(1);
+    CHECK(team.diagnose("omp-imbalance")[0].advice[0].command == "#pragma omp parallel for schedule(dynamic, (ITERATIONS + 19) / 20)");
+    team.region().mean_work_ns = team.ns(0.05); // 50 us: too short for chunks
+    CHECK(team.diagnose("omp-imbalance")[0].advice[0].command.empty());
+}
+
 TEST_CASE("A thread that comes late to a barrier inside a region is named by who waits least") {
     TeamRun team;
     team.regions(1, 9, 3, 9, 9);
