@@ -15,6 +15,7 @@ Keys of both:
   flags       more flags of the compiler; the default ones are in programs.py
   mpi         "openmpi" or "mpich": compiled by that library's compiler wrapper, and started by its launcher as {ranks} ranks
   ranks       how many; default 2
+  clang       compiled by clang, and with LLVM's OpenMP runtime; only C and C++
   needs       programs without which the case is skipped
   cpus        the case is skipped on fewer CPUs; default 1
   options     of `plumb run`
@@ -50,6 +51,7 @@ class Case:
     flags: list = dataclasses.field(default_factory=list)
     mpi: str = ""
     ranks: int = 2
+    clang: bool = False
     needs: list = dataclasses.field(default_factory=list)
     cpus: int = 1
     options: list = dataclasses.field(default_factory=list)

@@ -8,6 +8,7 @@ import subprocess
 
 COMPILERS = {".c": ["cc"], ".cpp": ["c++"], ".f90": ["gfortran"], ".F90": ["gfortran"]}
 MPI_COMPILERS = {".c": "mpicc", ".cpp": "mpicxx", ".f90": "mpif90", ".F90": "mpif90"}
+CLANG = {".c": ["clang", "clang-14"], ".cpp": ["clang++", "clang++-14"]} # the first that is installed
 INTERPRETERS = {".py": "/usr/bin/python3", ".sh": "sh", ".pl": "perl"}
 FLAGS = ["-O2", "-g"]
 LIBRARIES = ["-pthread"]
@@ -20,8 +21,14 @@ class Unavailable(Exception):
     """What the case needs is not on this machine."""
 
 
+def _no_clang():
+    raise Unavailable("clang is not installed")
+
+
 def _compiler(case):
     suffix = pathlib.Path(case.source).suffix
+    if case.clang:
+        return [next((name for name in CLANG[suffix] if shutil.which(name)), None) or _no_clang()]
     compiler = [f"{MPI_COMPILERS[suffix]}.{case.mpi}"] if case.mpi else COMPILERS[suffix]
     if not shutil.which(compiler[0]):
         raise Unavailable(f"{compiler[0]} is not installed")

@@ -3,6 +3,7 @@
 #include "analyses/time/allocator_code.h"
 #include "analyses/time/kernel_cause.h"
 #include "analyses/time/own_time.h"
+#include "analyses/time/openmp_call.h"
 #include "analyses/time/parallel_runtime.h"
 #include "analyses/time/short_lived.h"
 #include "analyses/time/spin_loop_at.h"
@@ -30,7 +31,22 @@ struct Kind {
     auto operator<=>(const Kind&) const = default;
 };
 
+bool is_waiting_for_team(const Kind& kind) { return kind.kind == TimeClass::team && kind.detail.empty(); }
+
 const Kind kUnsampledKernel{TimeClass::kernel, {}, "cause not sampled"};
+
+std::string team_detail(OpenMpCall call) {
+    switch (call) {
+    case OpenMpCall::entering_critical:
+    case OpenMpCall::leaving_critical: return "for a critical or lock";
+    case OpenMpCall::making_tasks: return "making tasks";
+    case OpenMpCall::waiting_for_tasks: return "waiting for tasks";
+    case OpenMpCall::taking_chunks: return "taking chunks";
+    case OpenMpCall::other:
+    case OpenMpCall::none: break;
+    }
+    return "";
+}
 
 // Adds up lines with their places.
 class Lines {
@@ -125,7 +141,7 @@ class Accountant {
             return {TimeClass::allocator, {}, {}};
         switch (parallel_runtime_of(paths_, process, node)) {
         case ParallelRuntime::mpi: return {TimeClass::mpi, {}, {}};
-        case ParallelRuntime::openmp: return {TimeClass::team, {}, {}};
+        case ParallelRuntime::openmp: return {TimeClass::team, {}, team_detail(openmp_call_of(paths_, process, node))};
         case ParallelRuntime::none: break;
         }
         if (in_kernel) {
@@ -211,7 +227,7 @@ class Accountant {
             divide(process_index, sampled_s, samples, [](const model::SampleSite& site) { return static_cast<double>(site.time_ns); },
                    [&](const model::SampleSite& site, double time_s) {
                        const Kind kind = kind_of_sample(process_index, site);
-                       const double idle_s = kind.kind == TimeClass::team ? time_s * idle_share : 0;
+                       const double idle_s = is_waiting_for_team(kind) ? time_s * idle_share : 0;
                        account.idle_s += idle_s;
                        lines_.add(kind, paths_.user_frame(process_index, site.path), time_s - idle_s);
                    });
@@ -247,7 +263,7 @@ class Accountant {
         double spinning = 0, all_samples = 0, at_barriers = 0, all_looks = 0;
         for (const model::SampleSite* site : samples) {
             all_samples += static_cast<double>(site->time_ns);
-            if (kind_of_sample(process, *site).kind == TimeClass::team)
+            if (is_waiting_for_team(kind_of_sample(process, *site)))
                 spinning += static_cast<double>(site->time_ns);
         }
         for (const model::BlockedSite* site : blocked) {
@@ -370,7 +386,8 @@ std::string words_of(const AccountLine& line) {
     case TimeClass::kernel: return "kernel" + (line.detail.empty() ? "" : ": " + line.detail);
     case TimeClass::mpi: return "running in MPI";
     case TimeClass::spinning: return "spinning for another thread";
-    case TimeClass::team: return "in the OpenMP runtime (spinning for the team)";
+    case TimeClass::team:
+        return "in the OpenMP runtime (" + (line.detail.empty() ? std::string("spinning for the team") : line.detail) + ")";
     case TimeClass::plumb: return "plumb itself";
     case TimeClass::no_cpu: return "runnable, waiting for a CPU";
     case TimeClass::blocked: return words_of(line.wait);

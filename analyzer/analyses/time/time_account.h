@@ -21,7 +21,7 @@ enum class TimeClass {
     kernel,    // system calls, page faults, interrupts
     mpi,       // running inside the MPI library: transfers, and polling
     spinning,  // loops that only wait for what other threads store, without leaving the CPU
-    team,      // running inside an OpenMP library: mostly spinning until the team is there
+    team,      // running inside an OpenMP library: see the detail, else mostly spinning until the team is there
     plumb,     // code of plumb inside the program
     no_cpu,    // runnable, but waiting for a CPU
     blocked,   // see AccountLine::wait
@@ -33,7 +33,7 @@ enum class TimeClass {
 struct AccountLine {
     TimeClass kind = TimeClass::unknown;
     WaitKind wait = WaitKind::other; // of blocked time
-    std::string detail;              // kernel: the system call, or "page faults"; else empty
+    std::string detail;              // kernel: the system call, or "page faults"; team: "for a critical or lock", ...
     double seconds = 0;              // thread seconds
     struct Place {
         model::SourceFrame frame; // of the user's own code

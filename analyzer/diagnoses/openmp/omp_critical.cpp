@@ -1,4 +1,11 @@
 // Critical sections, locks and ordered parts of OpenMP that threads of a team wait for.
+//
+// The shim times calls that find a critical taken, and few of those that look free. Where a critical is entered millions of times,
+// each entry takes time as well, and most waits are too short to be timed: there the samples below the runtime's functions that
+// enter and leave it show the time that the calls take. The larger of the two figures counts.
+#include "analyses/time/openmp_call.h"
+#include "analyses/time/own_time.h"
+#include "analyses/time/thread_times.h"
 #include "diagnoses/openmp/region_words.h"
 #include "diagnoses/registry.h"
 
@@ -20,6 +27,8 @@ struct Contention {
     LineShares lines;
     std::map<uint32_t, double> waited_s; // by thread
     double wait_s = 0, lost_s = 0, hold_s = 0;
+    double most_team = 1, sampled_s = 0; // CPU time in the calls that enter and leave, by samples
+    std::vector<model::SourceFrame> entries;
     uint64_t calls = 0, timed = 0, holds = 0;
     double longest_s = 0;
 };
@@ -47,6 +56,8 @@ void add(model::CallPaths& paths, uint32_t process, const model::OpenMp& openmp,
         to.longest_s = std::max(to.longest_s, static_cast<double>(waiter.longest_ns) * 1e-9);
     }
     to.wait_s += wait_s;
+    to.most_team = std::max(to.most_team, team_of(openmp, wait));
+    to.entries.push_back(paths.user_frame(process, wait.path));
     to.lost_s += wait_s / team_of(openmp, wait) * share_with_cpu(paths.run().processes[process]);
     to.lines.add(paths.user_frame(process, wait.path), wait_s);
 }
@@ -56,6 +67,39 @@ std::string words_of(model::OmpWaitKind kind) {
     case model::OmpWaitKind::lock: return "an OpenMP lock";
     case model::OmpWaitKind::ordered: return "their turn in an ordered part of a loop";
     default: return "a critical section";
+    }
+}
+
+// The contention whose entry stands at `frame`; for a call that leaves, the nearest entry above it in the same function. Null: none.
+Contention* contention_at(std::map<Key, Contention>& all, uint32_t process, const model::SourceFrame& frame, bool leaves) {
+    Contention* found = nullptr;
+    uint32_t nearest = 0;
+    for (auto& [key, contention] : all)
+        for (const model::SourceFrame& entry : contention.entries)
+            if (std::get<0>(key) == process && contention.kind != model::OmpWaitKind::ordered && entry.line != 0 &&
+                entry.module == frame.module && entry.file == frame.file && entry.function == frame.function &&
+                (leaves ? entry.line <= frame.line : entry.line == frame.line) && entry.line > nearest) {
+                found = &contention;
+                nearest = entry.line;
+            }
+    return found;
+}
+
+void add_samples(model::CallPaths& paths, uint32_t process, std::map<Key, Contention>& all) {
+    const model::Process& of = paths.run().processes[process];
+    std::vector<double> sampled_ns(of.threads.size());
+    for (const model::SampleSite& site : of.samples)
+        if (site.thread < sampled_ns.size())
+            sampled_ns[site.thread] += static_cast<double>(site.time_ns);
+    for (const model::SampleSite& site : of.samples) {
+        if (site.thread >= sampled_ns.size() || sampled_ns[site.thread] <= 0 || is_own_code(paths, process, site.path))
+            continue;
+        const OpenMpCall call = openmp_call_of(paths, process, site.path);
+        if (call != OpenMpCall::entering_critical && call != OpenMpCall::leaving_critical)
+            continue;
+        const model::SourceFrame frame = paths.user_frame(process, site.path);
+        if (Contention* const contention = contention_at(all, process, frame, call == OpenMpCall::leaving_critical))
+            contention->sampled_s += thread_times(of.threads[site.thread]).run_s * static_cast<double>(site.time_ns) / sampled_ns[site.thread];
     }
 }
 
@@ -76,6 +120,11 @@ class OmpCritical : public Diagnosis {
                     add(input.paths, process, *openmp, wait,
                         all[{process, wait.kind, wait.kind == model::OmpWaitKind::critical || wait.object ? wait.object : wait.call_site}]);
         }
+        for (uint32_t process = 0; process < input.run.processes.size(); ++process)
+            if (input.run.processes[process].openmp)
+                add_samples(input.paths, process, all);
+        for (auto& [key, contention] : all)
+            contention.lost_s = std::max(contention.lost_s, contention.sampled_s / contention.most_team);
         std::vector<std::pair<Key, const Contention*>> order;
         for (const auto& [key, contention] : all)
             if (run_s > 0 && contention.lost_s >= kLeastShare * run_s && contention.waited_s.size() > 1)
@@ -102,13 +151,14 @@ class OmpCritical : public Diagnosis {
             finding.title += " (`" + named->name + "`)";
         finding.cost = {of.lost_s, std::min(1.0, of.lost_s / run_s), "measured"};
         // A thread that lacks a CPU may hold what others wait for: as much waiting may be its doing.
-        finding.gain = {finding.cost.fraction, "the run without these waits, divided among the threads of the team",
+        finding.gain = {finding.cost.fraction, "the run without these waits, and without entering and leaving, divided among the threads of the team",
                         finding.cost.fraction * std::max(0.0, 2 * share_with_cpu(input.run.processes[process]) - 1)};
         finding.where = of.lines.heaviest(kMostLines);
         finding.subject.kind = named ? "variable" : "call-site";
         finding.subject.name = named ? named->name : finding.where.empty() ? "" : place_name(finding.where[0]);
         finding.subject.details["process"] = input.run.processes[process].name;
         finding.evidence["waiting_seconds"] = of.wait_s;
+        finding.evidence["entering_and_leaving_cpu_seconds"] = of.sampled_s;
         finding.evidence["waiting_thread_count"] = static_cast<int64_t>(of.waited_s.size());
         finding.evidence["timed_call_count"] = static_cast<int64_t>(of.timed);
         finding.evidence["longest_wait_seconds"] = of.longest_s;

@@ -4,6 +4,9 @@
 // with equal parts all would end at the mean. A thread that was late because it had no CPU, or because it was blocked, has no
 // more work than the others: there the CPU time of the threads decides. Barriers inside regions are judged by how much longer
 // a thread waits there than the one that waits least.
+//
+// Threads that stream equal parts through memory need unequal times where memory or another program serves their CPUs unequally.
+// No division of the loop cures that: such a loss is no certain gain.
 #include "diagnoses/openmp/region_words.h"
 #include "diagnoses/registry.h"
 
@@ -21,6 +24,13 @@ constexpr size_t kMostFindings = 3;
 // thread's mean work may be no fault of the program.
 constexpr double kChance = 0.15;
 
+// A CPU whose core or path to memory another program shares has half of it: so much more may a thread take for equal parts.
+constexpr double kUnequalCpus = 2;
+constexpr double kMostlyStreams = 0.5; // of the samples in a region
+// A chunk lasts long against the microsecond that taking it may need, and a thread takes several of them in each region.
+constexpr double kLeastChunk_s = 20e-6;
+constexpr double kFewestChunks = 4, kMostChunks = 32; // of each thread
+
 struct Work { // of one thread, over all regions of a place
     const model::OmpPart* part = nullptr;
     double work_s = 0;
@@ -31,6 +41,7 @@ struct Losses {
     double certain_s = 0;                   // without what may be chance
     double without_cpu_s = 0;               // lateness that CPU time does not confirm
     const model::OmpWait* barrier = nullptr; // where most is lost inside
+    bool may_be_machine = false;             // equal parts may take as unequal times
     double total_s() const { return at_end_s + at_barriers_s; }
 };
 
@@ -65,6 +76,36 @@ double least_cpu_share(const model::OmpRegion& region) {
         if (part.clocked_ns > 0)
             least = std::min(least, static_cast<double>(part.cpu_ns) / static_cast<double>(part.clocked_ns));
     return least;
+}
+
+// Whether most samples of the region's code lie in loops over arrays that no cache keeps.
+bool streams(model::CallPaths& paths, const RegionPlace& place) {
+    const model::Process& process = paths.run().processes[place.process];
+    if (process.streaming_loops.empty() || place.region->function == 0)
+        return false;
+    const model::SourceFrame region = paths.frames_at(place.process, place.region->function).back();
+    if (region.function.empty())
+        return false;
+    uint64_t all = 0, streaming = 0;
+    for (const model::SampleSite& site : process.samples) {
+        if (site.path == 0 || site.path >= process.paths.size() || process.paths[site.path].kernel)
+            continue;
+        const model::SourceFrame& outer = paths.frames_of(place.process, site.path).back();
+        if (outer.function != region.function || outer.module != region.module)
+            continue;
+        const uint64_t address = process.paths[site.path].address;
+        all += site.samples;
+        if (std::ranges::any_of(process.streaming_loops,
+                                [&](const auto& loop) { return address >= loop.begin && address <= loop.end; }))
+            streaming += site.samples;
+    }
+    return static_cast<double>(streaming) > kMostlyStreams * static_cast<double>(all);
+}
+
+bool may_be_machine(model::CallPaths& paths, const RegionPlace& place) {
+    const std::vector<Work> works = works_of(*place.region);
+    return place.region->schedule == model::OmpSchedule::none && works.size() > 1 &&
+           works.front().work_s < kUnequalCpus * works.back().work_s && streams(paths, place);
 }
 
 Losses losses_of(const model::OpenMp& openmp, const model::OmpRegion& region) {
@@ -120,8 +161,12 @@ class OmpImbalance : public Diagnosis {
         std::ranges::stable_sort(order, std::greater<>(), [](const auto& entry) { return entry.second.total_s(); });
         order.resize(std::min(order.size(), kMostFindings));
         std::vector<Finding> findings;
-        for (const auto& [place, losses] : order)
+        for (auto& [place, losses] : order) {
+            losses.may_be_machine = losses.at_end_s >= losses.at_barriers_s && may_be_machine(input.paths, place);
+            if (losses.may_be_machine)
+                losses.certain_s = 0;
             findings.push_back(finding_of(input, place, losses, run_s));
+        }
         return findings;
     }
 
@@ -141,6 +186,11 @@ class OmpImbalance : public Diagnosis {
         const bool is_lasting = works.size() > 1 && works[0].work_s - mean_s > losses.at_end_s / 2 && losses.at_end_s >= losses.at_barriers_s;
         if (losses.barrier && losses.at_barriers_s > losses.at_end_s)
             name_barrier(input, place, losses, finding);
+        else if (losses.may_be_machine)
+            finding.title = fmt::format("Thread {} of {} takes {:.0f} % of the time of a parallel loop over large arrays, and the others "
+                                        "wait for it: its part may be larger, or memory may be slower for its CPU",
+                                        works[0].part->number, works.size(),
+                                        100 * works[0].work_s / (mean_s * static_cast<double>(works.size())));
         else if (is_lasting)
             finding.title = fmt::format("Thread {} of {} does {:.0f} % of the work in a parallel region, and the others wait for it",
                                         works[0].part->number, works.size(),
@@ -157,7 +207,7 @@ class OmpImbalance : public Diagnosis {
         finding.evidence["lost_at_inner_barriers_seconds"] = losses.at_barriers_s;
         finding.evidence["late_without_cpu_seconds"] = losses.without_cpu_s;
         finding.evidence["cpu_clock_read_count"] = static_cast<int64_t>(region.clocked);
-        finding.advice.push_back(advice_of(region));
+        finding.advice.push_back(losses.may_be_machine ? compare_parts() : advice_of(region, is_lasting));
         return finding;
     }
 
@@ -172,7 +222,37 @@ class OmpImbalance : public Diagnosis {
         finding.where = lines.heaviest(2);
     }
 
-    static Advice advice_of(const model::OmpRegion& region) {
+    static Advice compare_parts() {
+        return {"Compare the parts of the threads first",
+                "with equal parts, a static schedule is right: another division of the loop saves nothing; repeat the run on an idle "
+                "machine with bound threads, and see whether the same thread is late",
+                "launch", "OMP_PROC_BIND=spread"};
+    }
+
+    static std::string duration_words(double seconds) {
+        return seconds < 1e-3 ? fmt::format("{:.0f} us", seconds * 1e6) : fmt::format("{:.1f} ms", seconds * 1e3);
+    }
+
+    // A chunk in terms of the number of iterations, which is not known: by how long a thread works in each region.
+    static Advice take_chunks(const model::OmpRegion& region, bool is_lasting) {
+        const double parts = std::max(1.0, static_cast<double>(region.compared));
+        const double part_s = static_cast<double>(region.mean_work_ns) * 1e-9 / parts;
+        const double chunks = std::floor(std::min(kMostChunks, part_s / kLeastChunk_s));
+        const std::string why = is_lasting ? "with a static schedule each thread gets an equal number of iterations, not equal work"
+                                           : "no static schedule divides work that falls to another thread each time";
+        if (chunks < kFewestChunks)
+            return {"Give each thread equal work",
+                    why + fmt::format("; a thread works for {:.0f} us in each region, too short to hand out chunks: divide the iterations "
+                                      "by their work, or do more work in one region", part_s * 1e6),
+                    "code", ""};
+        const double all = chunks * std::round(team_size(region));
+        return {"Let threads take iterations as they finish",
+                why + fmt::format("; a chunk of 1/{:.0f} of the iterations lasts some {}, long against the microsecond that taking "
+                                  "it may need", all, duration_words(part_s / chunks)),
+                "code", fmt::format("#pragma omp parallel for schedule(dynamic, (ITERATIONS + {:.0f}) / {:.0f})", all - 1, all)};
+    }
+
+    static Advice advice_of(const model::OmpRegion& region, bool is_lasting) {
         switch (region.schedule) {
         case model::OmpSchedule::dynamic:
         case model::OmpSchedule::guided:
@@ -183,13 +263,11 @@ class OmpImbalance : public Diagnosis {
         case model::OmpSchedule::sections:
             return {"Divide the longest section", "sections are not divided further: make tasks or a loop of them", "code", ""};
         case model::OmpSchedule::runtime:
-            return {"Let threads take iterations as they finish", "OMP_SCHEDULE chooses how the loop is divided", "launch",
-                    "OMP_SCHEDULE=dynamic,16"};
-        default:
             return {"Let threads take iterations as they finish",
-                    "with a static schedule each thread gets an equal number of iterations, not equal work; chunks small against a "
-                    "thread's part and large against a microsecond",
-                    "code", "#pragma omp parallel for schedule(dynamic, 16)"};
+                    "OMP_SCHEDULE chooses how the loop is divided; a chunk should last some ten microseconds", "launch",
+                    "OMP_SCHEDULE=dynamic,CHUNK"};
+        default:
+            return take_chunks(region, is_lasting);
         }
     }
 };

@@ -4,7 +4,10 @@
 #include <stdint.h>
 #include <stdio.h>
 
-enum { kValues = 25000000, kBins = 64 };
+#ifndef VALUES
+#define VALUES 25000000
+#endif
+enum { kValues = VALUES, kBins = 64 };
 
 static long g_bins[kBins];
 

@@ -89,6 +89,35 @@ TEST_CASE("Chance that hits another thread each time is no certain gain") {
     CHECK(findings[0].severity == Severity::info);
 }
 
+TEST_CASE("Unequal times of a loop that streams through memory are no certain gain, unless they are very unequal") {
+    TeamRun team;
+    team.regions(40, 8, 5.2, 2.8, 8); // 65 : 35
+    team.region().function = 0x405000;
+    team.name(0x405000, "all [omp region 0]", "app", "/home/user/solve.c", 50);
+    team.name(0x405100, "all [omp region 0]", "app", "/home/user/solve.c", 51);
+    team.add_samples(0, team.add_path({0x405100}), 5200);
+    REQUIRE(team.diagnose("omp-imbalance").size() == 1);
+    CHECK(team.diagnose("omp-imbalance")[0].gain.certain() == Approx(0.12)); // no loop over large arrays is known
+    model::StreamingLoop& loop = team.run.processes[0].streaming_loops.emplace_back();
+    loop.begin = 0x4050f0;
+    loop.end = 0x405110;
+    const auto findings = team.diagnose("omp-imbalance");
+    REQUIRE(findings.size() == 1);
+    CHECK(findings[0].gain.certain() == 0);
+    CHECK(findings[0].advice[0].what == "Compare the parts of the threads first");
+    team.regions(40, 8, 6, 2, 8); // a triangle
+    CHECK(team.diagnose("omp-imbalance")[0].gain.certain() == Approx(0.2));
+}
+
+TEST_CASE("A chunk is quoted as a part of the iterations that lasts long against a microsecond") {
+    TeamRun team;
+    team.regions(1000, 8, 0.3, 0.1, 8); // each thread works for 200 us in a region: 10 chunks of 20 us
+    team.region().imbalance_ns = team.ns(1);
+    CHECK(team.diagnose("omp-imbalance")[0].advice[0].command == "#pragma omp parallel for schedule(dynamic, (ITERATIONS + 19) / 20)");
+    team.region().mean_work_ns = team.ns(0.05); // 50 us: too short for chunks
+    CHECK(team.diagnose("omp-imbalance")[0].advice[0].command.empty());
+}
+
 TEST_CASE("A thread that comes late to a barrier inside a region is named by who waits least") {
     TeamRun team;
     team.regions(1, 9, 3, 9, 9);
@@ -116,6 +145,30 @@ TEST_CASE("Waits for a critical cost their share of each thread of the team") {
     CHECK(findings[0].gain.fraction == Approx(0.25));
     CHECK(findings[0].where[0].line == 33);
     CHECK(team.diagnose("omp-imbalance").empty());
+}
+
+TEST_CASE("A critical that is entered millions of times costs what its entry and exit take, by samples") {
+    TeamRun team;
+    team.regions(1, 9, 9, 9, 9);
+    constexpr uint64_t kEnter = 0x402000, kLeave = 0x402100, kWork = 0x402200, kInEnter = 0x700100, kInLeave = 0x700200;
+    team.add_module("/usr/lib/libgomp.so.1.0.0", 0x700000, 0x710000);
+    team.name(kEnter, "solve", "app", "/home/user/solve.c", 33);
+    team.name(kLeave, "solve", "app", "/home/user/solve.c", 34);
+    team.name(kWork, "solve", "app", "/home/user/solve.c", 35);
+    team.name(kInEnter, "GOMP_critical_start", "libgomp.so.1.0.0");
+    team.name(kInLeave, "libgomp.so.1.0.0+0x200", "libgomp.so.1.0.0"); // no name: known by the call
+    team.resolver.called[kLeave] = "GOMP_critical_end";
+    const uint32_t entry = team.add_path({kEnter});
+    team.run.processes[0].openmp->waits.push_back({.kind = model::OmpWaitKind::critical, .call_site = kEnter, .path = entry, .region = 0,
+        .waiters = {{.thread = 0, .calls = 900, .timed = 9, .wait_ns = team.ns(0.02)}, {.thread = 1, .calls = 900, .timed = 9, .wait_ns = team.ns(0.02)}}});
+    for (const uint32_t thread : {0U, 1U}) { // each runs for 10 s: 5 of them entering, 1 leaving
+        team.add_samples(thread, team.add_path({kEnter, kInEnter}), 5000);
+        team.add_samples(thread, team.add_path({kLeave, kInLeave}), 1000);
+        team.add_samples(thread, team.add_path({kWork}), 4000);
+    }
+    const auto findings = team.diagnose("omp-critical");
+    REQUIRE(findings.size() == 1);
+    CHECK(findings[0].gain.fraction == Approx(0.6)); // 12 s of CPU time, divided among two threads, of 10 s
 }
 
 TEST_CASE("Regions that last longer than their work takes one thread are too small for a team") {
@@ -203,6 +256,21 @@ TEST_CASE("Waiting for tasks is no making of tasks") {
     run.sampled({kTaskCall, kTask}, 50);
     run.sampled({kWaitCall, kTaskwait, kTaskLock}, 4950);
     CHECK(run.diagnose("omp-granularity").empty());
+}
+
+TEST_CASE("Waiting for tasks beyond what the others work is the runtime's doing") {
+    RuntimeSamples run;
+    run.sampled({kWork}, 1000);
+    run.sampled({kTaskCall, kTask}, 1000);
+    run.sampled({kWaitCall, kTaskwait, kTaskLock}, 8000);
+    run.add_samples(1, run.add_path({kWork}), 3000);
+    run.add_samples(1, run.add_path({kWaitCall, kTaskwait, kTaskLock}), 7000);
+    const auto findings = run.diagnose("omp-granularity");
+    REQUIRE(findings.size() == 1);
+    // 15 s of waiting; one of the two threads works for 4 s, and the other one may wait for it.
+    CHECK(findings[0].gain.certain() == Approx(0.9 * (1 + 11) / 20));
+    CHECK(findings[0].gain.fraction == Approx(12.0 / 20));
+    CHECK(findings[0].title == "Making OpenMP tasks and taking them up takes 60 % of the CPU time: they are too small");
 }
 
 TEST_CASE("The runtime's code without a name is known by the call that led to it") {
