@@ -272,7 +272,7 @@ TEST_CASE("advice against page faults goes by whose memory they are for") {
     CHECK(says(kernel_advice(fault, "app", FaultSource::own_mappings), "MAP_POPULATE"));
     CHECK_FALSE(says(kernel_advice(fault, "app", FaultSource::own_mappings), "-Xms"));
     CHECK(fault_source(made.run) == FaultSource::own_mappings);
-    process.modules.push_back({.path = "/usr/lib/jvm/lib/server/libjvm.so"});
+    process.modules.emplace_back().path = "/usr/lib/jvm/lib/server/libjvm.so";
     CHECK(fault_source(made.run) == FaultSource::java);
     CHECK(says(kernel_advice(fault, "app", FaultSource::java), "-Xms"));
     CHECK_FALSE(says(kernel_advice(fault, "app", FaultSource::java), "MADV_HUGEPAGE"));

@@ -56,6 +56,9 @@ TEST_CASE("unnamed data inside code that has no lines, and is not the program, i
     made.name(kInside, "move", "libruntime.so");
     made.add_unaligned(kInside, kLoad8, kUnnamed, 4096, 8);
     CHECK(made.diagnose("unaligned-access").empty());
+    SyntheticRun own = program();
+    own.add_unaligned(kOther, kLoad8, kUnnamed, 4096, 8);
+    CHECK(own.diagnose("unaligned-access").size() == 1);
 }
 
 TEST_CASE("cheap unaligned accesses to a common block are info, named exactly") {
