@@ -140,7 +140,12 @@ TEST_CASE("findings that report the same time from two sides are marked") {
         made.id = id;
         made.severity = severity;
         made.gain.fraction = 0.4;
-        made.where = {{.file = "/src/app.c", .function = "f", .module = "app", .line = line, .share = 1}};
+        Location& place = made.where.emplace_back();
+        place.file = "/src/app.c";
+        place.function = "f";
+        place.module = "app";
+        place.line = line;
+        place.share = 1;
         return made;
     };
     std::vector<Finding> findings = {finding("pipe-wait", 13), finding("kernel-time", 13), finding("kernel-time", 13),

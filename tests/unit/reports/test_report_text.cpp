@@ -50,7 +50,12 @@ TEST_CASE("a bound is said to be one, an estimate is not") {
 
 TEST_CASE("a place that the title names is not named again") {
     Finding finding;
-    finding.where = {{.file = "/src/app.c", .function = "f", .module = "app", .line = 13}};
+    Location place;
+    place.file = "/src/app.c";
+    place.function = "f";
+    place.module = "app";
+    place.line = 13;
+    finding.where = {place};
     finding.title = "46 % of the CPU time is spent in page faults, mainly at /src/app.c:13";
     CHECK(place_beside_title(finding).empty());
     finding.title = "A thread waits";
