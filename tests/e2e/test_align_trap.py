@@ -103,13 +103,13 @@ class AlignmentTrap(ShimTest):
         self.assertEqual(sites[0]["address"], sites[1]["address"])
 
     def test_find_sees_the_sites_and_leaves_the_program_alone(self):
-        n = 300_000
+        n = 3_000_000 # some ticks long: nobody but plumb has its first window earlier
         self.run_align("find", "align_known", n)
         trace = self.trace()
         found = self.hits(trace, "align_known")
         self.assertIn("load_4", found)
         totals, = trace.of("AlignTotals")
-        self.assertGreater(totals["windows"], 0)
+        self.assertGreater(totals["windows"], 1)
         self.assertLess(totals["hits"], n)
         for entries in found.values():
             for hits, _, counts in entries:

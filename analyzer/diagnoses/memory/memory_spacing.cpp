@@ -2,8 +2,8 @@
 // so the node is full before they have what they need, and the rest lands on nodes that are far away. They have to be
 // placed further apart, which no program needs to be changed for.
 #include "analyses/lines/launch_command.h"
-#include "diagnoses/memory/memory_finding.h"
 #include "analyses/memory/numa_headroom.h"
+#include "diagnoses/memory/memory_finding.h"
 #include "diagnoses/memory/spacing.h"
 #include "diagnoses/registry.h"
 

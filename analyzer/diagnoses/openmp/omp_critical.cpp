@@ -27,10 +27,19 @@ struct Contention {
     LineShares lines;
     std::map<uint32_t, double> waited_s; // by thread
     double wait_s = 0, lost_s = 0, hold_s = 0;
+    double certain_s = 0; // of lost_s
     double most_team = 1, sampled_s = 0; // CPU time in the calls that enter and leave, by samples
     std::vector<model::SourceFrame> entries;
     uint64_t calls = 0, timed = 0, holds = 0;
     double longest_s = 0;
+
+    // A lock takes time to enter and to leave where nobody waits for it, too. Many locks look like one here: what is not timed as
+    // a wait may be just that, and is not certain. A critical section is one for all.
+    void count_samples() {
+        const double by_samples_s = sampled_s / most_team;
+        certain_s = kind == model::OmpWaitKind::lock ? lost_s : std::max(lost_s, by_samples_s);
+        lost_s = std::max(lost_s, by_samples_s);
+    }
 };
 using Key = std::tuple<uint32_t, model::OmpWaitKind, uint64_t>; // process, kind, object or place
 
@@ -124,7 +133,7 @@ class OmpCritical : public Diagnosis {
             if (input.run.processes[process].openmp)
                 add_samples(input.paths, process, all);
         for (auto& [key, contention] : all)
-            contention.lost_s = std::max(contention.lost_s, contention.sampled_s / contention.most_team);
+            contention.count_samples();
         std::vector<std::pair<Key, const Contention*>> order;
         for (const auto& [key, contention] : all)
             if (run_s > 0 && contention.lost_s >= kLeastShare * run_s && contention.waited_s.size() > 1)
@@ -151,8 +160,9 @@ class OmpCritical : public Diagnosis {
             finding.title += " (`" + named->name + "`)";
         finding.cost = {of.lost_s, std::min(1.0, of.lost_s / run_s), "measured"};
         // A thread that lacks a CPU may hold what others wait for: as much waiting may be its doing.
+        const double certain = std::min(1.0, of.certain_s / run_s);
         finding.gain = {finding.cost.fraction, "the run without these waits, and without entering and leaving, divided among the threads of the team",
-                        finding.cost.fraction * std::max(0.0, 2 * share_with_cpu(input.run.processes[process]) - 1)};
+                        certain * std::max(0.0, 2 * share_with_cpu(input.run.processes[process]) - 1)};
         finding.where = of.lines.heaviest(kMostLines);
         finding.subject.kind = named ? "variable" : "call-site";
         finding.subject.name = named ? named->name : finding.where.empty() ? "" : place_name(finding.where[0]);

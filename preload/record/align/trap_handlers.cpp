@@ -274,13 +274,15 @@ void arm_thread() {
     set_alignment_flag();
 }
 
-static void arm_beginner(bool (*may_begin)()) {
+namespace {
+void arm_beginner(bool (*may_begin)()) {
     const bool has_ticks = watched_thread && watched_thread->tick;
     if (is_exact() || !has_ticks || may_begin())
         arm_thread();
     else
         clear_alignment_flag();
 }
+} // namespace
 
 void arm_first_thread() { arm_beginner(may_begin_at_process_start); }
 void arm_new_thread() { arm_beginner(may_begin_at_thread_start); }

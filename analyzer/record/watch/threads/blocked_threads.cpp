@@ -24,6 +24,13 @@ constexpr size_t kMostSites = 64; // of one thread at one path that differ in th
 constexpr uint32_t kContended = 2; // what the futex of a lock holds while somebody waits: Rust's, the C libraries', Go's own
 constexpr uint64_t kOwnTime_ns = 1'000'000; // for which the recorder may have taken a thread's CPU to look at it
 
+// What stands for descriptors of one kind where a site waits for too many of them: one pipe for each child, a socket a client.
+std::string any_like(const std::string& descriptor) {
+    if (descriptor.starts_with('/'))
+        return descriptor.starts_with("/dev/") ? "/dev/*" : "/*";
+    return descriptor.substr(0, descriptor.find(':') + 1);
+}
+
 bool sleeps(int call) { return call == SYS_nanosleep || call == SYS_clock_nanosleep; }
 
 // CPython (from 3.11 on) sleeps until an absolute time whatever the script asks for.
@@ -98,13 +105,6 @@ std::string BlockedThreads::descriptor_of(uint32_t pid, const platform::TaskSysc
         return {};
     const std::string link = proc_root_ + "/" + std::to_string(pid) + "/fd/" + std::to_string(call.arguments[0]);
     return descriptor_name(AT_FDCWD, link.c_str());
-}
-
-// What stands for descriptors of one kind where a site waits for too many of them: one pipe for each child, a socket a client.
-static std::string any_like(const std::string& descriptor) {
-    if (descriptor.starts_with('/'))
-        return descriptor.starts_with("/dev/") ? "/dev/*" : "/*";
-    return descriptor.substr(0, descriptor.find(':') + 1);
 }
 
 trace::BlockedSite* BlockedThreads::site_at(uint32_t tid, Thread& thread, uint64_t now_ns) {
