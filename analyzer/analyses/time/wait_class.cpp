@@ -132,7 +132,8 @@ constexpr FutexUser kRuntimeFutexUsers[] = {
     {"condvar::futex::Condvar", WaitKind::condition}, {"futex_condvar::Condvar", WaitKind::condition},
     {"::futex::Parker", WaitKind::condition},        {"ObjectMonitor::enter", WaitKind::lock},
     {"ObjectMonitor::EnterI", WaitKind::lock},       {"ObjectMonitor::ReenterI", WaitKind::lock},
-    {"ObjectMonitor::wait", WaitKind::condition},     {"runtime.futex", WaitKind::parked},
+    {"ObjectMonitor::wait", WaitKind::condition},
+    {"runtime.futex", WaitKind::parked},
 };
 constexpr std::string_view kJavaRuntime = "/libjvm.so";
 

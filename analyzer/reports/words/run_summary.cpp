@@ -182,7 +182,7 @@ std::vector<std::string> run_warnings(const Report& report) {
         warnings.push_back(fmt::format("Only {} were taken: the profile below is a rough estimate.",
                                        counted(report.samples, "sample", "samples")));
     const double short_lived_s = report.account.seconds_of(TimeClass::short_lived);
-    if (short_lived_s >= kShortLivedShare * report.account.own_s())
+    if (short_lived_s > 0 && short_lived_s >= kShortLivedShare * report.account.own_s())
         warnings.push_back(fmt::format("{} of the thread time is in processes that ended before a sample was due: their programs "
                                        "are known, their lines are not.",
                                        format_fraction(short_lived_s / report.account.own_s())));
