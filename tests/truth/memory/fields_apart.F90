@@ -2,7 +2,7 @@
 ! arrays come from memory for each of them. Cured: the same in pieces that stay in the cache.
 program fields_apart
   implicit none
-  integer, parameter :: n = 4000000, steps = 120
+  integer, parameter :: n = 20000000, steps = 40
 #ifdef CURED
   integer, parameter :: piece = 8000
 #else
