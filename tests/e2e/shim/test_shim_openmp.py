@@ -5,7 +5,7 @@ import shutil
 import subprocess
 import unittest
 
-from plumb_test import of_times
+from plumb_test import TREE, of_times
 from shim_test import SHIM_PROGRAMS, ShimTest
 from trace_reader import FORMAT
 
@@ -141,7 +141,7 @@ class TeamsOfAnotherRuntime(ShimTest):
         super().setUp()
         compiler = shutil.which("clang-14") or shutil.which("clang")
         self.program = self.run_directory.parent / "teams"
-        source = pathlib.Path(__file__).resolve().parents[1] / "programs" / "shim" / "openmp_teams.c"
+        source = TREE / "tests" / "programs" / "shim" / "openmp_teams.c"
         done = subprocess.run([compiler, "-O1", "-g", "-fopenmp", "-pthread", str(source), "-o", str(self.program)],
                               capture_output=True, text=True) if compiler else None
         if not done or done.returncode != 0:

@@ -10,6 +10,7 @@ import time
 import unittest
 
 from mpi_test import AS_ROOT, LAUNCH, MPI_PROGRAMS, MpiTest
+from plumb_test import TREE
 from trace_reader import Trace
 
 RANKS = 3
@@ -18,7 +19,7 @@ BINDINGS = {"": "hangs.c", "_mpifh": "hangs.F90", "_mpi": "hangs.F90", "_f08": "
 
 
 def line_of(source, marker):
-    path = os.path.join(os.path.dirname(__file__), "..", "programs", "mpi", source)
+    path = str(TREE / "tests" / "programs" / "mpi" / source)
     comment = "! " if source.endswith("F90") else "// "
     with open(path, encoding="utf-8") as file:
         return next(number for number, line in enumerate(file, 1) if line.rstrip().endswith(comment + marker))

@@ -9,9 +9,8 @@ import subprocess
 import time
 import unittest
 
-from plumb_test import PROGRAMS, PlumbTest
+from plumb_test import PROGRAMS, TREE, PlumbTest
 
-TREE = pathlib.Path(__file__).resolve().parents[2]
 SOURCE, EXAMPLE = TREE / "tests" / "programs" / "page_patterns.c", TREE / "examples" / "small-pages" / "walk.h"
 SETTING = pathlib.Path("/sys/kernel/mm/transparent_hugepage/enabled")
 PATTERNS = PROGRAMS / "page_patterns"

@@ -2,13 +2,12 @@
 """What unaligned accesses cost in their loops, as a report without any option says it, beside what the same loop takes with
 aligned data."""
 
-import pathlib
 import subprocess
 import unittest
 
-from plumb_test import PROGRAMS, PlumbTest, of_times
+from plumb_test import PROGRAMS, TREE, PlumbTest, of_times
 
-SOURCE = pathlib.Path(__file__).parent.parent / "programs" / "unaligned_loops.c"
+SOURCE = TREE / "tests" / "programs" / "unaligned_loops.c"
 PROGRAM = PROGRAMS / "unaligned_loops"
 CULPRIT = next(number for number, text in enumerate(SOURCE.read_text().splitlines(), 1) if "culprit: pages" in text)
 

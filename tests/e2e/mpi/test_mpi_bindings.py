@@ -1,10 +1,9 @@
 """Calls and bytes are what the program counts itself, whatever the binding and the MPI library."""
 
-import pathlib
 import unittest
 
 from mpi_test import LAUNCH, MpiTest, recorded, told
-from plumb_test import PROGRAMS
+from plumb_test import PROGRAMS, TREE
 
 RANKS = 3
 LIBRARY = {"openmpi": 1, "mpich": 2}
@@ -201,7 +200,7 @@ class AbsentFunctions(MpiTest):
 class Python(MpiTest):
     """mpi4py: the MPI library comes with a module that is opened privately."""
 
-    SCRIPT = pathlib.Path(__file__).resolve().parents[1] / "programs" / "mpi" / "all_calls.py"
+    SCRIPT = TREE / "tests" / "programs" / "mpi" / "all_calls.py"
 
     def check(self, mpi):
         self.needs(mpi)

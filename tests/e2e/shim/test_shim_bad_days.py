@@ -3,7 +3,6 @@
 import os
 import shutil
 import subprocess
-import tempfile
 import unittest
 
 from heap_trace import heap_traces

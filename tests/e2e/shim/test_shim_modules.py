@@ -1,14 +1,14 @@
 """Modules: what the loader loads is recorded with its build id, and dlopen still knows who calls it."""
 
-import pathlib
 import re
 import subprocess
 import sys
 import unittest
 
 from shim_test import SHIM, SHIM_PROGRAMS, ShimTest
+from plumb_test import TREE
 
-MPI_HOOKS = pathlib.Path(__file__).resolve().parents[2] / "preload" / "hooks" / "mpi"
+MPI_HOOKS = TREE / "preload" / "hooks" / "mpi"
 sys.path.insert(0, str(MPI_HOOKS))
 import generate # noqa: E402
 

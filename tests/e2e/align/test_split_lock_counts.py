@@ -3,14 +3,13 @@
 machine and on one whose CPUs are all taken by another program. "At least" never exceeds the truth."""
 
 import os
-import pathlib
 import subprocess
 import sys
 import unittest
 
-from plumb_test import PROGRAMS, PlumbTest
+from plumb_test import PROGRAMS, TREE, PlumbTest
 
-SOURCE = pathlib.Path(__file__).parent.parent / "programs" / "align_records.c"
+SOURCE = TREE / "tests" / "programs" / "align_records.c"
 MEMBER_LINE = 1 + SOURCE.read_text().splitlines().index("        sum += records[i].weight; // culprit: weight")
 COUNT, ROUNDS, LOCKS = 2048, 40, 1200
 PLACES = [13 * index + 1 for index in range(COUNT)]  # of a member of packed records that begin at a page

@@ -7,11 +7,11 @@ import statistics
 import subprocess
 import unittest
 
-from plumb_test import PROGRAMS, PlumbTest
+from plumb_test import PROGRAMS, TREE, PlumbTest
 
-SOURCES = pathlib.Path(__file__).resolve().parents[2] / "examples" / "power-of-two-stride"
+SOURCES = TREE / "examples" / "power-of-two-stride"
 BUILT = PROGRAMS.parents[1] / "examples" / "power-of-two-stride"
-KERNELS = pathlib.Path(__file__).resolve().parents[1] / "programs" / "access_kernels.c"
+KERNELS = TREE / "tests" / "programs" / "access_kernels.c"
 STEPS = 300
 TOLERANCE = 1.25
 MOST_PAIRS = 9

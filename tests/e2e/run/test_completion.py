@@ -1,13 +1,12 @@
 """Completion and the manual page know every command and option that plumb itself knows."""
 
-import os
-import pathlib
 import re
 import subprocess
 import unittest
 
-PLUMB = os.environ["PLUMB"]
-COMMANDS = pathlib.Path(__file__).parents[2] / "analyzer" / "commands"
+from plumb_test import PLUMB, TREE
+
+COMMANDS = TREE / "analyzer" / "commands"
 
 
 def help_of(*words):

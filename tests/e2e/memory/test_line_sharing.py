@@ -3,18 +3,16 @@ handed-over memory is not blamed; the gain that is told is of the size that the 
 
 import json
 import os
-import pathlib
 import resource
 import statistics
 import subprocess
 import time
 import unittest
 
-from plumb_test import PROGRAMS, PlumbTest
+from plumb_test import PROGRAMS, TREE, PlumbTest
 
-ROOT = pathlib.Path(__file__).resolve().parents[2]
-SOURCE = ROOT / "tests" / "programs" / "line_sharing.cpp"
-EXAMPLE = ROOT / "examples" / "false-sharing"
+SOURCE = TREE / "tests" / "programs" / "line_sharing.cpp"
+EXAMPLE = TREE / "examples" / "false-sharing"
 BUILT = PROGRAMS.parents[1] / "examples" / "false-sharing"
 PROGRAM = PROGRAMS / "line_sharing"
 MILLISECONDS = 1500

@@ -4,11 +4,11 @@ import os
 import pathlib
 import unittest
 
-from plumb_test import PROGRAMS, PlumbTest, of_times
+from plumb_test import PROGRAMS, TREE, PlumbTest, of_times
 
 ALLOWED = sorted(os.sched_getaffinity(0))
 EXAMPLE = PROGRAMS.parents[1] / "examples" / "uneven-team"
-SOURCE = pathlib.Path(__file__).resolve().parents[2] / "examples" / "uneven-team" / "by_number.c"
+SOURCE = TREE / "examples" / "uneven-team" / "by_number.c"
 LINE = next(number for number, line in enumerate(SOURCE.read_text().splitlines(), 1) if "#pragma omp parallel for" in line)
 STEPS = 30
 

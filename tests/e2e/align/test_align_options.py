@@ -6,7 +6,7 @@ import shutil
 import subprocess
 import unittest
 
-from plumb_test import PLUMB, PROGRAMS, PlumbTest
+from plumb_test import PROGRAMS, PlumbTest
 from trace_reader import Trace
 
 BURN = PROGRAMS / "burn"

@@ -5,7 +5,6 @@ import re
 import shutil
 import signal
 import subprocess
-import time
 import unittest
 
 from plumb_test import PLUMB, PROGRAMS, PlumbTest

@@ -1,6 +1,5 @@
 """A program that the shim cannot be loaded into (of another ELF class) is started without it, and without a word."""
 
-import os
 import pathlib
 import unittest
 

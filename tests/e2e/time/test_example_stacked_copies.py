@@ -1,13 +1,12 @@
 """examples/stacked-copies: the stacked launch is found and named, the cured one is not blamed for stacking."""
 
 import os
-import pathlib
 import unittest
 
-from plumb_test import PROGRAMS, PlumbTest
+from plumb_test import PROGRAMS, TREE, PlumbTest
 
 ALLOWED = sorted(os.sched_getaffinity(0))
-SCRIPTS = pathlib.Path(__file__).resolve().parents[2] / "examples" / "stacked-copies"
+SCRIPTS = TREE / "examples" / "stacked-copies"
 SOLVER = PROGRAMS.parents[1] / "examples" / "stacked-copies" / "flow_solver"
 COPIES, SWEEPS = len(ALLOWED), 700  # some seconds: enough intervals for the cost to stand out
 

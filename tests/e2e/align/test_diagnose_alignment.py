@@ -1,13 +1,12 @@
 #!/usr/bin/env python3
 """Unaligned accesses from the trap to the report: counts equal the arithmetic, only the culprits are named."""
 
-import pathlib
 import subprocess
 import unittest
 
-from plumb_test import PLUMB, PROGRAMS, PlumbTest
+from plumb_test import PLUMB, PROGRAMS, TREE, PlumbTest
 
-SOURCE = pathlib.Path(__file__).parent.parent / "programs" / "align_records.c"
+SOURCE = TREE / "tests" / "programs" / "align_records.c"
 COUNT, ROUNDS, LOCKS = 4096, 20, 400
 
 

@@ -6,9 +6,9 @@ import subprocess
 import time
 import unittest
 
-from plumb_test import PROGRAMS, PlumbTest
+from plumb_test import PROGRAMS, TREE, PlumbTest
 
-SOURCES = pathlib.Path(__file__).resolve().parents[2] / "examples"
+SOURCES = TREE / "examples"
 BUILT = PROGRAMS.parents[1] / "examples"
 IDS = ("unaligned-access", "line-split-access", "split-lock")
 

@@ -1,7 +1,6 @@
 """plumb.h and the Fortran module: pinning works without the tool, regions are recorded with it."""
 
 import os
-import re
 import subprocess
 import unittest
 
