@@ -8,7 +8,7 @@ from test_align_trap import functions_of
 
 ALIGN = PROGRAMS / "align"
 LIMITED, MISSING = 2, 3
-LEAST_WINDOW = 5  # hits, where traps are slow: kLeastCounted of preload/record/align/find_window.cpp
+LEAST_WINDOW = 5  # hits, where traps are slow: kLeastCounted of preload/record/align/trap/find_window.cpp
 
 
 class KeepsWatching(ShimTest):

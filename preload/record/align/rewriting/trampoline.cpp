@@ -1,4 +1,4 @@
-#include "record/align/trampoline.h"
+#include "record/align/rewriting/trampoline.h"
 
 #include "platform/code/alignment_flag.h"
 

@@ -1,4 +1,4 @@
-#include "record/align/flag_scan_cache.h"
+#include "record/align/code/flag_scan_cache.h"
 
 #include "platform/os/files.h"
 #include "platform/os/system_call.h"

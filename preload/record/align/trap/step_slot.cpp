@@ -8,7 +8,7 @@
 //   +22   jmp *56(slot)
 //    48   address of the original instruction
 //    56   address behind it
-#include "record/align/step_slot.h"
+#include "record/align/trap/step_slot.h"
 
 #include "platform/code/alignment_flag.h"
 #include "platform/code/code_memory.h"

@@ -3,7 +3,7 @@
 // jumps back behind the original. Everything is signal-safe and thread-safe.
 #pragma once
 
-#include "record/align/site.h"
+#include "record/align/sites/site.h"
 
 #include <ucontext.h>
 

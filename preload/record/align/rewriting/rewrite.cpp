@@ -1,4 +1,4 @@
-#include "record/align/rewrite.h"
+#include "record/align/rewriting/rewrite.h"
 
 #include "platform/code/code_patch.h"
 #include "platform/code/movable_code.h"
@@ -6,7 +6,7 @@
 #include "platform/os/hidden.h"
 #include "platform/os/memory.h"
 #include "platform/os/system_call.h"
-#include "record/align/jump_choice.h"
+#include "record/align/rewriting/jump_choice.h"
 
 #include <atomic>
 #include <string.h>

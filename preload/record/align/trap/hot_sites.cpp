@@ -1,10 +1,10 @@
-#include "record/align/hot_sites.h"
+#include "record/align/trap/hot_sites.h"
 
 #include "platform/code/alignment_flag.h"
 #include "platform/code/near_code.h"
 #include "platform/os/text.h"
-#include "record/align/rewrite.h"
-#include "record/align/thread_counts.h"
+#include "record/align/rewriting/rewrite.h"
+#include "record/align/sites/thread_counts.h"
 #include "record/process/file_quota.h"
 
 namespace plumb::shim {

@@ -1,4 +1,4 @@
-#include "record/align/fatal_ranges.h"
+#include "record/align/code/fatal_ranges.h"
 
 #include "platform/os/files.h"
 #include "platform/os/memory.h"

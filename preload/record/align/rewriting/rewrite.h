@@ -13,7 +13,7 @@
 #pragma once
 
 #include "platform/code/memory_instruction.h"
-#include "record/align/trampoline.h"
+#include "record/align/rewriting/trampoline.h"
 
 #include <stdint.h>
 

@@ -32,7 +32,7 @@ struct Site {
     std::atomic<uint32_t> slot_recorded; // the same of the slot's AlignCode
     std::atomic<uint32_t> traps;    // hits of all threads that took a signal, roughly
     std::atomic<bool> rewrite_refused; // it was tried, and will not be again
-    std::atomic<uint32_t> rewrite;  // 0: its code is the program's own; else record/align/rewrite.h looks after it
+    std::atomic<uint32_t> rewrite;  // 0: its code is the program's own; else record/align/rewriting/rewrite.h looks after it
 };
 
 // Called once before the first hit; false: no memory.

@@ -1,4 +1,4 @@
-#include "record/align/find_window.h"
+#include "record/align/trap/find_window.h"
 
 #include "platform/code/alignment_flag.h"
 #include "platform/os/ids_and_clocks.h"

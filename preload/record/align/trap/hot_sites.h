@@ -2,8 +2,8 @@
 // Signal-safe.
 #pragma once
 
-#include "record/align/site.h"
-#include "record/align/watched_thread.h"
+#include "record/align/sites/site.h"
+#include "record/align/trap/watched_thread.h"
 
 #include <signal.h>
 #include <ucontext.h>

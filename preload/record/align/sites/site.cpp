@@ -1,7 +1,7 @@
-#include "record/align/site.h"
+#include "record/align/sites/site.h"
 
 #include "platform/os/memory.h"
-#include "record/align/rewrite.h"
+#include "record/align/rewriting/rewrite.h"
 
 #include <plumb/trace_format.h>
 #include <string.h>

@@ -1,8 +1,8 @@
-#include "record/align/watched_thread.h"
+#include "record/align/trap/watched_thread.h"
 
 #include "platform/os/interrupted.h"
 #include "platform/os/memory.h"
-#include "record/align/step_slot.h"
+#include "record/align/trap/step_slot.h"
 #include "record/heap/heap_blocks.h"
 #include "record/paths/call_path_tree.h"
 #include "record/process/file_quota.h"

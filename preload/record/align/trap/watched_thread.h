@@ -3,8 +3,8 @@
 #pragma once
 
 #include "platform/os/stack_memory.h"
-#include "record/align/site.h"
-#include "record/align/thread_counts.h"
+#include "record/align/sites/site.h"
+#include "record/align/sites/thread_counts.h"
 #include "record/paths/call_path.h"
 #include "record/process/trace_writer.h"
 

@@ -5,7 +5,7 @@
 // errno untouched. A WatchedThread is the calling thread's own.
 #pragma once
 
-#include "record/align/watched_thread.h"
+#include "record/align/trap/watched_thread.h"
 
 namespace plumb::shim {
 

@@ -1,4 +1,4 @@
-#include "record/align/flag_code.h"
+#include "record/align/code/flag_code.h"
 
 #include "platform/code/memory_instruction.h"
 

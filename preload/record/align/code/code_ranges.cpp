@@ -1,12 +1,12 @@
-#include "record/align/code_ranges.h"
+#include "record/align/code/code_ranges.h"
 
 #include "platform/elf/elf_notes.h"
 #include "platform/os/files.h"
 #include "platform/os/memory.h"
 #include "platform/os/text.h"
-#include "record/align/fatal_ranges.h"
-#include "record/align/flag_code.h"
-#include "record/align/flag_scan_cache.h"
+#include "record/align/code/fatal_ranges.h"
+#include "record/align/code/flag_code.h"
+#include "record/align/code/flag_scan_cache.h"
 #include "record/process/process_filter.h"
 #include "record/process/settings.h"
 
