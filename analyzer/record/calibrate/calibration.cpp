@@ -34,9 +34,8 @@ uint64_t Calibration::sample_cost_ns(const perf_event_attr& event, uint64_t (*cl
             return ns;
     if (left_ns() < kLeastForSamples_ns)
         return 0;
-    const uint64_t begin_ns = own_cpu_ns();
-    const SampleCost cost = measure_sample_cost(event, left_ns() / 2, clock); // there are samples of two kinds
-    spent_ns_ += own_cpu_ns() - begin_ns;
+    const SampleCost cost =
+        spend([&] { return measure_sample_cost(event, left_ns() / 2, clock); }); // there are samples of two kinds
     if (cost.ns > 0 && cost.pairs >= kPairsToKeep)
         cache_.keep(name, std::to_string(cost.ns));
     return cost.ns;

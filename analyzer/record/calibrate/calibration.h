@@ -24,6 +24,14 @@ class Calibration {
     // kept for later ones. 0: neither, it is not known. `clock`: see sample_cost.h.
     uint64_t sample_cost_ns(const perf_event_attr& event, uint64_t (*clock)() = monotonic_ns);
 
+    // Measures something, and counts the CPU time of all threads of this process for it.
+    template <class Work> auto spend(Work work) {
+        const uint64_t begin_ns = own_cpu_ns();
+        const auto result = work();
+        spent_ns_ += own_cpu_ns() - begin_ns;
+        return result;
+    }
+
     platform::MachineCache& cache() { return cache_; }
     void save() { cache_.save(); } // once, at the end of the run
 
