@@ -231,7 +231,7 @@ void Recorder::calibrate() {
 void Recorder::finish() {
     const uint64_t end_ns = monotonic_ns();
     drain(true);
-    budget_->find_sample_cost();
+    budget_->find_sample_cost(true);
     tick(true);
     node_->write_memory_counters();
     collectors_->write_evidence(program_->pid());

@@ -21,7 +21,7 @@ void SamplingBudget::look(uint64_t now_ns) {
     if (!collectors_.has_samples() || now_ns - begin_ns_ < kCalibrationAge || now_ns - last_look_ns_ < kLookEvery)
         return;
     last_look_ns_ = now_ns;
-    find_sample_cost();
+    find_sample_cost(false);
     const bool was_throttling = governor_.is_throttling();
     const uint64_t in_program_ns = collectors_.samples() * sample_cost_ns_;
     governor_.look(now_ns, own_cpu_ns() + in_program_ns, collectors_.drain_cpu_ns() + (can_pause() ? in_program_ns : 0),
@@ -30,11 +30,11 @@ void SamplingBudget::look(uint64_t now_ns) {
         collectors_.sampler->enable(true);
 }
 
-void SamplingBudget::find_sample_cost() {
+void SamplingBudget::find_sample_cost(bool is_over) {
     if (sample_cost_ns_ > 0 || !collectors_.has_samples() || collectors_.profile.samples() == 0)
         return;
     calibration_.run_took(collectors_.threads->total_run_ns());
-    sample_cost_ns_ = calibration_.sample_cost_ns(collectors_.sampler->attributes());
+    sample_cost_ns_ = calibration_.sample_cost_ns(collectors_.sampler->attributes(), is_over);
 }
 
 void SamplingBudget::write(trace::RecorderCost& record) const {
