@@ -24,7 +24,8 @@ void SamplingBudget::look(uint64_t now_ns) {
     find_sample_cost(false);
     const bool was_throttling = governor_.is_throttling();
     const uint64_t in_program_ns = collectors_.samples() * sample_cost_ns_;
-    governor_.look(now_ns, own_cpu_ns() + in_program_ns, collectors_.drain_cpu_ns() + (can_pause() ? in_program_ns : 0),
+    const uint64_t switches_ns = collectors_.switches ? collectors_.switches->cost_in_program_ns() : 0;
+    governor_.look(now_ns, own_cpu_ns() + in_program_ns + switches_ns, collectors_.drain_cpu_ns() + (can_pause() ? in_program_ns : 0),
                    collectors_.threads->total_run_ns());
     if (can_pause() && was_throttling && !governor_.is_throttling())
         collectors_.sampler->enable(true);
@@ -43,6 +44,8 @@ void SamplingBudget::write(trace::RecorderCost& record) const {
     update(record.throttled_ns, governor_.throttled_ns());
     update(record.cpu_ns, own_cpu_ns());
     update(record.samples, collectors_.samples());
+    if (collectors_.switches)
+        update(record.switches_cost_ns, collectors_.switches->cost_in_program_ns());
     update(record.lost_samples, collectors_.lost_samples());
     if (sampler)
         update(record.sample_period_ns, sampler->period_ns());
