@@ -2,9 +2,8 @@
 //
 // A byte for each of 65,536 groups of pages says whether such a block may begin there, so that free() of nearly any other
 // block costs one load and one branch. Pages rather than single addresses: a cache line of the filter then serves
-// 256 KiB of the heap, and a program that frees here and there does not miss it each time. The neighbours of such a block
-// are told from it by a second byte, of their addresses. Behind both lies a table of buckets of eight addresses, one cache
-// line each.
+// 256 KiB of the heap, and a program that frees here and there does not miss it each time. A second byte, of addresses,
+// separates such a block from its neighbours. Behind both lies a table of buckets of eight addresses, one cache line each.
 // Lock-free, signal-safe.
 #pragma once
 
