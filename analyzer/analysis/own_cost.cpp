@@ -22,10 +22,12 @@ OwnCost own_cost_of(const model::CallPaths& paths, double cpu_seconds) {
     cost.fraction = cpu_seconds > 0 ? cost.seconds / cpu_seconds : 0;
     cost.bytes = paths.run().recorded_bytes;
     cost.how = fmt::format(
-        "Recorder {} (its own CPU clock), {} samples {}, inside the program {} ({}){}; as a fraction of the run's CPU time of {}.",
+        "Recorder {} (its own CPU clock), {} samples {}{}, inside the program {} ({}){}{}; as a fraction of the run's CPU time of {}.",
         format_seconds(own.recorder), format_count(static_cast<double>(own.samples)),
         own.samples > 0 && own.sampling == 0 ? "of unknown cost" : format_seconds(own.sampling) + " (estimated per sample)",
+        own.switches > 0 ? fmt::format(", records of switches {} (estimated)", format_seconds(own.switches)) : "",
         format_seconds(own.shim), own.shim_was_sampled ? "sampled" : "estimated per event",
+        own.loading > 0 ? fmt::format(", loading libplumb.so {} (estimated per program)", format_seconds(own.loading)) : "",
         own.stand_ins > 0 ? fmt::format(", code that counts unaligned accesses {} (sampled; includes the accesses themselves)", format_seconds(own.stand_ins))
                           : "",
         format_seconds(cpu_seconds));

@@ -152,6 +152,7 @@ struct Process {
     std::optional<MpiProcess> mpi; // it is a rank of an MPI job
     std::optional<OpenMp> openmp;  // it has parallel regions of OpenMP
     uint64_t own_cost_ns = 0; // time the shim knows it took from this process
+    uint32_t shim_loads = 0;  // programs of this process that loaded the shim
 };
 
 struct CpuInterval {
@@ -203,6 +204,8 @@ struct Host {
     std::vector<BandwidthRoof> bandwidth_roofs; // only where loops stream through memory; the commonest mix first
     uint64_t recorder_cpu_ns = 0, lost_samples = 0, samples = 0, sample_cost_ns = 0, sample_period_ns = 0;
     uint64_t start_up_ns = 0, throttled_ns = 0;
+    uint64_t load_cost_ns = 0;     // estimated, of each program that loads the shim; 0: not known
+    uint64_t switches_cost_ns = 0; // estimated, in the programs, of the kernel's records of switches
 };
 
 struct Evidence {

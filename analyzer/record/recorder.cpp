@@ -3,6 +3,7 @@
 #include "platform/split_lock_setting.h"
 #include "record/calibrate/access_penalties.h"
 #include "record/calibrate/calibration.h"
+#include "record/calibrate/load_cost.h"
 #include "record/collectors.h"
 #include "record/run/abandoned_files.h"
 #include "record/run/crash_guard.h"
@@ -68,6 +69,7 @@ class Recorder {
     std::optional<NodeWatch> node_;
     std::optional<WatchedProgram> program_;
     trace::RecorderCost* cost_ = nullptr;
+    bool has_shim_ = false;
     uint64_t begin_ns_ = 0, start_up_ns_ = 0;
     std::string problem_;
 };
@@ -94,7 +96,8 @@ void Recorder::prepare() {
         command_line += (command_line.empty() ? "" : std::string(1, '\0')) + word;
     collectors_->processes.launch(pid, getpid(), command_line);
     cost_ = file.append(trace::RecordType::RecorderCost, 0, trace::RecorderCost{});
-    if (!usual.why_no_shim.empty())
+    has_shim_ = usual.why_no_shim.empty();
+    if (!has_shim_)
         file.evidence("shim", trace::EvidenceState::missing, usual.why_no_shim, usual.enable, pid);
     if (const auto& sampler = collectors_->sampler)
         file.evidence("perf-sampling",
@@ -231,8 +234,11 @@ void Recorder::calibrate() {
 void Recorder::finish() {
     const uint64_t end_ns = monotonic_ns();
     drain(true);
-    budget_->find_sample_cost();
+    budget_->find_sample_cost(true);
     tick(true);
+    if (cost_ && has_shim_)
+        update(cost_->load_cost_ns,
+               load_cost_ns(calibration_, find_shim(), directory_.path() + "/load-cost-" + std::to_string(getpid())));
     node_->write_memory_counters();
     collectors_->write_evidence(program_->pid());
     calibrate();

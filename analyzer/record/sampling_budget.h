@@ -23,7 +23,7 @@ class SamplingBudget {
 
     void look(uint64_t now_ns); // once a tick
 
-    void find_sample_cost(); // what it costs here, in the program
+    void find_sample_cost(bool is_over); // what it costs here, in the program
 
     // `record`: what recording cost so far.
     void write(trace::RecorderCost& record) const;

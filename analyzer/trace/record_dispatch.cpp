@@ -88,6 +88,7 @@ void RecordDispatch::take(TraceReader& trace, size_t file, FileContext& context)
     run_.notes.insert(run_.notes.end(), trace.notes().begin(), trace.notes().end());
     if (own != ProcessImages::kNone) {
         run_.processes[own].own_cost_ns += trace.header().own_cost_ns;
+        ++run_.processes[own].shim_loads;
         processes_[own].end_shim_file(context.time(trace.header().opened_ns), trace.name());
     } else {
         for (ProcessBuilder& process : processes_)

@@ -80,7 +80,7 @@ void AccessWatch::write(NodeTraceWriter& file, uint64_t sharers, Calibration& ca
     scatter_.write(file, sharers);
     if (traffic_)
         traffic_->write(file, sharers, calibration);
-    sharing_.write(file);
+    sharing_.write(file, calibration);
 }
 
 } // namespace plumb::record

@@ -3,6 +3,7 @@
 #include "platform/read_file.h"
 #include "record/calibrate/sample_cost.h"
 
+#include <algorithm>
 #include <string>
 
 namespace plumb::record {
@@ -10,8 +11,8 @@ namespace plumb::record {
 namespace {
 
 constexpr uint64_t kShareOfRun = 100;             // one part of so many
-constexpr uint64_t kLeastForSamples_ns = 4'000'000; // some pairs of runs at the shortest period
-constexpr unsigned kPairsToKeep = 6;
+constexpr uint64_t kEnoughForSamples_ns = 12'000'000; // the pairs that follow, where a sample costs 20 us
+constexpr unsigned kPairsToKeep = 4;
 
 // Costs of samples differ by what the kernel copies with them.
 std::string name_of(const perf_event_attr& event) {
@@ -27,16 +28,15 @@ uint64_t Calibration::left_ns() const {
     return allowed_ns > spent_ns_ ? allowed_ns - spent_ns_ : 0;
 }
 
-uint64_t Calibration::sample_cost_ns(const perf_event_attr& event, uint64_t (*clock)()) {
+uint64_t Calibration::sample_cost_ns(const perf_event_attr& event, bool is_over) {
     const std::string name = name_of(event);
     if (const auto known = cache_.find(name))
         if (const uint64_t ns = platform::to_u64(*known))
             return ns;
-    if (left_ns() < kLeastForSamples_ns)
+    const uint64_t room_ns = left_ns() / 2; // there are samples of two kinds
+    if (!is_over && room_ns < kEnoughForSamples_ns)
         return 0;
-    const uint64_t begin_ns = own_cpu_ns();
-    const SampleCost cost = measure_sample_cost(event, left_ns() / 2, clock); // there are samples of two kinds
-    spent_ns_ += own_cpu_ns() - begin_ns;
+    const SampleCost cost = spend([&] { return measure_sample_cost(event, std::max(room_ns, kEnoughForSamples_ns)); });
     if (cost.ns > 0 && cost.pairs >= kPairsToKeep)
         cache_.keep(name, std::to_string(cost.ns));
     return cost.ns;

@@ -21,8 +21,17 @@ class Calibration {
     uint64_t left_ns() const;
 
     // What one sample of such an event costs the thread that it is taken of: as an earlier run found it, or measured and
-    // kept for later ones. 0: neither, it is not known. `clock`: see sample_cost.h.
-    uint64_t sample_cost_ns(const perf_event_attr& event, uint64_t (*clock)() = monotonic_ns);
+    // kept for later ones. 0: neither, it is not known. `is_over`: the program has ended, so that a few milliseconds are
+    // spent on it in any case; while it runs, only where they suffice for a figure that can be kept.
+    uint64_t sample_cost_ns(const perf_event_attr& event, bool is_over);
+
+    // Measures something, and counts the CPU time of all threads of this process for it.
+    template <class Work> auto spend(Work work) {
+        const uint64_t begin_ns = own_cpu_ns();
+        const auto result = work();
+        spent_ns_ += own_cpu_ns() - begin_ns;
+        return result;
+    }
 
     platform::MachineCache& cache() { return cache_; }
     void save() { cache_.save(); } // once, at the end of the run

@@ -1,27 +1,30 @@
 // What an access costs on this machine when another CPU uses the same cache line meanwhile, against one to a line of its
-// own: a calibration of some ten milliseconds.
+// own: some milliseconds for one kind of access.
 #pragma once
-
-#include <plumb/trace_format.h>
 
 #include <cstdint>
 
 namespace plumb::record {
 
-// What is to be timed.
-struct LineAccesses {
-    bool load = false, store = false, update = false, locked = false;
-    unsigned words = 1; // that each thread uses
-    // Of a thread's time, what it spends on such accesses while the line is contended. A thread that comes back without
-    // pause uses the line many times before it loses it again; one that comes now and then has lost it each time.
-    double share = 1;
-    void add(uint16_t flags); // trace::AlignFlags of accesses
+enum class LineForm { load, store, update, locked };
+
+inline constexpr unsigned kMostLineWords = 3; // two threads, eight words a line
+
+// What both threads do again and again.
+struct LineTask {
+    LineForm form = LineForm::load;
+    unsigned words = 1; // that each of them uses
+    unsigned work = 0;  // steps of a calculation between the accesses, of some nanoseconds each
 };
 
-// Two threads on these CPUs do the same, again and again, on words of one line and of two lines in turn (of loads, the
-// other thread updates its words), and calculate in between, so long that the accesses take about as much of the time as
-// wanted. Medians of CPU time of an access, without the calculations. All 0 where this process may not run on both CPUs,
-// and where the two threads did not get to run at the same time.
-trace::LineTransfer time_line_transfers(int cpu, int other_cpu, const LineAccesses& accesses);
+struct LineTimes { // of one access
+    uint64_t own_ps = 0, contended_ps = 0; // 0: could not be timed
+    double share = 0;                      // of the threads' time, while the line is contended
+};
+
+// Two threads on these CPUs do the task on words of one line and of two lines in turn (of loads, the other thread updates
+// its words). Medians of CPU time of an access, without the calculations. Nothing where this process may not run on both
+// CPUs, and where the two threads did not get to run at the same time. `most_ns`: CPU time of both that it may take.
+LineTimes time_line_task(int cpu, int other_cpu, LineTask task, uint64_t most_ns);
 
 } // namespace plumb::record

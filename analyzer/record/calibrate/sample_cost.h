@@ -14,11 +14,9 @@ struct SampleCost {
     unsigned pairs = 0;  // of runs with and without samples: the more, the less other work on the machine matters
 };
 
-// Measured on the calling thread, with an event like `attributes` at a high rate: the same work with and without it,
-// the least of several times each, so that a busy machine matters little. Takes about 25 ms of CPU time where `most_ns`
-// allows it, more where a sample costs more than 25 us. `clock`: own_cpu_ns leaves out what other processes take
-// meanwhile.
-SampleCost measure_sample_cost(const perf_event_attr& attributes, uint64_t most_ns = UINT64_MAX,
-                               uint64_t (*clock)() = monotonic_ns);
+// Measured on the calling thread, with an event like `attributes` at a high rate: CPU time of the same work with and without
+// it, the least of several times each, so that a busy machine matters little. Takes about 12 ms of CPU time where `most_ns`
+// allows it, more where a sample costs more than 25 us.
+SampleCost measure_sample_cost(const perf_event_attr& attributes, uint64_t most_ns = UINT64_MAX);
 
 } // namespace plumb::record

@@ -106,6 +106,8 @@ void HostBuilder::take(const RecorderCost& record, FileContext&) {
     host_.sample_cost_ns = std::max(host_.sample_cost_ns, record.sample_cost_ns);
     host_.sample_period_ns = std::max(host_.sample_period_ns, record.sample_period_ns);
     host_.start_up_ns = std::max(host_.start_up_ns, record.start_up_ns);
+    host_.load_cost_ns = std::max(host_.load_cost_ns, record.load_cost_ns);
+    host_.switches_cost_ns += record.switches_cost_ns;
 }
 
 // Each rank's recorder knows what its rank may use; the run may use all of it. A recorder that got no mask may use

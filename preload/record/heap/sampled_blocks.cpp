@@ -6,6 +6,7 @@
 namespace plumb::shim {
 
 uint8_t sampled_filter[kSampledFilterBytes];
+uint8_t sampled_addresses[kSampledFilterBytes];
 
 namespace {
 
@@ -17,35 +18,45 @@ Table* table;
 
 bool any(const SampledBlock&) { return true; }
 
-void raise_filter(uint64_t address) {
-    uint8_t* count = &sampled_filter[sampled_filter_index(address)];
-    uint8_t old = __atomic_load_n(count, __ATOMIC_RELAXED);
-    while (old != kSaturated && !__atomic_compare_exchange_n(count, &old, static_cast<uint8_t>(old + 1), false,
+void raise(uint8_t& count) {
+    uint8_t old = __atomic_load_n(&count, __ATOMIC_RELAXED);
+    while (old != kSaturated && !__atomic_compare_exchange_n(&count, &old, static_cast<uint8_t>(old + 1), false,
                                                              __ATOMIC_RELAXED, __ATOMIC_RELAXED)) {
     }
 }
 
-void lower_filter(uint64_t address) {
-    uint8_t* count = &sampled_filter[sampled_filter_index(address)];
-    uint8_t old = __atomic_load_n(count, __ATOMIC_RELAXED);
+void lower(uint8_t& count) {
+    uint8_t old = __atomic_load_n(&count, __ATOMIC_RELAXED);
     // A saturated count no longer knows how many there are: it stays.
     while (old != kSaturated && old != 0 &&
-           !__atomic_compare_exchange_n(count, &old, static_cast<uint8_t>(old - 1), false, __ATOMIC_RELAXED,
+           !__atomic_compare_exchange_n(&count, &old, static_cast<uint8_t>(old - 1), false, __ATOMIC_RELAXED,
                                         __ATOMIC_RELAXED)) {
     }
+}
+
+void raise_filters(uint64_t address) {
+    raise(sampled_filter[sampled_filter_index(address)]);
+    raise(sampled_addresses[sampled_address_index(address)]);
+}
+
+void lower_filters(uint64_t address) {
+    lower(sampled_addresses[sampled_address_index(address)]);
+    lower(sampled_filter[sampled_filter_index(address)]);
 }
 
 } // namespace
 
 void watch_always(const void* block) {
-    __atomic_store_n(&sampled_filter[sampled_filter_index(reinterpret_cast<uint64_t>(block))], kSaturated, __ATOMIC_RELAXED);
+    const auto address = reinterpret_cast<uint64_t>(block);
+    __atomic_store_n(&sampled_filter[sampled_filter_index(address)], kSaturated, __ATOMIC_RELAXED);
+    __atomic_store_n(&sampled_addresses[sampled_address_index(address)], kSaturated, __ATOMIC_RELAXED);
 }
 
 bool insert_sampled_block(uint64_t address, const SampledBlock& block) {
     Table* const t = open_pages(&table, true);
     if (!t || !t->insert(address, block))
         return false;
-    raise_filter(address);
+    raise_filters(address);
     return true;
 }
 
@@ -56,7 +67,7 @@ bool take_sampled_block(uint64_t address, SampledBlock* block) {
             return true;
         }))
         return false;
-    lower_filter(address);
+    lower_filters(address);
     return true;
 }
 
@@ -73,7 +84,7 @@ bool find_sampled_block(uint64_t address, uint64_t reach, uint64_t* start, Sampl
     const uint64_t last = address > reach ? address - reach : 0;
     uint64_t at = address & ~uint64_t{15};
     while (at >= last && at != 0) {
-        if (!may_be_watched(reinterpret_cast<void*>(at))) {
+        if (!may_be_watched_near(at)) {
             const uint64_t page = at & ~(kSampledFilterPageBytes - 1); // nor does one begin anywhere else in it
             at = page ? page - 16 : 0;
             continue;
@@ -90,9 +101,12 @@ bool find_sampled_block(uint64_t address, uint64_t reach, uint64_t* start, Sampl
 void forget_sampled_blocks() {
     if (!__atomic_load_n(&table, __ATOMIC_ACQUIRE)) // nothing was ever put in: at start the filter's pages stay untouched
         return;
-    for (uint8_t& count : sampled_filter)
-        if (count != kSaturated)
-            count = 0;
+    for (uint32_t i = 0; i < kSampledFilterBytes; ++i) {
+        if (sampled_filter[i] != kSaturated)
+            sampled_filter[i] = 0;
+        if (sampled_addresses[i] != kSaturated)
+            sampled_addresses[i] = 0;
+    }
 }
 
 } // namespace plumb::shim

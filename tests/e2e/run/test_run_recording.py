@@ -124,6 +124,15 @@ class Recording(PlumbTest):
         # Right on average; one run has some hundred slices.
         self.assertAlmostEqual(trace.sampled_ns(pid) / self.used_ns(trace, pid), 1, delta=0.5)
 
+    def test_loading_the_shim_is_part_of_the_account(self):
+        """Nothing inside the program can measure it: small programs with and without the shim tell, once a boot."""
+        trace = self.trace("true")
+        if "shim" in trace.evidence():
+            self.skipTest("no shim here")
+        self.assertGreater(trace.of("RecorderCost")[0]["load_cost_ns"], 0)
+        self.assertLess(trace.of("RecorderCost")[0]["load_cost_ns"], 50_000_000)
+        self.assertEqual(list(self.run_directory.glob("load-cost-*")), [])
+
     def test_output_of_a_daemon_does_not_hold_the_recorder(self):
         trace = self.trace("sh", "-c", f"setsid '{PROGRAMS}/burn' 20 </dev/null >/dev/null 2>&1 & sleep 0.3; exit 5", status=5)
         pid = self.main_of(trace, "burn")[0]

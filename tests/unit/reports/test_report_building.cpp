@@ -245,12 +245,34 @@ TEST_CASE("samples in the shim's code count where they saw more than was estimat
     shim.end = 0x30000;
     run.processes[0].modules.push_back(shim);
     run.processes[0].paths.push_back({1, 0x20010, true, false, false});
-    run.processes[0].samples.push_back({0, 5, 2, 250'000'000, 0});
+    run.processes[0].samples.push_back({0, 5, 60, 250'000'000, 0});
+    run.processes[0].heap.allocations = 1'000'000;
     TwoModules resolver;
     const model::CallPaths paths(run, resolver);
     const OwnCost cost = own_cost_of(paths, 8);
     CHECK(cost.seconds == Approx(0.050 + 0.002 + 0.250));
     CHECK(cost.how.find("inside the program 250 ms (sampled)") != std::string::npos);
+}
+
+TEST_CASE("few samples in the shim's code do not outweigh what is estimated; loading and switches count") {
+    model::Run run = small_run();
+    model::Module shim;
+    shim.path = "/opt/plumb/lib/libplumb.so";
+    shim.start = 0x20000;
+    shim.end = 0x30000;
+    run.processes[0].modules.push_back(shim);
+    run.processes[0].paths.push_back({1, 0x20010, true, false, false});
+    run.processes[0].samples.push_back({0, 5, 3, 12'000'000, 0}); // by chance
+    run.processes[0].heap.allocations = run.processes[0].heap.frees = 1'000'000;
+    run.processes[0].shim_loads = 2;
+    run.hosts[0].load_cost_ns = 200'000;
+    run.hosts[0].switches_cost_ns = 3'000'000;
+    TwoModules resolver;
+    const model::CallPaths paths(run, resolver);
+    const OwnCost cost = own_cost_of(paths, 8);
+    CHECK(cost.seconds == Approx(0.050 + 0.002 + 0.003 + 0.001 + 0.005 + 0.0004));
+    CHECK(cost.how.find("inside the program 6.00 ms (estimated per event), loading libplumb.so 400 us") != std::string::npos);
+    CHECK(cost.how.find("records of switches 3.00 ms") != std::string::npos);
 }
 
 TEST_CASE("the timeline is bounded and keeps the threads that stand out") {

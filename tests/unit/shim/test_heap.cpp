@@ -104,6 +104,10 @@ TEST_CASE("watched blocks are found by the filter and taken once") {
     CHECK_FALSE(take_sampled_block(address, &block));
     REQUIRE(insert_sampled_block(address, {42, 7, 100}));
     CHECK(may_be_watched(reinterpret_cast<void*>(address)));
+    int neighbours = 0; // of its page
+    for (uint64_t at = address & ~(kSampledFilterPageBytes - 1); at % kSampledFilterPageBytes + 16 < kSampledFilterPageBytes; at += 16)
+        neighbours += at != address && may_be_watched(reinterpret_cast<void*>(at));
+    CHECK(neighbours <= 2);
     REQUIRE(take_sampled_block(address, &block));
     CHECK(block.path == 42);
     CHECK(block.weight == 7);

@@ -17,6 +17,8 @@ constexpr uint64_t kRecent = 16; // times that time
 constexpr unsigned kSlices = 64; // of the run's time, and of a word
 constexpr uint64_t kShortestSlice = 4; // times the time between samples
 constexpr uint64_t kFewestHandovers = 2;
+constexpr uint64_t kTiming_ns = 2'500'000; // of CPU time: of one kind of access
+constexpr uint64_t kLeastTiming_ns = 4 * kTiming_ns, kMostTiming_ns = 100'000'000;
 
 // Bits 0 and 1 become bit 0, and so on: slices twice as long.
 uint64_t folded(uint64_t slices) {
@@ -378,7 +380,7 @@ LineAccesses LineSharing::what_to_time() const {
     return accesses;
 }
 
-void LineSharing::write(NodeTraceWriter& file) {
+void LineSharing::write(NodeTraceWriter& file, Calibration& calibration) {
     for (auto& [pid, process] : processes_)
         judge(pid, process);
     processes_.clear();
@@ -391,7 +393,17 @@ void LineSharing::write(NodeTraceWriter& file) {
             write_line(file, each);
         const auto most = std::ranges::max_element(cpu_pairs_, {}, &decltype(cpu_pairs_)::value_type::second);
         const auto& [cpu, other_cpu] = most->first;
-        file.append(trace::RecordType::LineTransfer, 0, time_line_transfers(cpu, other_cpu, what_to_time()));
+        uint64_t allowed_ns = std::clamp(calibration.left_ns(), kLeastTiming_ns, kMostTiming_ns);
+        const TimeLineTask measure = [&](const LineTask& task) {
+            if (allowed_ns < kTiming_ns)
+                return LineTimes{};
+            const uint64_t begin_ns = own_cpu_ns();
+            const LineTimes times = calibration.spend([&] { return time_line_task(cpu, other_cpu, task, allowed_ns); });
+            allowed_ns -= std::min(allowed_ns, own_cpu_ns() - begin_ns);
+            return times;
+        };
+        file.append(trace::RecordType::LineTransfer, 0,
+                    known_line_transfers(calibration.cache(), cpu, other_cpu, what_to_time(), monotonic_ns(), measure));
     }
     candidates_.clear();
 }

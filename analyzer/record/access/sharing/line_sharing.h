@@ -5,7 +5,8 @@
 #pragma once
 
 #include "record/access/sampling/access_sampling.h"
-#include "record/calibrate/line_timing.h"
+#include "record/calibrate/calibration.h"
+#include "record/calibrate/known_line_transfers.h"
 #include "record/run/node_trace_writer.h"
 
 #include <array>
@@ -34,7 +35,7 @@ class LineSharing {
 
     // Measures and appends what is worth it. Once, when the program has ended: takes some tens of milliseconds, and nothing
     // where no line is shared.
-    void write(NodeTraceWriter& file);
+    void write(NodeTraceWriter& file, Calibration& calibration);
 
   private:
     // One thread's way to use some bytes of a line.

@@ -173,7 +173,7 @@ void TrafficSampling::write(NodeTraceWriter& file, uint64_t sharers, Calibration
     if (cache_bytes == 0)
         return;
     const StreamTable::Written written =
-        table_.write(file, cache_bytes, [&] { return calibration.sample_cost_ns(burst_event(kPeriods_ns[0]), own_cpu_ns); });
+        table_.write(file, cache_bytes, [&] { return calibration.sample_cost_ns(burst_event(kPeriods_ns[0]), true); });
     if (written.mixes.empty())
         return;
     if (sharers > 1) {

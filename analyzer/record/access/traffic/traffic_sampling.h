@@ -28,7 +28,8 @@ class TrafficSampling {
 
     // Begins a burst or ends the one under way, when it is time to; the samples so far should have been taken.
     void look(uint64_t now_ns);
-    uint64_t next_ns() const { return next_ns_; }
+    // UINT64_MAX: nothing streams, so that nobody need wake up for it.
+    uint64_t next_ns() const { return rings_.empty() && walkers_.empty() ? UINT64_MAX : next_ns_; }
 
     void forget(uint32_t pid); // it ended: nothing more can come
 

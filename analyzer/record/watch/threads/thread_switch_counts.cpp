@@ -8,6 +8,7 @@ namespace plumb::record {
 namespace {
 
 constexpr uint64_t kRecordCost_ns = 650;   // of the program and the recorder together; a switch makes two
+constexpr uint64_t kCostInProgram_ns = 300; // the program's part of it
 constexpr uint64_t kFreeRecords = 20'000; // so that a start-up with many switches does not decide for the run
 
 size_t bin_of(uint64_t length_ns) {
@@ -156,6 +157,8 @@ void ThreadSwitchCounts::look(uint64_t, uint64_t run_ns, uint64_t lost) {
         why_ = Why::cost;
     lost_ = lost;
 }
+
+uint64_t ThreadSwitchCounts::cost_in_program_ns() const { return records_ * kCostInProgram_ns; }
 
 void ThreadSwitchCounts::stop() {
     stopped_ = true;

@@ -42,6 +42,7 @@ class ThreadSwitchCounts {
     void write_evidence(); // once, at the end
 
     uint64_t records() const { return records_; }
+    uint64_t cost_in_program_ns() const; // estimated
 
   private:
     enum class State : uint8_t { unknown, on, blocked, preempted };
