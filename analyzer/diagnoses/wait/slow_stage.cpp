@@ -60,13 +60,12 @@ class SlowStages : public Diagnosis {
         Finding finding;
         finding.id = id();
         finding.confidence = 0.8;
-        finding.cost.seconds = std::min(wall_s, stage.waiting_s);
-        finding.cost.fraction = finding.cost.seconds / wall_s;
+        finding.cost = {stage.saved_s, stage.saved_s / wall_s, "bound"};
         finding.where = lines.heaviest(kMostLines);
         const std::string place = finding.where.empty() ? std::string() : ", at " + place_name(finding.where[0]);
         finding.title = fmt::format("{} {} the slow stage of a pipeline: {} {} for {} in {:.0f} % of the run{}", who, many ? "are" : "is",
                                     names_of(input.run, stage.waiters, stage.other_process), stage.waiters.size() > 1 ? "wait" : "waits",
-                                    many ? "them" : "it", 100 * finding.cost.fraction, place);
+                                    many ? "them" : "it", 100 * std::min(1.0, stage.waiting_s / wall_s), place);
         finding.gain = {stage.saved_s / wall_s,
                         "at most, if its work were divided among so many CPUs that it took no longer than the next slowest stage; that it can be divided "
                         "was not seen",

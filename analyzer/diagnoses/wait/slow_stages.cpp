@@ -194,7 +194,7 @@ class Finder {
             add_waiter(stage, slow, key, time_s);
         if (stage.waiters.empty() || stage.own_s < kSpeedsDiffer * stage.next_s)
             return {};
-        stage.saved_s = std::min({stage.own_s - stage.next_s, stage.wall_s, replay_.wall_s() - replay_.cpu_bound_s()});
+        stage.saved_s = std::min({stage.own_s - stage.next_s, stage.wall_s, replay_.wall_s() - replay_.busy_bound_s()});
         return stage;
     }
 

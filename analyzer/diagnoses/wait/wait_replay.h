@@ -43,7 +43,6 @@ class WaitReplay {
 
     const std::vector<Wait>& waits() const { return waits_; }
     double wall_s() const { return wall_s_; }
-    double cpu_bound_s() const { return cpu_bound_s_; } // its CPU time, shared by all CPUs that it may use
     // Its CPU time, and the time in which its threads could have run but had no CPU, shared by all CPUs that it may use: what
     // overlapping more of it cannot undercut.
     double busy_bound_s() const { return busy_bound_s_; }
