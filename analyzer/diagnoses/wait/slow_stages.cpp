@@ -20,7 +20,7 @@ constexpr double kBusy = 0.75;         // of the life of a thread of the slow st
 constexpr double kOnTheWall = 0.5;     // of the run: it depends on the stage
 constexpr double kMostlyForIt = 0.75;  // of what a thread waits for: the stage
 constexpr double kLeastWaiting = 0.10; // of the run, for the stage
-constexpr double kLeastWork = 1 - kIdleShare; // of the run: a thread that does less is no stage that could be overlapped
+constexpr double kLeastWork = 1 - kIdleShare; // of the slow stage's: a thread that does less is no stage that could be overlapped
 constexpr double kSpeedsDiffer = 1.25; // equal stages differ so much by chance, on unequal CPUs
 constexpr uint64_t kManyWaits = 20;    // they hand over item by item, and do not just begin and end
 
@@ -187,7 +187,8 @@ class Finder {
         std::vector<std::pair<double, ThreadKey>> order;
         for (const auto& [key, waiter] : waiters_)
             if (!slow.contains(key) && waiter.count >= kManyWaits && waits <= waiter.count / 2)
-                if (const double time_s = time_for(key, waiter, slow, work); time_s >= kLeastWaiting * replay_.wall_s())
+                if (const double time_s = time_for(key, waiter, slow, work, stage.own_s);
+                    time_s >= kLeastWaiting * replay_.wall_s())
                     order.emplace_back(time_s, key);
         std::ranges::stable_sort(order, std::greater<>(), [](const auto& entry) { return entry.first; });
         for (const auto& [time_s, key] : order)
@@ -199,15 +200,15 @@ class Finder {
     }
 
     // Together with the other threads of its stage.
-    bool does_work(const ThreadKey& key) {
+    bool does_work(const ThreadKey& key, double slow_s) {
         double own_s = replay_.own_s(key);
-        if (own_s < kLeastWork * replay_.wall_s()) {
+        if (own_s < kLeastWork * slow_s) {
             const Work work = work_of_thread(key);
             for (const auto& [other, waiter] : waiters_)
                 if (other != key && other.first == key.first && work_of_thread(other) == work)
                     own_s += replay_.own_s(other);
         }
-        return own_s >= kLeastWork * replay_.wall_s();
+        return own_s >= kLeastWork * slow_s;
     }
 
     // Waits that threads of the process end for other reasons than what its own threads did; those of the stage are its work.
@@ -219,7 +220,7 @@ class Finder {
     }
 
     // How long it waits for the stage; 0: not known.
-    double time_for(const ThreadKey& key, const Waiter& waiter, const std::set<ThreadKey>& slow, const Work& work) {
+    double time_for(const ThreadKey& key, const Waiter& waiter, const std::set<ThreadKey>& slow, const Work& work, double slow_s) {
         double all_s = 0, for_it_s = 0;
         for (const auto& [peer, part] : waiter.for_whom) {
             all_s += part.seconds;
@@ -230,7 +231,7 @@ class Finder {
         if (same_process && (work_of_thread(key) == work || from_outside(key.first, slow) > waiter.count / 2))
             return 0;
         double share = all_s > 0 ? for_it_s / all_s : 0;
-        if (!does_work(key)) {
+        if (!does_work(key, slow_s)) {
             const bool brings = same_process ? is_first(key) || is_done_before(key, one, work) : waiter.writes();
             if (!brings || slow.size() > 1)
                 return 0;
@@ -258,7 +259,7 @@ class Finder {
             stage.other_process = key.first != slow.begin()->first;
         }
         stage.waiters.push_back({key.first, key.second});
-        stage.is_fed |= does_work(key) || waiter.writes() || !is_first(key);
+        stage.is_fed |= does_work(key, stage.own_s) || waiter.writes() || !is_first(key);
         if (waiter.for_whom.empty())
             stage.looks += waiter.looks;
         for (const auto& [peer, part] : waiter.for_whom)

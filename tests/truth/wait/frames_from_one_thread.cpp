@@ -16,7 +16,7 @@ constexpr int kDecoders = 2;
 #else
 constexpr int kDecoders = 1;
 #endif
-constexpr int kFrames = 6000, kDrawers = 3, kSteps = 12'000;
+constexpr int kFrames = 1000, kDrawers = 3, kSteps = 60'000;
 constexpr size_t kPlaces = 8;
 
 struct Frame {
