@@ -279,25 +279,6 @@ void BlockedThreads::judge_wait(uint32_t tid, Thread& thread, uint64_t now_ns) {
     }
 }
 
-// Nobody waits by design for a file, for what another thread holds, or for the end of one.
-bool BlockedThreads::may_idle_in(const Thread& thread) {
-    switch (thread.state) {
-    case ThreadMoment::State::for_work:
-    case ThreadMoment::State::for_peer:
-    case ThreadMoment::State::for_input:
-    case ThreadMoment::State::unknown:
-        return true;
-    case ThreadMoment::State::for_device:
-        return !thread.of_disk_file;
-    case ThreadMoment::State::runs:
-    case ThreadMoment::State::for_thread:
-    case ThreadMoment::State::for_end:
-    case ThreadMoment::State::for_child:
-        break;
-    }
-    return false;
-}
-
 trace::ThreadWall* BlockedThreads::wall_of(uint32_t tid, uint32_t pid, uint64_t now_ns) {
     Image& image = image_of(pid);
     trace::ThreadWall*& record = image.walls[tid];
@@ -321,7 +302,7 @@ void BlockedThreads::remember_look(uint64_t now_ns) {
         const Process* process = processes_.find(thread.pid);
         const bool at_lock = thread.state == ThreadMoment::State::for_work && thread.call.number == SYS_futex &&
                              static_cast<uint32_t>(thread.call.arguments[2]) == kContended;
-        const bool idles = tid != thread.pid && thread.site && !at_lock && may_idle_in(thread) &&
+        const bool idles = tid != thread.pid && thread.site && !at_lock && may_idle(thread.state, thread.of_disk_file) &&
                            is_idle(static_cast<double>(std::min(thread.site->time_ns, thread.all_off_ns)),
                                    static_cast<double>(now_ns - thread.first_ns));
         LookedAt& entry = latest_look_.emplace_back();

@@ -91,7 +91,6 @@ class BlockedThreads {
     std::string descriptor_of(uint32_t pid, const platform::TaskSyscall& call) const;
     uint32_t holder_of(uint32_t tid, const Thread& thread) const;
     void count_sleep(Thread& thread);
-    static bool may_idle_in(const Thread& thread);
     void judge_wait(uint32_t tid, Thread& thread, uint64_t now_ns);
     void remember_look(uint64_t now_ns);
     void conclude_look();

@@ -14,6 +14,24 @@ constexpr size_t kMostSteps = 512;
 
 } // namespace
 
+bool may_idle(ThreadMoment::State state, bool of_file) {
+    switch (state) {
+    case State::for_work:
+    case State::for_peer:
+    case State::for_input:
+    case State::unknown:
+        return true;
+    case State::for_device:
+        return !of_file;
+    case State::runs:
+    case State::for_thread:
+    case State::for_end:
+    case State::for_child:
+        break;
+    }
+    return false;
+}
+
 WaitChain::WaitChain(std::span<const ThreadMoment> threads, const Holders* holders)
     : threads_(threads), holders_(holders), on_the_way_(threads.size()) {
     for (size_t index = 0; index < threads.size(); ++index) {

@@ -42,6 +42,10 @@ struct ThreadMoment {
     bool at_set_time = false; // sleeps: until an absolute time, as a loop does that keeps a period
 };
 
+// Whether a thread that waits so for nearly all its life may do it by design: not for a file (`of_file`: its wait is for one on a
+// disk), for what another thread holds, or for the end of one.
+bool may_idle(ThreadMoment::State state, bool of_file);
+
 class WaitChain {
   public:
     // Indexes of threads that go on, but only until they wait for others that do (held_back.h), with those of the others.
