@@ -68,7 +68,7 @@ class Finder {
 
     bool is_busy(const ThreadKey& key) const {
         const ThreadTimes times = thread_times(thread_of(key));
-        return times.run_s > 0 && replay_.own_s(key) + times.no_cpu_s >= kBusy * times.life_s();
+        return times.run_s > 0 && work_s_of(key) + times.no_cpu_s >= kBusy * times.life_s();
     }
 
     const Work& work_of_thread(const ThreadKey& key) {
@@ -127,6 +127,8 @@ class Finder {
                 waiter.looks += site.looks;
                 queues.insert({wait.process, site.thread, site.path, site.system_call, site.object});
             }
+            if (wait.what.kind == WaitKind::sleep)
+                slept_s_[key] += wait.seconds;
             switch (wait.what.kind) {
             case WaitKind::events:
             case WaitKind::terminal:
@@ -154,7 +156,13 @@ class Finder {
             }
     }
 
-    double device_s_of(const ThreadKey& key) const { return replay_.own_s(key) - thread_times(thread_of(key)).run_s; }
+    // Without sleeps: a stage that looks for items in a loop, or keeps a period, is not slow.
+    double work_s_of(const ThreadKey& key) const {
+        const auto slept = slept_s_.find(key);
+        return replay_.own_s(key) - (slept == slept_s_.end() ? 0 : std::min(slept->second, replay_.own_s(key)));
+    }
+
+    double device_s_of(const ThreadKey& key) const { return work_s_of(key) - thread_times(thread_of(key)).run_s; }
 
     double wall_s_of(const ThreadKey& key) const {
         double wall_s = static_cast<double>(thread_of(key).wall_running_ns) * replay_.wall_scale();
@@ -171,8 +179,8 @@ class Finder {
         for (const ThreadKey& key : members) {
             stage.members.push_back({key.first, key.second});
             stage.wall_s += wall_s_of(key);
-            if (replay_.own_s(key) > stage.own_s) {
-                stage.own_s = replay_.own_s(key);
+            if (work_s_of(key) > stage.own_s) {
+                stage.own_s = work_s_of(key);
                 stage.device_s = device_s_of(key);
             }
             if (const auto found = waiters_.find(key); found != waiters_.end())
@@ -243,7 +251,7 @@ class Finder {
 
     double busy_share(const ThreadKey& key) const {
         const ThreadTimes times = thread_times(thread_of(key));
-        return times.life_s() > 0 ? std::min(1.0, (replay_.own_s(key) + times.no_cpu_s) / times.life_s()) : 0;
+        return times.life_s() > 0 ? std::min(1.0, (work_s_of(key) + times.no_cpu_s) / times.life_s()) : 0;
     }
 
     // Of two threads that do different work the one that brings it to the other is done first.
@@ -274,6 +282,7 @@ class Finder {
     const WaitReplay& replay_;
     std::map<ThreadKey, Waiter> waiters_;
     std::map<ThreadKey, Work> works_; // that were asked for
+    std::map<ThreadKey, double> slept_s_;
     std::map<ThreadKey, uint64_t> from_outside_; // waits that no thread of the process ends, by who waits
 };
 

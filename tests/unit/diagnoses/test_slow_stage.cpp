@@ -140,6 +140,25 @@ TEST_CASE("waits that end by time, or by what comes from outside, are for nobody
     CHECK(events.diagnose("slow-stage").empty());
 }
 
+TEST_CASE("a stage that sleeps most of the time is not slow; one that writes a file is") {
+    for (const bool sleeps : {true, false}) {
+        SyntheticRun made = program();
+        computes(made, 0, 0, {}, 0);
+        computes(made, 0, 3, {kMake}, 0);
+        computes(made, 1, 1, {kPack}, 1);
+        waits(made, 0, {kMain, kJoin}, SYS_futex, kRun_s);
+        waits(made, 1, {kMake, kPut, kCondWait}, SYS_futex, 7, std::pair{0u, 2u});
+        waits(made, 2, {kPack, kWrite}, sleeps ? SYS_clock_nanosleep : SYS_fsync, 9);
+        made.run.processes.back().blocked.back().wall_ns = SyntheticRun::ns(9);
+        made.run.processes.back().blocked.back().descriptor = sleeps ? "" : "/a/file";
+        made.finish();
+        const auto findings = made.diagnose("slow-stage");
+        REQUIRE(findings.size() == (sleeps ? 0 : 1));
+        if (!sleeps)
+            CHECK(std::get<std::string>(findings[0].evidence.at("slow_stage_is")) == "blocked in fsync of /a/file");
+    }
+}
+
 TEST_CASE("threads of one pool, and threads of which several may be waited for, are no pipeline") {
     SyntheticRun pool = pipeline(4);
     pool.resolver.frames[kMake] = pool.resolver.frames[kPack];
