@@ -6,6 +6,7 @@
 #include "diagnoses/common/task_names.h"
 #include "diagnoses/common/unplaced_lines.h"
 #include "diagnoses/registry.h"
+#include "diagnoses/wait/slow_stages.h"
 
 #include <algorithm>
 #include <fmt/format.h>
@@ -24,8 +25,11 @@ class SerialPart : public Diagnosis {
 
     std::vector<Finding> diagnose(const DiagnosisInput& input) const override {
         std::vector<Finding> findings;
+        if (input.analyses.serial_phases.empty())
+            return findings;
+        const std::vector<SlowStage> stages = slow_stages(input, WaitReplay(input.paths));
         for (const SerialPhases& phases : input.analyses.serial_phases)
-            if (phases.most_cpus >= kLeastCpus && !phases.lines.heaviest(1).empty())
+            if (phases.most_cpus >= kLeastCpus && !phases.lines.heaviest(1).empty() && !is_stage(stages, phases))
                 findings.push_back(finding_of(input, phases));
         std::ranges::stable_sort(findings, std::greater<>(), [](const Finding& finding) { return finding.cost.seconds; });
         findings.resize(std::min<size_t>(findings.size(), 1)); // ranks and copies say the same
@@ -33,6 +37,15 @@ class SerialPart : public Diagnosis {
     }
 
   private:
+    // It works beside the others, and they wait for each of its items: no phase that could be divided among them.
+    static bool is_stage(const std::vector<SlowStage>& stages, const SerialPhases& phases) {
+        return std::ranges::any_of(stages, [&](const SlowStage& stage) {
+            return std::ranges::any_of(stage.members, [&](const Task& task) {
+                return task.process == phases.process && task.thread == phases.thread;
+            });
+        });
+    }
+
     Finding finding_of(const DiagnosisInput& input, const SerialPhases& phases) const {
         const double run_s = static_cast<double>(input.run.wall_ns()) * 1e-9;
         const double divided = 1 - 1 / phases.most_cpus, share = std::min(1.0, phases.serial_s / run_s);

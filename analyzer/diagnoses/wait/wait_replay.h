@@ -54,6 +54,11 @@ class WaitReplay {
     double wall_scale() const { return wall_scale_; } // from the recorded wall_ns to seconds of the run's wall time
 
     using ThreadKey = std::pair<uint32_t, uint32_t>; // process, thread
+    // What it does without waiting for others: running, files, sleep.
+    double own_s(const ThreadKey& thread) const {
+        const auto found = own_s_.find(thread);
+        return found == own_s_.end() ? 0 : found->second;
+    }
     using Removed = std::map<ThreadKey, double>;
 
     // Wall seconds of the run without the waits for which `goes` is true. `wall_s`: what of the wall time depended on them, and
@@ -75,7 +80,7 @@ class WaitReplay {
 
     std::vector<Wait> waits_;
     std::map<ThreadKey, double> blocked_scale_;
-    std::map<ThreadKey, double> own_s_; // what each thread does without waiting for others
+    std::map<ThreadKey, double> own_s_;
     double wall_s_ = 0, wall_scale_ = 0, cpu_bound_s_ = 0, busy_bound_s_ = 0, cpus_ = 1;
 };
 

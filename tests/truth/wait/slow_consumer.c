@@ -1,5 +1,6 @@
-// Innocent of serial parts: two threads put blocks into a short queue, and one that is slower takes them out. It works all the
-// time, and beside it whoever has room in the queue. What limits this run is the work of one stage, not a phase.
+// Two threads put blocks into a short queue, and the first thread, which is slower, takes them out and packs them. It works all the
+// time, and the others wait for room in the queue. It is no serial phase: they work beside it whenever there is room. Cured: whoever
+// makes a block packs it.
 #include <math.h>
 #include <pthread.h>
 #include <stdio.h>
@@ -20,7 +21,7 @@ __attribute__((noinline)) static double make_block(int number) {
 
 __attribute__((noinline)) static double pack_block(double value) {
     for (int step = 0; step < 3 * kSteps; step++)
-        value = value * 0.998 + sqrt(value + step);
+        value = value * 0.998 + sqrt(value + step); // planted: slow-stage
     return value;
 }
 
@@ -29,7 +30,11 @@ static void* produce(void* unused) {
     while (g_begun < kBlocks) {
         const int number = g_begun++;
         pthread_mutex_unlock(&g_lock);
+#ifdef CURED
+        const double block = pack_block(make_block(number));
+#else
         const double block = make_block(number);
+#endif
         pthread_mutex_lock(&g_lock);
         while (g_count == kPlaces)
             pthread_cond_wait(&g_room, &g_lock);
@@ -52,7 +57,11 @@ int main(void) {
         const double block = g_queue[--g_count];
         pthread_cond_signal(&g_room);
         pthread_mutex_unlock(&g_lock);
+#ifdef CURED
+        sum += block;
+#else
         sum += pack_block(block);
+#endif
     }
     for (int thread = 0; thread < kProducers; thread++)
         pthread_join(producers[thread], NULL);

@@ -117,6 +117,7 @@ trace::BlockedSite* BlockedThreads::site_at(uint32_t tid, Thread& thread, uint64
     Image& image = image_of(thread.pid);
     const std::string descriptor = descriptor_of(thread.pid, thread.call);
     thread.of_file = descriptor.starts_with('/');
+    thread.of_disk_file = thread.of_file && !descriptor.starts_with("/dev/");
     thread.pipe = descriptor.starts_with("pipe:") || descriptor.starts_with("socket:") ? descriptor : std::string();
     SiteKey key{tid, path, thread.call.number, thread.call.number == SYS_futex ? thread.call.arguments[0] : 0,
                 descriptor.empty() ? 0 : file_.string(descriptor)};
@@ -299,14 +300,15 @@ void BlockedThreads::remember_look(uint64_t now_ns) {
         switches_->mark(now_ns);
     for (auto& [tid, thread] : threads_) {
         const Process* process = processes_.find(thread.pid);
-        const bool idles = tid != thread.pid && thread.site &&
+        const bool at_lock = thread.state == ThreadMoment::State::for_work && thread.call.number == SYS_futex &&
+                             static_cast<uint32_t>(thread.call.arguments[2]) == kContended;
+        const bool idles = tid != thread.pid && thread.site && !at_lock && may_idle(thread.state, thread.of_disk_file) &&
                            is_idle(static_cast<double>(std::min(thread.site->time_ns, thread.all_off_ns)),
                                    static_cast<double>(now_ns - thread.first_ns));
         LookedAt& entry = latest_look_.emplace_back();
         entry.moment = {tid, thread.pid, process ? process->parent_pid : 0, thread.state, thread.waits_for, idles, thread.peers, 0,
                         thread.state == ThreadMoment::State::for_device && sleeps(thread.call.number),
-                        thread.state == ThreadMoment::State::for_work && thread.call.number == SYS_futex &&
-                            static_cast<uint32_t>(thread.call.arguments[2]) == kContended,
+                        at_lock,
                         thread.state == ThreadMoment::State::for_device && sleeps(thread.call.number) && thread.at_set_time};
         entry.site = thread.site;
         entry.no_cpu_share = thread.no_cpu_share;

@@ -81,6 +81,7 @@ class BlockedThreads {
         std::string pipe;                                         // that the call is about; empty: none
         bool at_set_time = false;                                 // it sleeps until an absolute time
         bool of_file = false;                                     // the call's descriptor is a file's
+        bool of_disk_file = false;                                // and no terminal's, or another device's
         uint64_t first_ns = 0;                                    // first looked at
         LookedAt::Place sampled, before, after; // the latest time sample; those on either side of the latest look
     };

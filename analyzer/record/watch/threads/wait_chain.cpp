@@ -14,7 +14,26 @@ constexpr size_t kMostSteps = 512;
 
 } // namespace
 
-WaitChain::WaitChain(std::span<const ThreadMoment> threads) : threads_(threads), on_the_way_(threads.size()) {
+bool may_idle(ThreadMoment::State state, bool of_file) {
+    switch (state) {
+    case State::for_work:
+    case State::for_peer:
+    case State::for_input:
+    case State::unknown:
+        return true;
+    case State::for_device:
+        return !of_file;
+    case State::runs:
+    case State::for_thread:
+    case State::for_end:
+    case State::for_child:
+        break;
+    }
+    return false;
+}
+
+WaitChain::WaitChain(std::span<const ThreadMoment> threads, const Holders* holders)
+    : threads_(threads), holders_(holders), on_the_way_(threads.size()) {
     for (size_t index = 0; index < threads.size(); ++index) {
         const ThreadMoment& thread = threads[index];
         by_tid_[thread.tid] = index;
@@ -60,15 +79,20 @@ void WaitChain::visit(size_t thread, double share) {
         ends_.push_back({thread, share});
         return;
     }
-    if (moment.state != State::runs && moment.ran > 0) {
+    const std::vector<size_t>* const holders = holders_of(thread);
+    if (moment.state != State::runs && moment.ran > 0 && !holders) {
         ends_.push_back({thread, share * moment.ran, true});
         share *= 1 - moment.ran;
     }
     on_the_way_[thread] = true;
     const std::vector<size_t> awaited = followed_from(thread);
+    const bool goes_on = moment.state == State::runs || moment.state == State::for_device;
     if (moment.state == State::for_thread && !awaited.empty())
         links_.push_back({thread, share});
-    if (awaited.empty())
+    if (goes_on && holders)
+        for (const size_t holder : *holders)
+            visit(holder, share / static_cast<double>(holders->size()));
+    else if (awaited.empty())
         ends_.push_back({thread, share});
     for (const size_t next : awaited) {
         const double part = share / static_cast<double>(awaited.size());
@@ -76,6 +100,13 @@ void WaitChain::visit(size_t thread, double share) {
         visit(next, part);
     }
     on_the_way_[thread] = false;
+}
+
+const std::vector<size_t>* WaitChain::holders_of(size_t thread) const {
+    if (!holders_)
+        return nullptr;
+    const auto found = holders_->find(thread);
+    return found == holders_->end() ? nullptr : &found->second;
 }
 
 std::vector<size_t> WaitChain::awaited_by(size_t thread) const {

@@ -42,10 +42,17 @@ struct ThreadMoment {
     bool at_set_time = false; // sleeps: until an absolute time, as a loop does that keeps a period
 };
 
+// Whether a thread that waits so for nearly all its life may do it by design: not for a file (`of_file`: its wait is for one on a
+// disk), for what another thread holds, or for the end of one.
+bool may_idle(ThreadMoment::State state, bool of_file);
+
 class WaitChain {
   public:
-    // `threads` must outlive this.
-    explicit WaitChain(std::span<const ThreadMoment> threads);
+    // Indexes of threads that go on, but only until they wait for others that do (held_back.h), with those of the others.
+    using Holders = std::unordered_map<size_t, std::vector<size_t>>;
+
+    // `threads`, and `holders` if it is not null, must outlive this.
+    explicit WaitChain(std::span<const ThreadMoment> threads, const Holders* holders = nullptr);
 
     // Divides 1 among threads. Nothing where `tid` is not among them.
     void follow(uint32_t tid);
@@ -79,8 +86,10 @@ class WaitChain {
     std::vector<size_t> children_of(const ThreadMoment& parent) const;
     std::vector<size_t> bringers_of(const ThreadMoment& waiting) const;
     std::vector<size_t> followed_from(size_t thread) const;
+    const std::vector<size_t>* holders_of(size_t thread) const;
 
     std::span<const ThreadMoment> threads_;
+    const Holders* const holders_;
     std::unordered_map<uint32_t, size_t> by_tid_;
     std::unordered_map<uint32_t, std::vector<size_t>> running_, on_device_, at_locks_; // by process, 0: all; without those that idle
     std::vector<bool> on_the_way_; // of the chain at hand: a circle of locks has no end

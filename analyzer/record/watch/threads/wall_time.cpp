@@ -1,5 +1,7 @@
 #include "record/watch/threads/wall_time.h"
 
+#include "record/watch/threads/held_back.h"
+
 #include <algorithm>
 #include <unordered_map>
 #include <utility>
@@ -41,39 +43,52 @@ void WallTime::settle() {
     for (const Look& look : looks_)
         moments.push_back(moments_of(look.threads));
     const std::vector<uint32_t> roots = roots_in_hindsight(moments, first_pid_);
-    const std::unordered_map<uint32_t, double> ran = ran_by_thread();
+    const HeldBack held_back(moments);
+    const std::unordered_map<uint32_t, Ran> ran = ran_by_thread();
     for (size_t look = 0; look < looks_.size(); ++look) {
         add(looks_[look], first_pid_, -1);
-        for (LookedAt& thread : looks_[look].threads)
-            thread.moment.ran = ran.at(thread.moment.tid);
-        add(looks_[look], roots[look], 1);
+        for (LookedAt& thread : looks_[look].threads) {
+            const Ran& its = ran.at(thread.moment.tid);
+            thread.moment.ran = its.share;
+            if (thread.site) // it may have stood still since the look before, and ran at other times
+                thread.no_cpu_share = its.no_cpu_share;
+        }
+        add(looks_[look], roots[look], 1, &held_back.at(look));
     }
     looks_.clear();
     remembered_ = 0;
 }
 
-// ThreadMoment::ran, so that on average each thread waits as long as it was blocked.
-std::unordered_map<uint32_t, double> WallTime::ran_by_thread() const {
+// So that on average each thread waits as long as it was blocked.
+std::unordered_map<uint32_t, WallTime::Ran> WallTime::ran_by_thread() const {
     struct Times {
-        uint64_t waiting_ns = 0, off_ns = 0;
+        uint64_t waiting_ns = 0, off_ns = 0, on_ns = 0;
+        double no_cpu_ns = 0; // of on_ns
     };
     std::unordered_map<uint32_t, Times> times;
     for (const Look& look : looks_)
         for (const LookedAt& thread : look.threads) {
             Times& sum = times[thread.moment.tid];
+            const uint64_t on_ns = thread.elapsed_ns - std::min(thread.elapsed_ns, thread.off_ns);
             sum.waiting_ns += thread.site ? thread.elapsed_ns : 0;
             sum.off_ns += thread.off_ns;
+            sum.on_ns += on_ns;
+            sum.no_cpu_ns += static_cast<double>(on_ns) * thread.no_cpu_share;
         }
-    std::unordered_map<uint32_t, double> ran;
-    for (const auto& [tid, sum] : times)
-        ran[tid] = sum.waiting_ns > sum.off_ns
-                       ? 1 - static_cast<double>(sum.off_ns) / static_cast<double>(sum.waiting_ns) : 0;
+    std::unordered_map<uint32_t, Ran> ran;
+    for (const auto& [tid, sum] : times) {
+        Ran& its = ran[tid];
+        if (sum.waiting_ns > sum.off_ns)
+            its.share = 1 - static_cast<double>(sum.off_ns) / static_cast<double>(sum.waiting_ns);
+        if (sum.on_ns > 0)
+            its.no_cpu_share = sum.no_cpu_ns / static_cast<double>(sum.on_ns);
+    }
     return ran;
 }
 
-void WallTime::add(Look& look, uint32_t from_tid, int sign) {
+void WallTime::add(Look& look, uint32_t from_tid, int sign, const WaitChain::Holders* holders) {
     const std::vector<ThreadMoment> moments = moments_of(look.threads);
-    WaitChain chain(moments);
+    WaitChain chain(moments, holders);
     chain.follow(from_tid);
     for (const WaitChain::Share& end : chain.ends())
         count(look, end, chain, sign);

@@ -4,7 +4,8 @@
 //
 // A thread that joins others one after the other names only the first of them; which one kept it waiting is known when they
 // have ended. So looks are remembered, and settle() follows them again from their end: from a join back to the start of the
-// thread that ended it, from there to the thread that began it, and so on. What was added at the looks is taken off again.
+// thread that ended it, from there to the thread that began it, and so on. Threads that only go on until they wait for a slower one
+// are passed over (held_back.h). What was added at the looks is taken off again.
 // A recorder that waits for a CPU itself looks when somebody has just left one, and so meets more waiting threads than there
 // are. How long each thread was blocked is exact: settle() takes a waiting thread to have run for what is too much.
 #pragma once
@@ -80,8 +81,12 @@ class WallTime {
         std::vector<LookedAt> threads;
         std::vector<LookedAtPair> pairs;
     };
-    std::unordered_map<uint32_t, double> ran_by_thread() const;
-    void add(Look& look, uint32_t from_tid, int sign);
+    struct Ran {
+        double share = 0;        // ThreadMoment::ran
+        double no_cpu_share = 0; // of all the time that it was not blocked
+    };
+    std::unordered_map<uint32_t, Ran> ran_by_thread() const;
+    void add(Look& look, uint32_t from_tid, int sign, const WaitChain::Holders* holders = nullptr);
     void count(Look& look, const WaitChain::Share& end, const WaitChain& chain, int sign);
 
     const uint32_t first_pid_;

@@ -105,6 +105,15 @@ TEST_CASE("if nobody runs, it is who waits for a device, but no timer") {
     CHECK(ends_of(timer_alone) == Ends{{1, 1.0}});
 }
 
+TEST_CASE("who waits for a file, a lock or an end for nearly all its life does not idle") {
+    CHECK(plumb::record::may_idle(State::for_work, false));
+    CHECK(plumb::record::may_idle(State::for_input, false));
+    CHECK(plumb::record::may_idle(State::for_device, false)); // a timer
+    CHECK_FALSE(plumb::record::may_idle(State::for_device, true));
+    for (const State state : {State::for_thread, State::for_end, State::for_child, State::runs})
+        CHECK_FALSE(plumb::record::may_idle(state, false));
+}
+
 TEST_CASE("a parent waits for its children's first threads, or for the one that it names") {
     std::vector<ThreadMoment> threads{{1, 1, 0, State::for_child, 0, false},
                                       {5, 5, 1, State::runs, 0, false},
