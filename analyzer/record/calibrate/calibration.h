@@ -24,6 +24,9 @@ class Calibration {
     // kept for later ones. 0: neither, it is not known. `clock`: see sample_cost.h.
     uint64_t sample_cost_ns(const perf_event_attr& event, uint64_t (*clock)() = monotonic_ns);
 
+    // See yield_timing.h. From the samples of earlier runs, and some more as long as these are few.
+    uint64_t yield_kernel_milli();
+
     platform::MachineCache& cache() { return cache_; }
     void save() { cache_.save(); } // once, at the end of the run
 
