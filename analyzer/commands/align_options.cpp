@@ -17,7 +17,7 @@ namespace plumb {
 namespace {
 
 const char* const kDefaultMode = "find";
-constexpr long kMostRanges = 4096; // what the shim has room for (record/align/fatal_ranges.cpp)
+constexpr long kMostRanges = 4096; // what the shim has room for (record/align/code/fatal_ranges.cpp)
 constexpr size_t kMostRangesBytes = 1u << 20;
 
 // The executables that the command is about to start as far as its words tell, launchers and what they are to launch,

@@ -22,8 +22,9 @@ struct Gain {
     bool is_at_most = false; // `fraction` is an upper bound by the way it was found
 
     enum class Kind { estimate, upper_bound };
-    // The one place that decides between "about" and "up to", for all reports.
-    Kind kind() const { return is_at_most || certain() < fraction ? Kind::upper_bound : Kind::estimate; }
+    // The one place that decides between "about" and "up to", for all reports. An estimate of which less is certain is no bound:
+    // the cure may save more.
+    Kind kind() const { return is_at_most ? Kind::upper_bound : Kind::estimate; }
     double certain() const { return at_least.value_or(fraction); }
 };
 

@@ -12,6 +12,7 @@ import unittest
 
 PLUMB = os.environ["PLUMB"]
 PROGRAMS = pathlib.Path(os.environ["PLUMB_PROGRAMS"])
+TREE = pathlib.Path(__file__).resolve().parents[2]  # plumb's own sources
 
 signal.signal(signal.SIGHUP, signal.SIG_DFL)  # what is started here would inherit that nohup ignores it
 

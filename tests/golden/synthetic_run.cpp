@@ -335,7 +335,7 @@ class HeapBound : public Diagnosis {
     std::vector<Finding> diagnose(const DiagnosisInput&) const override {
         Finding small;
         small.id = id();
-        small.gain = {0.017, "upper bound: no allocation at all on the way", 0.012};
+        small.gain = {0.017, "estimated without any allocation on the way", 0.012};
         small.confidence = 0.6;
         small.title = "2 % of the CPU time goes into allocating and freeing 64-byte blocks in one loop";
         small.cost = {0.2, 0.017, "estimated"};

@@ -11,6 +11,7 @@ import time
 from corpus import SEVERITIES
 
 TIME_LIMIT_S = 120
+BOUND_SLACK = 0.05  # of the run: what two runs of one program differ by
 
 
 @dataclasses.dataclass
@@ -123,6 +124,19 @@ class Outcome:
         errors = [abs((one.found["cost"].get("fraction") or 0) / (1 - one.cured_s / one.bare_s) - 1)
                   for one in self.rounds if one.found and one.cured_s < one.bare_s]
         return statistics.median(errors) if errors else None
+
+    def broken_bounds(self):
+        """Where a gain was called a bound and the cure saves more, or less than is certain; each round's in words."""
+        words = []
+        for one in self.rounds:
+            if not one.found or not self.case.cost:
+                continue
+            saved, gain = 1 - one.cured_s / one.bare_s, one.found["gain"]
+            if gain["kind"] == "upper-bound" and saved > gain["fraction"] + BOUND_SLACK:
+                words.append(f"up to {gain['fraction']:.0%}, saved {saved:.0%}")
+            if saved < gain.get("at_least_fraction", 0) - BOUND_SLACK:
+                words.append(f"at least {gain['at_least_fraction']:.0%}, saved {saved:.0%}")
+        return words
 
     def accusations(self):
         return [accusation for one in self.rounds for accusation in one.accusations]

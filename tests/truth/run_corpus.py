@@ -53,7 +53,8 @@ def row_of(outcome):
     instead = "; ".join(sorted({other for one in outcome.rounds for other in one.instead}))
     return (f"{case.name:<28} {bare:6.2f} s  {outcome.found()}/{count}  {lines:<18} {outcome.saved():6.0%} "
             f"{'-' if reported is None else f'{reported:.0%}':>8} {'-' if error is None else f'{error:.0%}':>6}  {accused}"
-            + (f"\n{'':<30}besides: {instead}" if instead else ""))
+            + (f"\n{'':<30}besides: {instead}" if instead else "")
+            + "".join(f"\n{'':<30}bound broken: {words}" for words in outcome.broken_bounds()))
 
 
 def summary(outcomes):
@@ -72,6 +73,9 @@ def summary(outcomes):
     if errors:
         lines.append(f"cost error: median {statistics.median(errors):.0%}, mean {statistics.mean(errors):.0%}, within 20 % in "
                      f"{sum(error <= 0.2 for error in errors)} of {len(errors)}")
+    broken = sum(len(outcome.broken_bounds()) for outcome in planted)
+    if planted:
+        lines.append(f"bounds of gains broken by more than 5 points of the run: {broken} of {found}")
     false_rounds = sum(bool(one.accusations) for outcome in done for one in outcome.rounds)
     lines.append(f"false accusations: in {false_rounds} of {clean_looks} runs of innocent and cured programs"
                  + (": " + ", ".join(sorted(accused)) if accused else ""))

@@ -1,14 +1,8 @@
 // Diagnoses of a made-up MPI job; names some addresses of its program, and the call sites.
 #pragma once
 
-#include "analyses/analyses.h"
-#include "diagnoses/registry.h"
-#include "model/call_paths.h"
 #include "synthetic_job.h"
 #include "synthetic_run.h"
-
-#include <cstring>
-#include <stdexcept>
 
 namespace plumb::testing {
 
@@ -40,13 +34,7 @@ struct Diagnosed {
                 row.run_delay_s = share * row.elapsed_s;
     }
 
-    std::vector<Finding> findings(const char* id) {
-        model::CallPaths paths(run, resolver);
-        for (const DiagnosisEntry& entry : diagnosis_registry())
-            if (std::strcmp(entry.id, id) == 0)
-                return findings_of(entry, {run, paths, analyses_of(paths)});
-        throw std::runtime_error(std::string("no diagnosis ") + id);
-    }
+    std::vector<Finding> findings(const char* id) { return findings_of(id, run, resolver); }
 
     model::Run run;
     TableResolver resolver;

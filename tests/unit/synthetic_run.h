@@ -9,6 +9,7 @@
 #include <cstring>
 #include <functional>
 #include <map>
+#include <stdexcept>
 #include <string>
 #include <vector>
 
@@ -43,6 +44,15 @@ class TableResolver : public model::SourceResolver {
         return pointed ? pointed(access.address) : std::nullopt;
     }
 };
+
+// What one diagnosis finds. Throws where there is none of that name.
+inline std::vector<Finding> findings_of(const char* id, const model::Run& run, TableResolver& resolver) {
+    model::CallPaths paths(run, resolver);
+    for (const DiagnosisEntry& entry : diagnosis_registry())
+        if (std::strcmp(entry.id, id) == 0)
+            return plumb::findings_of(entry, {run, paths, analyses_of(paths)});
+    throw std::runtime_error(std::string("no diagnosis ") + id);
+}
 
 class SyntheticRun {
   public:
@@ -207,13 +217,7 @@ class SyntheticRun {
             }
     }
 
-    std::vector<Finding> diagnose(const char* id) {
-        model::CallPaths paths(run, resolver);
-        for (const DiagnosisEntry& entry : diagnosis_registry())
-            if (std::strcmp(entry.id, id) == 0)
-                return findings_of(entry, {run, paths, analyses_of(paths)});
-        throw std::runtime_error(std::string("no diagnosis ") + id);
-    }
+    std::vector<Finding> diagnose(const char* id) { return findings_of(id, run, resolver); }
 
     model::Run run;
     TableResolver resolver;

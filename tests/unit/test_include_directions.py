@@ -129,6 +129,7 @@ class Rooms(unittest.TestCase):
         "preload/record": {"process": "", "paths": "process", "signals": "process", "pin": "process", "heap": "process paths",
                            "timer": "process paths signals", "align": "process paths signals heap timer",
                            "mpi": "process paths heap", "openmp": "process paths mpi"},
+        "preload/record/align": {"code": "", "rewriting": "", "sites": "rewriting", "trap": "code rewriting sites"},
         "preload/record/mpi": {"tables": "", "library": "", "communicators": "tables library", "events": "tables communicators",
                                "calls": "tables library communicators events"},
     }

@@ -94,6 +94,16 @@ std::vector<double> rates_of(const Slot& slot, const Waiting& waiting, const Rep
     return rates;
 }
 
+// What the waiting threads had of each CPU, in the same terms.
+std::vector<double> former_rates(const Slot& slot, const Waiting& waiting) {
+    std::vector<double> rates;
+    for (const CpuLoad& cpu : slot.cpus)
+        if (const double used_s = used_on(slot, waiting, cpu); used_s > 0)
+            rates.push_back(std::min(1.0, used_s / waiting.window_s));
+    std::sort(rates.begin(), rates.end(), std::greater<>());
+    return rates;
+}
+
 // Seconds after which each of the waiting threads is done when a fair scheduler deals out the CPUs in slices that are small
 // against the slot: those that are not done yet progress alike, each on one CPU at a time, and no CPU idles while one waits.
 std::vector<double> finish_times(const Slot& slot, const Waiting& waiting, const std::vector<double>& rates) {
@@ -125,9 +135,13 @@ std::vector<double> spared_delay(const Schedule& schedule, const Slot& slot, con
     if (rates.empty())
         return spared;
     const std::vector<double> finish_s = finish_times(slot, waiting, rates);
+    const std::vector<double> former = former_rates(slot, waiting);
+    const std::vector<double> former_s = former.empty() ? std::vector<double>() : finish_times(slot, waiting, former);
     for (size_t i = 0; i < waiting.members.size(); i++) {
         const Activity& activity = slot.activities[waiting.members[i]];
-        spared[waiting.members[i]] = std::clamp(activity.active_s() - finish_s[i], 0.0, activity.delay_s);
+        const bool had_none = former.empty() || activity.run_s <= 0; // it waited all the time
+        spared[waiting.members[i]] =
+            std::clamp((had_none ? activity.active_s() : former_s[i]) - finish_s[i], 0.0, activity.delay_s);
     }
     return spared;
 }

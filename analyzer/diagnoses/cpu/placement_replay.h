@@ -22,6 +22,9 @@ struct ReplayConditions {
 // what it had idle. Idle time and waiting of one slot need not have coincided: for threads that someone confined,
 // idle time is taken as spread evenly over the slot; for threads that the scheduler could have moved itself, only
 // the part that must have coincided counts.
+//
+// What is spared is the difference to the same sharing of what the threads had: where no CPU was idle, what one thread gains by
+// another placement another one loses.
 std::vector<double> spared_delay(const Schedule& schedule, const Slot& slot, const ReplayConditions& conditions);
 
 // Wall seconds of the run replayed with that waiting spared. A thread that never sleeps follows its own chain of

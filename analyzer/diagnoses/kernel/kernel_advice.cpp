@@ -63,11 +63,12 @@ std::vector<Advice> fault_advice(const std::string& command, FaultSource faults)
                  "each process takes page faults for its code and its first data, however short it lives: let one process do "
                  "the work of many, keep workers, or call a library instead of a program", "code", ""}};
     if (faults == FaultSource::kept)
-        return {{"Free memory that is no longer needed, so that it is used again",
-                 "the first touch of each page costs a fault, and nearly all of these pages stayed until the end: memory that is "
-                 "used again takes none", "code", ""},
-                {"Use huge pages", "transparent huge pages for the whole heap take one fault for 2 MiB instead of 512", "launch",
-                 command.empty() ? command : "GLIBC_TUNABLES=glibc.malloc.hugetlb=1 plumb run -- " + command}};
+        return {{"Use huge pages",
+                 "nearly all of these pages stayed until the end, each touched for the first time once: transparent huge pages for "
+                 "the whole heap take one fault for 2 MiB instead of 512", "launch",
+                 command.empty() ? command : "GLIBC_TUNABLES=glibc.malloc.hugetlb=1 plumb run -- " + command},
+                {"Free memory that is no longer needed, so that it is used again", "memory that is used again takes no faults",
+                 "code", ""}};
     std::vector<Advice> advice = {{"Reuse memory instead of asking for fresh pages",
                                    "the first touch of each page costs a fault: keep large buffers instead of allocating and "
                                    "freeing them in every iteration", "code", ""}};

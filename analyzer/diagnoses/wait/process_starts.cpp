@@ -135,8 +135,8 @@ class ProcessStarts : public Diagnosis {
                                     format_count(static_cast<double>(started.count)), format_seconds(mean_s), most->first);
         finding.cost = {share_s, share_s / replay.wall_s(), "estimated"};
         finding.gain = {share_s / replay.wall_s(),
-                        "at most: all time that depended on these processes; the work that they do has to be done somewhere",
-                        std::nullopt, true};
+                        "all time that depended on these processes, without what the starting program does in the kernel for them; the "
+                        "work that they do has to be done somewhere"};
         finding.where = lines.heaviest(kMostLines);
         finding.subject.kind = "process";
         finding.subject.name = most->first;

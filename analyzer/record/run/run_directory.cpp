@@ -35,7 +35,7 @@ constexpr const char* kLockFile = ".lock";
 constexpr const char* kHeldFile = ".lock-held"; // where there are no locks
 constexpr const char* kJobFile = ".job";
 constexpr size_t kMostJsonBytes = 64u << 20; // of run.json: it holds the command line
-constexpr const char* kPlainCodeFile = ".plain-code"; // of the shims (preload/record/align/flag_scan_cache.h)
+constexpr const char* kPlainCodeFile = ".plain-code"; // of the shims (preload/record/align/code/flag_scan_cache.h)
 
 constexpr std::chrono::seconds kMostWait{30}; // for a lock that is held for milliseconds
 

@@ -75,7 +75,7 @@ void put_advice(HtmlWriter& html, const Finding& finding) {
     }
     if (finding.gain.fraction > 0)
         html.open("p", {{"class", "gain"}})
-            .text(fmt::format("Expected gain: {} of the run", gain_text(finding.gain)))
+            .text("Expected gain: " + whole_gain_text(finding.gain))
             .element("span", finding.gain.how.empty() ? "" : " (" + finding.gain.how + ")",
                      {{"class", "muted"}})
             .close();

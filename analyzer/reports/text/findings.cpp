@@ -61,7 +61,7 @@ void put_advice(TextCanvas& canvas, const Finding& finding) {
     }
     if (finding.gain.fraction > 0)
         canvas.paragraph("    gain", kIndent,
-                         {{gain_text(finding.gain) + " of the run"},
+                         {{whole_gain_text(finding.gain)},
                           {finding.gain.how.empty() ? "" : " (" + finding.gain.how + ")", Ink::faint}});
     if (const std::string overlap = overlap_text(finding); !overlap.empty())
         canvas.paragraph("", kIndent, {{overlap}});

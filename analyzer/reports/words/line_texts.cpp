@@ -9,6 +9,12 @@
 
 namespace plumb {
 
+namespace {
+
+constexpr double kPerhapsNothing = 0.001; // of the run
+
+} // namespace
+
 std::string location_text(const Location& location) {
     std::string text;
     if (!location.file.empty())
@@ -39,6 +45,14 @@ std::string gain_text(const Gain& gain) {
     if (gain.fraction <= 0)
         return "";
     return fmt::format("{} {}", gain.kind() == Gain::Kind::upper_bound ? "up to" : "about", format_fraction(gain.fraction));
+}
+
+std::string whole_gain_text(const Gain& gain) {
+    if (gain.fraction <= 0)
+        return "";
+    const std::string least = format_fraction(gain.certain()), all = format_fraction(gain.fraction);
+    return gain_text(gain) + " of the run" +
+           (least == all ? "" : gain.certain() < kPerhapsNothing ? ", perhaps nothing" : ", at least " + least);
 }
 
 namespace {

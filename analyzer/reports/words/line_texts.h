@@ -24,6 +24,9 @@ std::string leaf_text(const HotLine& line);
 // "about 12 %", "up to 48 %": by the kind of the gain. Empty when nothing is gained.
 std::string gain_text(const Gain& gain);
 
+// The same with what is certain of it: "about 12 % of the run, at least 4.0 %".
+std::string whole_gain_text(const Gain& gain);
+
 // "overlaps finding 1: the two gains do not add up", by the numbers of the text report. Empty without overlaps.
 std::string overlap_text(const Finding& finding);
 

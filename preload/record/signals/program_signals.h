@@ -4,7 +4,7 @@
 // thread that is armed (the kernel kills a process that faults with the signal blocked). The program must not notice:
 // what it installs for these is kept here and called for what is its own; what it blocks of them is kept here, thread by
 // thread, shown to it again, and held back until it unblocks them. Its handlers of every signal are entered through
-// the shim, so that they see the context that the program would have had (record/align/resume_at_original.h).
+// the shim, so that they see the context that the program would have had (record/align/trap/resume_at_original.h).
 //
 // Everything is signal-safe and passes through, at the cost of one load, while nothing is owned.
 #pragma once

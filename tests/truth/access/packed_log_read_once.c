@@ -11,7 +11,7 @@ struct __attribute__((packed)) event {
     char text[244];
 };
 
-enum { EVENTS = 800000, ROUNDS = 24 };
+enum { EVENTS = 800000, ROUNDS = 60 };
 
 int main(void) {
     struct event* events = malloc(EVENTS * sizeof(*events));

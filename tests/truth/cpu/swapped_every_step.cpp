@@ -6,7 +6,7 @@
 #include <vector>
 
 constexpr size_t kWords = 65536;
-constexpr int kSteps = 5000;
+constexpr int kSteps = 12000;
 
 static void bind_to(int cpu) {
     cpu_set_t cpus;

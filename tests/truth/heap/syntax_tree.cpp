@@ -37,7 +37,7 @@ int main() {
     std::vector<std::unique_ptr<Node>> trees;
     for (int tree = 0; tree < 120; tree++) {
         trees.push_back(read(11));
-        for (int at = 0; at < 160; at++)
+        for (int at = 0; at < 900; at++)
             sum += evaluate(*trees.back(), at);
     }
     std::printf("%g\n", sum);

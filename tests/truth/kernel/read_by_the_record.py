@@ -2,7 +2,7 @@
 import os
 
 with open("records", "wb") as file:
-    file.write(bytes(range(256)) * 40000)
+    file.write(bytes(range(256)) * 100000)
 total = 0
 with open("records", "rb", buffering=-1 if os.environ.get("CURED") else 0) as file:
     while record := file.read(8):

@@ -3,7 +3,7 @@
 #include <stdio.h>
 #include <unistd.h>
 
-enum { NUMBERS = 1500000 };
+enum { NUMBERS = 3000000 };
 
 int main(void) {
     const int file = open("numbers", O_WRONLY | O_CREAT | O_TRUNC, 0600);

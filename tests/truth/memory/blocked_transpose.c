@@ -2,7 +2,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-enum { SIZE = 2048, BLOCK = 8, ROUNDS = 25 };
+enum { SIZE = 2048, BLOCK = 8, ROUNDS = 80 };
 
 int main(void) {
     double* from = malloc(sizeof(double) * SIZE * SIZE);

@@ -2,7 +2,7 @@
 ! arrays come from memory for each of them. Cured: the same in pieces that stay in the cache.
 program fields_apart
   implicit none
-  integer, parameter :: n = 4000000, steps = 120
+  integer, parameter :: n = 20000000, steps = 48
 #ifdef CURED
   integer, parameter :: piece = 8000
 #else
@@ -12,7 +12,7 @@ program fields_apart
   integer :: step, from
   allocate(height(n), speed(n), force(n), friction(n))
   height = 1d0
-  speed = 0d0
+  speed = 1d-3
   force = 0d0
   friction = 0.01d0
   do step = 1, steps

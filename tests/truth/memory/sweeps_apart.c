@@ -4,7 +4,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-enum { SIZE = 3000000, THREADS = 2, STEPS = 200, PIECE = 4000 };
+enum { SIZE = 12000000, THREADS = 2, STEPS = 40, PIECE = 4000 };
 static double *g_density, *g_speed, *g_energy, *g_pressure, *g_flux;
 
 static void sweep(size_t from, size_t to) {

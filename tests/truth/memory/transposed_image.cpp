@@ -16,7 +16,7 @@ int main() {
     for (std::size_t i = 0; i < image.size(); ++i)
         image[i] = static_cast<float>(i % 251);
     float sum = 0;
-    for (int round = 0; round < 4500; ++round) {
+    for (int round = 0; round < 18000; ++round) {
         for (std::size_t x = 0; x < kWidth; ++x) {
             float column = 0;
             for (std::size_t y = 0; y < kHeight; ++y)

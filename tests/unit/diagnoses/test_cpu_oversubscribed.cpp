@@ -173,6 +173,28 @@ TEST_CASE("waiting behind another program") {
     }
 }
 
+TEST_CASE("where no CPU is idle, free threads gain nothing by another placement") {
+    SyntheticRun made(8, 2);
+    for (int cpu = 0; cpu < 2; cpu++) {
+        made.add_thread(cpu, 0.5, 0.5);
+        made.add_other("cc1plus", cpu, 0.5);
+    }
+    // Other programs take now more of one CPU and now more of the other: what the one thread would win the other would lose.
+    for (size_t worker = 0; worker < 2; worker++) {
+        model::Thread& thread = made.run.processes[0].threads[worker];
+        for (size_t index = 0; index < thread.intervals.size(); index++) {
+            model::ThreadInterval& interval = thread.intervals[index];
+            const uint64_t length_ns = interval.end_ns - interval.begin_ns;
+            interval.run_ns = length_ns / 10 * ((index / 4 + worker) % 2 == 0 ? 8 : 2);
+            interval.run_delay_ns = length_ns - interval.run_ns;
+        }
+    }
+    made.finish();
+    const auto findings = made.diagnose("cpu-oversubscribed");
+    REQUIRE(findings.size() == 1);
+    CHECK(findings[0].title.find("Other programs take CPU time") != std::string::npos);
+}
+
 TEST_CASE("pinned threads would win their share of a CPU that another program uses") {
     SyntheticRun made(8, 2);
     for (int worker = 0; worker < 4; worker++)

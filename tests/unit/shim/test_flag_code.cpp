@@ -1,5 +1,5 @@
 #include "platform/code/memory_instruction.h"
-#include "record/align/flag_code.h"
+#include "record/align/code/flag_code.h"
 
 #include <catch2/catch.hpp>
 #include <vector>

@@ -1,5 +1,5 @@
 // What one process has learned of an image's code, another one of the run reads from the run directory.
-#include "record/align/flag_scan_cache.h"
+#include "record/align/code/flag_scan_cache.h"
 #include "record/process/settings.h"
 
 #include <catch2/catch.hpp>

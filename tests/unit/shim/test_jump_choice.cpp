@@ -1,4 +1,4 @@
-#include "record/align/jump_choice.h"
+#include "record/align/rewriting/jump_choice.h"
 
 #include <catch2/catch.hpp>
 #include <cstring>

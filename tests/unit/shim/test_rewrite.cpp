@@ -1,6 +1,6 @@
 // Rewritten instructions do what they did, for every register and flag, wherever a signal finds them.
 #include "platform/code/alignment_flag.h"
-#include "record/align/rewrite.h"
+#include "record/align/rewriting/rewrite.h"
 #include "rewrite_sites.h"
 
 #include <algorithm>

@@ -1,5 +1,5 @@
 // Sites and slots with real machine code in a page of its own.
-#include "record/align/step_slot.h"
+#include "record/align/trap/step_slot.h"
 
 #include "platform/code/alignment_flag.h"
 

@@ -2,57 +2,41 @@
 
 #include "platform/io_counts.h"
 
-#include <algorithm>
-
 namespace plumb::record {
 
 namespace {
 
-constexpr uint64_t kShortest_ns = 100'000'000, kLongest_ns = 1'000'000'000;
-constexpr uint64_t kAgeShare = 32;    // of the run's age: between two looks
-constexpr uint64_t kCostFactor = 500; // looking may take 1/500 of the time
+constexpr uint64_t kCostFactor = 500;
 
 } // namespace
 
+IoWatch::IoWatch(NodeTraceWriter& file, std::string proc_root, uint64_t begin_ns)
+    : file_(file), proc_root_(std::move(proc_root)), rounds_(begin_ns, kCostFactor) {}
+
 void IoWatch::look(ProcessTable& processes, uint64_t now_ns) {
-    if (now_ns < next_ns_)
-        return;
-    const uint64_t begin_cpu_ns = own_cpu_ns();
-    std::unordered_map<uint32_t, Known> living;
-    for (const uint32_t pid : processes.living()) {
-        const Process* process = processes.find(pid);
-        if (!process || !process->modules_written || process->flags & trace::kSeenDormant)
-            continue;
-        Known& known = living[pid];
-        if (const auto before = known_.find(pid);
-            before != known_.end() && before->second.generation == process->generation)
-            known = before->second;
-        known.generation = process->generation;
-        read_one(*process, now_ns, known);
-    }
-    known_ = std::move(living);
-    next_ns_ = now_ns + std::max(std::clamp((now_ns - begin_ns_) / kAgeShare, kShortest_ns, kLongest_ns),
-                                 (own_cpu_ns() - begin_cpu_ns) * kCostFactor);
+    rounds_.look(processes, now_ns,
+                 [&](const Process& process, trace::ProcessMemory*& record) { read_one(process, now_ns, record); });
 }
 
-void IoWatch::read_one(const Process& process, uint64_t now_ns, Known& known) {
+void IoWatch::read_one(const Process& process, uint64_t now_ns, trace::ProcessMemory*& record) {
+    if (!process.modules_written) // not sampled
+        return;
     const auto io = platform::read_io_counts(proc_root_, process.pid);
     if (!io)
         return;
-    if (!known.record) {
-        trace::ProcessMemory record{};
-        record.pid = process.pid;
-        record.first_ns = now_ns;
-        known.record = file_.append(trace::RecordType::ProcessMemory, 0, record);
-        if (!known.record)
+    if (!record) {
+        trace::ProcessMemory first{};
+        first.pid = process.pid;
+        first.first_ns = now_ns;
+        record = file_.append(trace::RecordType::ProcessMemory, 0, first);
+        if (!record)
             return;
     }
-    trace::ProcessMemory& record = *known.record;
-    update(record.read_calls, io->read_calls);
-    update(record.read_bytes, io->read_bytes);
-    update(record.write_calls, io->write_calls);
-    update(record.write_bytes, io->write_bytes);
-    update(record.last_ns, now_ns);
+    update(record->read_calls, io->read_calls);
+    update(record->read_bytes, io->read_bytes);
+    update(record->write_calls, io->write_calls);
+    update(record->write_bytes, io->write_bytes);
+    update(record->last_ns, now_ns);
 }
 
 } // namespace plumb::record
