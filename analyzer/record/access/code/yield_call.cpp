@@ -6,7 +6,6 @@
 #include <algorithm>
 #include <array>
 #include <cstring>
-#include <optional>
 #include <span>
 #include <sys/syscall.h>
 
@@ -18,11 +17,13 @@ constexpr int kMostInstructions = 32, kMostDepth = 4;
 constexpr size_t kLongestInstruction = 15;
 constexpr int kFrame = 6; // rbp
 
+constexpr int64_t kNone = -1;
+
 // mov $number,%eax
-std::optional<uint32_t> number_given(std::span<const uint8_t> instruction) {
+int64_t number_given(std::span<const uint8_t> instruction) {
     uint32_t number = 0;
     if (instruction.size() != 5 || instruction[0] != 0xb8)
-        return std::nullopt;
+        return kNone;
     std::memcpy(&number, instruction.data() + 1, sizeof number);
     return number;
 }
@@ -33,6 +34,16 @@ bool is_system_call(std::span<const uint8_t> instruction) {
 
 bool is_return(std::span<const uint8_t> instruction) {
     return instruction.back() == 0xc3 && (instruction.size() == 1 || (instruction.size() == 2 && instruction[0] >= 0xf2));
+}
+
+// Of a call through a register that functions preserve, for themselves not as a frame pointer: its DWARF number. -1: another call.
+int register_of(std::span<const uint8_t> call) {
+    const bool has_rex = call.size() == 3 && (call[0] & 0xf0) == 0x40;
+    if (call.size() != (has_rex ? 3u : 2u) || call[call.size() - 2] != 0xff || (call.back() & 0xf8) != 0xd0)
+        return -1;
+    const int number = (call.back() & 7) | (has_rex && (call[0] & 1) ? 8 : 0);
+    constexpr int kRbx = 3; // the same number in DWARF
+    return number == kRbx || number >= 12 ? number : -1;
 }
 
 // Of a jump or call through memory that lies at a distance from it, where the address stands; 0: not such a one.
@@ -57,20 +68,25 @@ class Follower {
   public:
     explicit Follower(const ReadMemory& memory) : memory_(memory) {}
 
-    bool call_only_yields(uint64_t address) {
+    bool call_only_yields(uint64_t address, const shim::Registers* registers) {
         std::array<uint8_t, kLongestInstruction> bytes{};
         shim::MemoryInstruction decoded{};
         const size_t got = memory_(address, bytes.data(), bytes.size());
         if (got == 0 || !shim::decode_memory_instruction(bytes.data(), got, &decoded))
             return false;
         const std::span<const uint8_t> instruction(bytes.data(), decoded.length);
-        const uint64_t target = is_call(instruction) ? target_of(instruction, decoded, address + decoded.length) : 0;
+        if (!is_call(instruction))
+            return false;
+        const int held_by = register_of(instruction);
+        const uint64_t target = held_by < 0  ? target_of(instruction, decoded, address + decoded.length)
+                                : registers ? (*registers)[held_by]
+                                            : 0;
         return target != 0 && only_yields(target, kMostDepth);
     }
 
   private:
     bool only_yields(uint64_t address, int depth) {
-        std::optional<uint32_t> number; // in eax
+        int64_t number = kNone; // in eax
         bool has_yielded = false;
         for (; steps_ < kMostInstructions; ++steps_) {
             std::array<uint8_t, kLongestInstruction> bytes{};
@@ -82,17 +98,17 @@ class Follower {
             const uint64_t next = address + decoded.length;
             address = next;
             if (is_system_call(instruction)) {
-                if (number != uint32_t{SYS_sched_yield})
+                if (number != SYS_sched_yield)
                     return false;
                 has_yielded = true;
-                number.reset();
+                number = kNone;
             } else if (!decoded.branch) {
                 if (stores_outside_of_frame(decoded) || decoded.string || decoded.gather)
                     return false;
-                if (const auto given = number_given(instruction))
+                if (const int64_t given = number_given(instruction); given != kNone)
                     number = given;
                 else if (decoded.overwritten & 1u)
-                    number.reset();
+                    number = kNone;
             } else if (is_return(instruction)) {
                 return has_yielded;
             } else if (const Jump jump = jump_at(next - decoded.length, instruction); jump.target != 0) {
@@ -111,7 +127,7 @@ class Follower {
                 if (depth == 0 || !only_yields(target, depth - 1))
                     return false;
                 has_yielded = true;
-                number.reset();
+                number = kNone;
             }
         }
         return false;
@@ -136,13 +152,15 @@ class Follower {
 
 } // namespace
 
-bool call_only_yields(const ReadMemory& memory, uint64_t call) { return Follower(memory).call_only_yields(call); }
+bool call_only_yields(const ReadMemory& memory, uint64_t call, const shim::Registers* registers) {
+    return Follower(memory).call_only_yields(call, registers);
+}
 
 bool ends_with_yield(const uint8_t* code, size_t bytes) {
     if (bytes < kYieldBytes)
         return false;
     const std::span<const uint8_t> last(code + bytes - kYieldBytes, kYieldBytes);
-    return is_system_call(last.last(2)) && number_given(last.first(5)) == uint32_t{SYS_sched_yield};
+    return is_system_call(last.last(2)) && number_given(last.first(5)) == SYS_sched_yield;
 }
 
 } // namespace plumb::record

@@ -155,6 +155,7 @@ class Body {
         if (!only_yields_ || !only_yields_(address))
             return false;
         yield_return_ = address + step.memory.length;
+        called_by_ |= step.use.taken & ~(1u << shim::kStackPointer);
         step.use = {};
         step.use.given = step.memory.overwritten = kNotPreserved;
         step.memory.operand_count = 0;
@@ -174,6 +175,8 @@ class Body {
             pauses_ |= step.use.pause;
             taken_wide |= step.use.taken_wide;
         }
+        if ((overwritten_ & called_by_) != 0) // by another register value in each round
+            return false;
         for (auto& [address, step] : steps_) {
             // Where nothing takes more than the lowest byte of a register, giving that byte gives all that counts.
             const uint32_t kept = step.use.kept & ~(step.use.given_low & ~taken_wide);
@@ -269,6 +272,7 @@ class Body {
     CodeRegion::Loop loop_;
     const YieldTest& only_yields_;
     uint64_t yield_return_ = 0;
+    uint32_t called_by_ = 0; // registers that hold the functions that yield
     std::map<uint64_t, Step> steps_; // by address
     std::vector<Slot> slots_;
     Names stored_ = 0;

@@ -221,7 +221,14 @@ std::shared_ptr<const LoopCode> AccessSampling::loop_code_at(const PerfRecord& s
         const platform::MemoryPiece piece{address, to, bytes};
         return platform::read_process_memory(pid, {&piece, 1});
     };
-    const auto yields = [&, shift = start - module.file_offset](uint64_t call) { return call_only_yields(read, call + shift); };
+    const bool has_registers =
+        sample.register_abi == PERF_SAMPLE_REGS_ABI_64 && sample.registers.size() == kDwarfNumbers.size();
+    shim::Registers registers{};
+    for (size_t i = 0; has_registers && i < kDwarfNumbers.size(); ++i)
+        registers[kDwarfNumbers[i]] = sample.registers[i];
+    const auto yields = [&, shift = start - module.file_offset](uint64_t call) {
+        return call_only_yields(read, call + shift, has_registers ? &registers : nullptr);
+    };
     return loop_codes_[place] = new_loops_.share.spend([&, from = start, &in = module] {
         return with_code_in_file(*process, from, in, sample.address, file, [&](const CodeRegion& code, uint64_t sampled) {
             LoopCode around{ReplayableLoop::follow(code, sampled), counters_around(code, sampled),

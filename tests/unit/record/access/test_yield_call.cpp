@@ -126,6 +126,33 @@ TEST_CASE("wrappers that only yield are followed, others are not") {
     CHECK_FALSE(yields(memory));
 }
 
+TEST_CASE("a call through a register goes where the register says, if functions preserve it and the loop leaves it alone") {
+    if (no_decoder())
+        return;
+    Memory memory = through_stub(kYield);
+    shim::Registers registers{};
+    registers[14] = kStub;
+    const auto yields_by = [&](const Bytes& call, const shim::Registers* known) {
+        memory.pieces[kCode] = call;
+        return call_only_yields(memory.reader(), kCode, known);
+    };
+    const Bytes by_r14 = {0x41, 0xff, 0xd6}, by_rax = {0xff, 0xd0};
+    CHECK(yields_by(by_r14, &registers)); // Rust's yield_now
+    CHECK_FALSE(yields_by(by_r14, nullptr));
+    registers[0] = kStub;
+    CHECK_FALSE(yields_by(by_rax, &registers));
+
+    const Bytes looks = by_r14 + Bytes{0x8b, 0x03, 0x85, 0xc0, 0x74, 0xf7, 0xc3};              // mov (%rbx),%eax; test; je
+    const Bytes changes = by_r14 + Bytes{0x4c, 0x8b, 0x33, 0x4d, 0x85, 0xf6, 0x75, 0xf5, 0xc3}; // mov (%rbx),%r14; test; jne
+    for (const Bytes& code : {looks, changes}) {
+        memory.pieces[kCode] = code;
+        const ReadMemory reader = memory.reader();
+        const auto loop = wait_loop_around(CodeRegion::from_boundary(kCode, code), kCode,
+                                           [&](uint64_t call) { return call_only_yields(reader, call, &registers); });
+        CHECK(loop.has_value() == (code == looks));
+    }
+}
+
 TEST_CASE("other calls do not count as yields") {
     if (no_decoder())
         return;
