@@ -136,7 +136,7 @@ class Grower {
         if (is_own_code(paths_, process, node))
             return TimeClass::plumb;
         if (place.kernel)
-            return TimeClass::kernel;
+            return yielding_loop_at(paths_.run().processes[process], node) ? TimeClass::spinning : TimeClass::kernel;
         const model::Module* module = paths_.module_of(process, place.address);
         if (module && model::is_mpi_module(module->path))
             return TimeClass::mpi;

@@ -51,6 +51,8 @@ struct SpinLoop {
     bool stores = false;         // it tries to take what it waits for
     uint64_t address = 0;        // of the variable, 0: not known, or not always the same
     uint64_t samples = 0, time_ns = 0;
+    uint64_t yield_return = 0;   // where its call of sched_yield returns to, 0: it makes none
+    double yield_kernel_factor = 0; // what such calls take in the kernel for each second that samples show of them; 0: they show it
 };
 
 // What the holder of a lock did while a thread waited for it.

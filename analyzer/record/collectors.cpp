@@ -103,7 +103,8 @@ void Collectors::drain(SampleChoice choice, bool final) {
                 const trace::NodeId path = profile.take(record, weight_ns, active && active->is_alone(record.pid, record.tid));
                 if (blocked)
                     blocked->saw(record.tid, path, record.time_ns);
-                const auto access = accesses ? accesses->take(record, path, weight_ns) : std::nullopt;
+                const auto access =
+                    accesses ? accesses->take(record, path, profile.latest_chain(record.tid), weight_ns) : std::nullopt;
                 if (access && memory)
                     memory->take(*access, path);
             },

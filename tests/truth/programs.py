@@ -58,6 +58,11 @@ class Program:
         source = self.case.source_path
         if source.suffix in INTERPRETERS:
             return source
+        if source.suffix == ".java":
+            if not shutil.which("javac"):
+                raise Unavailable("javac is not installed")
+            subprocess.run(["javac", "-d", str(self.scratch), str(source)], check=True)
+            return source
         program = self.scratch / (source.stem + ("-cured" if self.cured else ""))
         command = [*_compiler(self.case), *FLAGS, *(["-DCURED"] if self.cured else []), str(source), "-o", str(program),
                    *self.case.flags, *LIBRARIES]
@@ -85,6 +90,8 @@ class Program:
         if self.path:
             interpreter = INTERPRETERS.get(self.path.suffix)
             program = shlex.join(([interpreter] if interpreter else []) + [str(self.path)])
+            if self.path.suffix == ".java": # the class has the file's name
+                program = shlex.join(["java", "-cp", str(self.scratch), self.path.stem])
         for name, value in {"program": program, "folder": str(self.case.folder), "scratch": str(self.scratch)}.items():
             text = text.replace("{" + name + "}", value)
         return text

@@ -144,6 +144,8 @@ class Accountant {
         case ParallelRuntime::openmp: return {TimeClass::team, {}, team_detail(openmp_call_of(paths_, process, node))};
         case ParallelRuntime::none: break;
         }
+        if (in_kernel && yielding_loop_at(paths_.run().processes[process], node))
+            return {TimeClass::spinning, {}, {}};
         if (in_kernel) {
             const KernelCause cause = kernel_cause_of(paths_, process, node);
             if (cause.kind == KernelCause::Kind::own)
@@ -214,8 +216,9 @@ class Accountant {
         account.total_s += entry.life_s;
         account.threads.push_back(entry);
 
-        const double kernel_share = unsampled_kernel_share(paths_.run(), process, thread);
-        add_wall(process_index, thread, samples, blocked, kernel_share);
+        const UnsampledKernel unsampled = unsampled_kernel_of(paths_.run(), process, static_cast<uint32_t>(thread_index));
+        const double kernel_share = unsampled.share;
+        add_wall(process_index, thread, samples, blocked, unsampled);
 
         const double idle_share = share_between_regions(process_index, entry, samples, blocked, team_wait_s);
         if (idle_share > 0 && !entry.idles)
@@ -224,7 +227,8 @@ class Accountant {
             lines_.add(kUnsampledKernel, kernel_share * entry.run_s);
         const double sampled_s = (1 - kernel_share) * entry.run_s;
         if (sampled_s > 0)
-            divide(process_index, sampled_s, samples, [](const model::SampleSite& site) { return static_cast<double>(site.time_ns); },
+            divide(process_index, sampled_s, samples,
+                   [&](const model::SampleSite& site) { return unsampled.weight_ns(process, site); },
                    [&](const model::SampleSite& site, double time_s) {
                        const Kind kind = kind_of_sample(process_index, site);
                        const double idle_s = is_waiting_for_team(kind) ? time_s * idle_share : 0;
@@ -277,10 +281,14 @@ class Accountant {
     }
 
     void add_wall(size_t process, const model::Thread& thread, const std::vector<const model::SampleSite*>& samples,
-                  const std::vector<const model::BlockedSite*>& blocked, double kernel_share) {
+                  const std::vector<const model::BlockedSite*>& blocked, const UnsampledKernel& unsampled) {
+        const auto weight_ns = [&](const model::SampleSite* site) {
+            return unsampled.weight_ns(paths_.run().processes[process], *site);
+        };
+        const double kernel_share = unsampled.share;
         double sampled_ns = 0;
         for (const model::SampleSite* site : samples)
-            sampled_ns += static_cast<double>(site->time_ns);
+            sampled_ns += weight_ns(site);
         const double no_cpu_s = seconds(thread.wall_no_cpu_ns), on_cpu_s = seconds(thread.wall_running_ns) - no_cpu_s;
         const double running_s = (1 - kernel_share) * on_cpu_s;
         if (no_cpu_s > 0)
@@ -292,7 +300,7 @@ class Accountant {
         else if (running_s > 0)
             for (const model::SampleSite* site : samples)
                 wall_.add(kind_of_sample(process, *site), paths_.user_frame(process, site->path),
-                          running_s * static_cast<double>(site->time_ns) / sampled_ns);
+                          running_s * weight_ns(site) / sampled_ns);
         for (const model::BlockedSite* site : blocked)
             if (site->wall_ns > 0) {
                 const Kind kind{TimeClass::blocked, wait_class_of(paths_, process, *site).kind, {}};

@@ -110,6 +110,7 @@ constexpr Transfer kTransfers[] = {
 struct FutexUser {
     std::string_view part;
     WaitKind kind;
+    RuntimeLock runtime = RuntimeLock::none;
 };
 
 constexpr FutexUser kFutexUsers[] = {
@@ -130,12 +131,19 @@ constexpr FutexUser kRuntimeFutexUsers[] = {
     {"mutex::futex::Mutex", WaitKind::lock},         {"futex_mutex::Mutex", WaitKind::lock},
     {"rwlock::futex::RwLock", WaitKind::lock},       {"futex_rwlock::RwLock", WaitKind::lock},
     {"condvar::futex::Condvar", WaitKind::condition}, {"futex_condvar::Condvar", WaitKind::condition},
-    {"::futex::Parker", WaitKind::condition},        {"ObjectMonitor::enter", WaitKind::lock},
-    {"ObjectMonitor::EnterI", WaitKind::lock},       {"ObjectMonitor::ReenterI", WaitKind::lock},
-    {"ObjectMonitor::wait", WaitKind::condition},
-    {"runtime.futex", WaitKind::parked},
+    {"::futex::Parker", WaitKind::condition},        {"runtime.futex", WaitKind::parked},
+    {"ObjectMonitor::enter", WaitKind::lock, RuntimeLock::java},
+    {"ObjectMonitor::EnterI", WaitKind::lock, RuntimeLock::java},
+    {"ObjectMonitor::ReenterI", WaitKind::lock, RuntimeLock::java},
+    {"ObjectMonitor::wait", WaitKind::condition},    {"JavaThread::sleep", WaitKind::sleep},
+    // Compiled Java code, whose names are known where the Java machine wrote a map. Locks are acquired by the same function as
+    // semaphores and latches. What else parks waits for work.
+    {"AbstractQueuedSynchronizer.acquire(", WaitKind::lock, RuntimeLock::java},
+    {".acquireShared", WaitKind::condition},         {".CountDownLatch.await", WaitKind::condition},
+    {".Semaphore.acquire", WaitKind::condition},     {"$ConditionObject.await", WaitKind::condition},
 };
 constexpr std::string_view kJavaRuntime = "/libjvm.so";
+constexpr std::string_view kJavaLibraries[] = {" java.util.concurrent.", " jdk.internal.", "Interpreter"};
 
 // CPython's interpreter lock is a flag with a condition variable in this one; nothing else in it is waited for so.
 constexpr std::string_view kPythonRuntime = "_PyRuntime";
@@ -144,6 +152,14 @@ struct StackFacts {
     bool mpi = false, openmp = false, python = false;
     const FutexUser* futex_user = nullptr;
 };
+
+bool is_java_library(std::span<const model::SourceFrame> frames) {
+    return std::ranges::any_of(frames, [](const model::SourceFrame& frame) {
+        return std::ranges::any_of(kJavaLibraries, [&](std::string_view package) {
+            return frame.function.find(package) != std::string::npos;
+        });
+    });
+}
 
 StackFacts look_at_stack(model::CallPaths& paths, size_t process, uint32_t node) {
     StackFacts facts;
@@ -161,7 +177,7 @@ StackFacts look_at_stack(model::CallPaths& paths, size_t process, uint32_t node)
                 if (frame.function.find(user.part) != std::string::npos)
                     facts.futex_user = &user;
         // The waiting function is what the program's own code called.
-        if (!is_system && !module->path.ends_with(kJavaRuntime)) {
+        if (!is_system && !module->path.ends_with(kJavaRuntime) && !is_java_library(paths.frames_of(process, node))) {
             facts.python = module->path.find("python") != std::string::npos;
             break;
         }
@@ -206,9 +222,9 @@ WaitClass wait_class_of(model::CallPaths& paths, size_t process, const model::Bl
             return {WaitKind::barrier, "the other threads of an OpenMP team"};
         if (stack.futex_user && stack.futex_user->kind == WaitKind::condition && stack.python)
             if (is_part_of(paths, process, site.object, kPythonRuntime))
-                return {WaitKind::lock, "Python's interpreter lock"};
+                return {WaitKind::lock, "Python's interpreter lock", RuntimeLock::python};
         if (stack.futex_user)
-            return {stack.futex_user->kind, words_of(stack.futex_user->kind)};
+            return {stack.futex_user->kind, words_of(stack.futex_user->kind), stack.futex_user->runtime};
         const auto& holders = paths.run().processes[process].lock_holders;
         const bool held = std::any_of(holders.begin(), holders.end(), [&](const model::LockHolder& holder) {
             return holder.thread == site.thread && holder.path == site.path && holder.object == site.object;

@@ -30,9 +30,14 @@ enum class WaitKind {
     other       // a system call not named above
 };
 
+// Locks of language runtimes, which keep to themselves who holds them. Each thread waits at a futex of its own, or at one that many
+// locks share: the futex's address is not the lock's.
+enum class RuntimeLock { none, python, java };
+
 struct WaitClass {
     WaitKind kind = WaitKind::other;
     std::string what; // for people: "fsync of /a/file", "read from a pipe", "pthread_mutex_lock", "system call 123"
+    RuntimeLock runtime = RuntimeLock::none; // of waits for a lock
 };
 
 // `process`: index into Run::processes. Not thread-safe (`paths` remembers what it looked up).

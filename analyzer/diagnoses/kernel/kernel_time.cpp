@@ -3,6 +3,9 @@
 #include "analyses/lines/line_shares.h"
 #include "analyses/time/reported_waits.h"
 #include "analyses/time/run_totals.h"
+#include "analyses/time/spin_loop_at.h"
+#include "analyses/time/thread_times.h"
+#include "analyses/time/unsampled_kernel.h"
 #include "diagnoses/access/emulated_accesses.h"
 #include "diagnoses/common/changeable_code.h"
 #include "diagnoses/common/confidence.h"
@@ -69,6 +72,10 @@ KernelProfile kernel_profile_of(model::CallPaths& paths) {
                 wrapper_hits[{cause.name, cause.maker}] += site.samples - hits;
             if (hits == 0)
                 continue;
+            if (yielding_loop_at(processes[process], site.path)) { // a wait, which has a finding of its own
+                profile.hits += hits;
+                continue;
+            }
             if (cause.kind == KernelCause::Kind::own) { // its cost is reported elsewhere
                 profile.samples -= hits;
                 continue;
@@ -121,7 +128,7 @@ class KernelTime : public Diagnosis {
             return {};
         const KernelProfile profile = kernel_profile_of(input.paths);
         if (profile.hits == 0)
-            return by_accounting(totals);
+            return by_accounting(input.run, totals);
         if (profile.samples < kLeastSamples)
             return {};
         std::vector<const CauseProfile*> order;
@@ -210,15 +217,23 @@ class KernelTime : public Diagnosis {
         return fault_source(run) == FaultSource::process_starts ? 0 : repeated_fault_share(run);
     }
 
+    // In loops that wait, which have a finding of their own.
+    static double yielding_s(const model::Run& run) {
+        double seconds = 0;
+        for (const model::Process& process : run.processes)
+            for (uint32_t thread = 0; thread < process.threads.size(); ++thread)
+                seconds += unsampled_kernel_of(run, process, thread).yielding_share * thread_times(process.threads[thread]).run_s;
+        return seconds;
+    }
+
     // Without samples from the kernel: how much is known from the accounting of user and system time, for what is
     // not, except that page faults are counted. Nothing to act on, hence only for the record.
-    std::vector<Finding> by_accounting(const RunTotals& totals) const {
-        const double all_s = totals.user_s + totals.system_s;
-        if (all_s < kLeastCpu_s || totals.system_s < kLeastShare * all_s)
+    std::vector<Finding> by_accounting(const model::Run& run, const RunTotals& totals) const {
+        const double all_s = totals.user_s + totals.system_s, system_s = totals.system_s - yielding_s(run);
+        if (all_s < kLeastCpu_s || system_s < kLeastShare * all_s)
             return {};
-        const double share = totals.system_s / all_s;
-        const double faults_share =
-            std::min(1.0, kFault_s * static_cast<double>(totals.minor_faults) / totals.system_s);
+        const double share = system_s / all_s;
+        const double faults_share = std::min(1.0, kFault_s * static_cast<double>(totals.minor_faults) / system_s);
         Finding finding;
         finding.id = id();
         finding.confidence = 0.7;
@@ -231,7 +246,7 @@ class KernelTime : public Diagnosis {
         finding.subject.kind = "call-site";
         finding.subject.name = "kernel";
         finding.evidence["kernel_fraction"] = share;
-        finding.evidence["system_seconds"] = totals.system_s;
+        finding.evidence["system_seconds"] = system_s;
         finding.evidence["page_faults_at_most_fraction"] = faults_share;
         add_counts(totals, finding);
         finding.advice.push_back({"Let plumb sample the kernel",

@@ -115,7 +115,7 @@ class LockWait : public Diagnosis {
         std::set<std::tuple<uint32_t, uint32_t, uint32_t, uint64_t>> waits; // process, thread, path, object
         std::map<LockKey, std::set<uint32_t>> users;
         for (const Wait& wait : replay.waits())
-            if (wait.what.kind == WaitKind::lock && wait.site->object != 0 && !known.contains({wait.process, wait.site->object})) {
+            if (wait.what.kind == WaitKind::lock && wait.what.runtime == RuntimeLock::none && wait.site->object != 0 && !known.contains({wait.process, wait.site->object})) {
                 waits.insert({wait.process, wait.site->thread, wait.site->path, wait.site->object});
                 users[{wait.process, wait.site->object}].insert(wait.site->thread);
             }

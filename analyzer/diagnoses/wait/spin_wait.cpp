@@ -39,7 +39,8 @@ struct Spin {
     std::map<uint32_t, double> wall_ns; // of the same
     std::map<uint32_t, double> idle;    // CPU seconds of those that spin nearly all their life
     uint64_t samples = 0;
-    bool pauses = true; // all loops do
+    bool pauses = true; // all loops do, or yield
+    bool yields = true; // all loops do
     LineShares lines;
 
     static double sum(const std::map<uint32_t, double>& threads) {
@@ -88,7 +89,8 @@ class SpinWait : public Diagnosis {
             if (!idles)
                 spin.wall_ns[part.thread] += part.wall_ns;
             spin.samples += part.samples;
-            spin.pauses &= part.loop->pauses;
+            spin.pauses &= part.loop->pauses || part.loop->yield_return != 0;
+            spin.yields &= part.loop->yield_return != 0;
             spin.lines.add(paths.user_frame(part.process, part.path), part.cpu_s);
         }
         return spins;
@@ -274,7 +276,9 @@ class SpinWait : public Diagnosis {
         if (!is_short_of_cpus(totals))
             finding.advice.push_back({"Spin only for short waits",
                                       std::string("a lock or condition of the library lets a thread sleep when the wait is long") +
-                                          (spin.pauses ? "" : "; the loop does not pause: without a pause instruction and growing "
+                                          (spin.yields   ? "; a thread that only yields goes on taking the CPU, and most of that "
+                                                           "in the kernel, whenever no other one wants it"
+                                           : spin.pauses ? "" : "; the loop does not pause: without a pause instruction and growing "
                                                               "gaps, it slows down the thread that it waits for"), "code", ""});
     }
 };

@@ -36,12 +36,13 @@ AccessWatch::AccessWatch(NodeTraceWriter& file, ProcessTable& processes, unwind:
         traffic_.emplace(accesses_, begin_ns);
 }
 
-std::optional<SampledAccess> AccessWatch::take(const PerfRecord& sample, trace::NodeId path, uint64_t weight_ns) {
+std::optional<SampledAccess> AccessWatch::take(const PerfRecord& sample, trace::NodeId path,
+                                               std::span<const CallChain::Step> chain, uint64_t weight_ns) {
     sharing_.count(sample.pid, sample.tid, sample.cpu, sample.time_ns, weight_ns);
     const std::optional<SampledAccess> access = accesses_.take(sample, weight_ns);
     if (works()) {
         crossings_.take(sample, weight_ns);
-        spinning_.take(sample, weight_ns, access ? &*access : nullptr);
+        spinning_.take(sample, chain, weight_ns, access ? &*access : nullptr);
     }
     if (access) {
         strides_.take(*access);
@@ -75,7 +76,7 @@ void AccessWatch::forget(uint32_t pid) {
 
 void AccessWatch::write(NodeTraceWriter& file, uint64_t sharers, Calibration& calibration) {
     strides_.write(file);
-    spinning_.write(file);
+    spinning_.write(file, calibration);
     crossings_.write(file, calibration);
     scatter_.write(file, sharers);
     if (traffic_)

@@ -26,9 +26,10 @@ class AccessWatch {
     bool works() const { return accesses_.works(); }
     const std::string& why() const { return accesses_.why(); } // in words, when it does not
 
-    // A sample that stands for `weight_ns` of CPU time; `path`: where the call-path tree has it. Returns its access, if
-    // its registers tell one.
-    std::optional<SampledAccess> take(const PerfRecord& sample, trace::NodeId path, uint64_t weight_ns);
+    // A sample that stands for `weight_ns` of CPU time; `path`: where the call-path tree has it; `chain`: outermost frame first.
+    // Returns its access, if its registers tell one.
+    std::optional<SampledAccess> take(const PerfRecord& sample, trace::NodeId path, std::span<const CallChain::Step> chain,
+                                      uint64_t weight_ns);
 
     void look(uint64_t now_ns); // at what must be read while the processes live; once a tick
 

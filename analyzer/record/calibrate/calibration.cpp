@@ -2,8 +2,10 @@
 
 #include "platform/read_file.h"
 #include "record/calibrate/sample_cost.h"
+#include "record/calibrate/yield_timing.h"
 
 #include <algorithm>
+#include <sstream>
 #include <string>
 
 namespace plumb::record {
@@ -40,6 +42,21 @@ uint64_t Calibration::sample_cost_ns(const perf_event_attr& event, bool is_over)
     if (cost.ns > 0 && cost.pairs >= kPairsToKeep)
         cache_.keep(name, std::to_string(cost.ns));
     return cost.ns;
+}
+
+uint64_t Calibration::yield_kernel_milli() {
+    constexpr const char* kName = "yield-samples";
+    YieldSamples samples;
+    if (const auto known = cache_.find(kName))
+        std::istringstream(*known) >> samples.in_call >> samples.in_caller >> samples.period_ns >> samples.all_ns;
+    if (!samples.are_enough()) {
+        const uint64_t begin_ns = own_cpu_ns();
+        add_yield_samples(left_ns(), samples);
+        spent_ns_ += own_cpu_ns() - begin_ns;
+        cache_.keep(kName, std::to_string(samples.in_call) + " " + std::to_string(samples.in_caller) + " " +
+                               std::to_string(samples.period_ns) + " " + std::to_string(samples.all_ns));
+    }
+    return samples.kernel_milli();
 }
 
 } // namespace plumb::record

@@ -33,6 +33,9 @@ class Calibration {
         return result;
     }
 
+    // See yield_timing.h. From the samples of earlier runs, and some more as long as these are few.
+    uint64_t yield_kernel_milli();
+
     platform::MachineCache& cache() { return cache_; }
     void save() { cache_.save(); } // once, at the end of the run
 

@@ -9,6 +9,7 @@
 
 #include <array>
 #include <cstdint>
+#include <span>
 #include <unordered_map>
 #include <vector>
 
@@ -55,6 +56,12 @@ class Profile {
 
     // Puts the call path of a sample that is no time sample into the tree: its node, 0: there is no room.
     trace::NodeId place(const PerfRecord& sample);
+
+    // The chain of the thread's latest sample, outermost frame first; empty: it is not kept any more.
+    std::span<const CallChain::Step> latest_chain(uint32_t tid) const {
+        const LatestPath& latest = latest_[tid % latest_.size()];
+        return latest.tid == tid ? std::span<const CallChain::Step>(latest.steps) : std::span<const CallChain::Step>();
+    }
 
     void forget(uint32_t pid); // it ended: nothing more can come
 

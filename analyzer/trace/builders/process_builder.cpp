@@ -168,7 +168,9 @@ void ProcessBuilder::take(const SpinLoop& record, FileContext& context) {
                                    .stores = (record.flags & trace::kSpinStores) != 0,
                                    .address = record.variables == 1 ? record.last_address : 0,
                                    .samples = record.samples,
-                                   .time_ns = record.time_ns});
+                                   .time_ns = record.time_ns,
+                                   .yield_return = record.yield_return,
+                                   .yield_kernel_factor = static_cast<double>(record.yield_kernel_milli) / 1000});
 }
 
 // A record is about all of its thread's life: the last thread that had its number.

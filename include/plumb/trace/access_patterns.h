@@ -82,8 +82,11 @@ struct SpinLoop {
     uint64_t time_ns;     // 64  what they stand for
     uint64_t first_ns;    // 72  of the first sample: distinguishes the images of a pid that executed another program
     uint64_t last_ns;     // 80
+    Address yield_return; // 88  1.8: to where its call that gives the CPU away (sched_yield) returns, 0: it makes none
+    uint64_t yield_kernel_milli; // 96 1.8: time in the kernel of such calls, in thousandths of what samples show in them outside of
+                                 // it, measured on this machine; 0: samples show the kernel, or it was not measured
 };
-static_assert(sizeof(SpinLoop) == 88);
+static_assert(sizeof(SpinLoop) == 104);
 enum SpinLoopFlags : uint32_t {
     kSpinPauses = 1u << 0, // the loop contains PAUSE
     kSpinStores = 1u << 1, // it tries to take what it waits for: a locked exchange

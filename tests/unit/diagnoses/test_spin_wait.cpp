@@ -135,3 +135,74 @@ TEST_CASE("the time account has spinning as a class of its own; the kernel's tim
     CHECK(account.seconds_of(TimeClass::spinning) == Approx(4).epsilon(0.01));
     CHECK(account.seconds_of(TimeClass::computing) == Approx(4).epsilon(0.01));
 }
+
+namespace {
+
+constexpr uint64_t kYield = 0x7f0000001017, kOtherYield = 0x400208, kYieldCall = 0xffffffff81000200;
+
+// Two threads that take turns, and yield meanwhile in a loop: its call returns to 0x400308.
+SyntheticRun yielding() {
+    SyntheticRun made = program(4);
+    made.add_module("/usr/lib/x86_64-linux-gnu/libc.so.6", 0x7f0000000000, 0x7f0000010000);
+    made.name(0x400308, "wait_turn", "app", "/src/app.c", 31);
+    made.name(kOtherYield, "work", "app", "/src/app.c", 21);
+    made.name(kYield, "sched_yield+0x7", "libc.so.6");
+    made.name(kYieldCall, "__x64_sys_sched_yield", "[kernel]");
+    made.run.processes.back().spin_loops[0].yield_return = 0x400308;
+    return made;
+}
+
+} // namespace
+
+TEST_CASE("a loop that yields: the time in the kernel is spinning, too, and is the loop's") {
+    SyntheticRun made = yielding();
+    const uint32_t in_kernel = made.add_path({kRun, 0x400308, kYield, kYieldCall}, true, true);
+    const uint32_t elsewhere = made.add_path({kRun, kOtherYield, kYield, kYieldCall}, true, true);
+    for (const uint32_t thread_index : {1u, 2u}) {
+        made.add_thread(static_cast<int>(thread_index), 1, 0);
+        made.add_samples(thread_index, made.add_path({kRun, kWork}), 5000);
+        made.add_samples(thread_index, in_kernel, 3600, 3600);
+        made.add_samples(thread_index, made.add_path({kRun, 0x400308, kYield}), 400);
+        made.add_samples(thread_index, elsewhere, 1000, 1000); // not in a loop that only waits
+    }
+    thread(made, 1).wall_running_ns = SyntheticRun::ns(10);
+    made.finish();
+    const auto findings = made.diagnose("spin-wait");
+    REQUIRE(findings.size() == 1);
+    CHECK(findings[0].title.find("2 threads spin for `turn`") == 0);
+    CHECK(findings[0].cost.seconds == Approx(4).epsilon(0.01));
+    CHECK(findings[0].where.at(0).line == 31);
+    model::CallPaths paths(made.run, made.resolver);
+    const TimeAccount account = time_account(paths);
+    CHECK(account.seconds_of(TimeClass::spinning) == Approx(8).epsilon(0.01));
+    CHECK(account.seconds_of(TimeClass::kernel) == Approx(2).epsilon(0.01));
+    const auto kernel = made.diagnose("kernel-time");
+    REQUIRE(kernel.size() == 1);
+    CHECK(kernel[0].cost.fraction < 0.2);
+}
+
+TEST_CASE("without samples of the kernel, its time is spinning as far as such calls take it on this machine") {
+    for (const double factor : {3.0, 20.0}) {
+        SyntheticRun made = yielding();
+        made.run.evidence.push_back({.source = "perf-sampling", .state = model::Evidence::State::limited});
+        made.run.processes.back().spin_loops[0].yield_kernel_factor = factor;
+        for (const uint32_t thread_index : {1u, 2u}) { // 6 s outside of the kernel, 4 s in it
+            made.add_thread(static_cast<int>(thread_index), 1, 0);
+            thread(made, thread_index).user_ns = SyntheticRun::ns(6);
+            thread(made, thread_index).system_ns = SyntheticRun::ns(4);
+            made.add_samples(thread_index, made.add_path({kRun, kWork}), 5000);
+            made.add_samples(thread_index, made.add_path({kRun, 0x400308, kYield}), 1000);
+        }
+        thread(made, 1).wall_running_ns = SyntheticRun::ns(10);
+        made.finish();
+        const double spun_s = factor == 3 ? 4 : 5; // 1 s + 3 s; no more than all
+        const auto findings = made.diagnose("spin-wait");
+        REQUIRE(findings.size() == 1);
+        CHECK(findings[0].cost.seconds == Approx(spun_s).epsilon(0.01));
+        model::CallPaths paths(made.run, made.resolver);
+        const TimeAccount account = time_account(paths);
+        CHECK(account.seconds_of(TimeClass::spinning) == Approx(2 * spun_s).epsilon(0.01));
+        CHECK(account.seconds_of(TimeClass::kernel) == Approx(2 * (5 - spun_s)).margin(0.01));
+        CHECK(account.imbalance_s() == Approx(0).margin(1e-6));
+    }
+}

@@ -32,6 +32,10 @@ bool is_plain(ZydisRegister reg) {
            (reg >= ZYDIS_REGISTER_FLAGS && reg <= ZYDIS_REGISTER_RIP);
 }
 
+bool is_vector(const ZydisDecodedOperand& operand) {
+    return operand.reg.value >= ZYDIS_REGISTER_XMM0 && operand.reg.value <= ZYDIS_REGISTER_ZMM31;
+}
+
 bool is_lowest_byte(const ZydisDecodedOperand& operand) {
     const ZydisRegister reg = operand.reg.value;
     return operand.size == 8 && (reg < ZYDIS_REGISTER_AH || reg > ZYDIS_REGISTER_BH);
@@ -39,7 +43,8 @@ bool is_lowest_byte(const ZydisDecodedOperand& operand) {
 
 void take_register(const ZydisDecodedOperand& operand, RegisterUse* use) {
     if (!is_plain(operand.reg.value)) {
-        use->other_state = true;
+        const bool fills = is_vector(operand) && (operand.actions & ZYDIS_OPERAND_ACTION_MASK_READ) == 0;
+        (fills ? use->fills_vector : use->other_state) = true;
         return;
     }
     const uint32_t bit = bit_of(operand.reg.value);

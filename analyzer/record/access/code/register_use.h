@@ -16,7 +16,8 @@ struct RegisterUse {
     bool swaps = false;            // xchg with memory
     bool compares_and_swaps = false; // cmpxchg with memory: rax holds what it expects
     bool sets_bit = false;         // bts with memory
-    bool other_state = false;      // vector registers, the x87, time stamps, ports: not described here
+    bool fills_vector = false;     // it gives vector registers a value, and takes none of them
+    bool other_state = false;      // vector registers that are taken, the x87, time stamps, ports: not described here
 };
 
 // `code` begins with the instruction. False: it is none, or cut off, or the decoder is not loaded.

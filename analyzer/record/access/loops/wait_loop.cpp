@@ -12,6 +12,7 @@ namespace {
 constexpr size_t kMostInstructions = 64;
 constexpr size_t kMostSlots = 32;
 constexpr int kFrame = 6; // rbp
+constexpr uint32_t kNotPreserved = 0xf37; // by functions: rax, rdx, rcx, rsi, rdi, r8 to r11
 
 using Names = uint64_t; // a set: bits 0 to 15 general registers, from 32 on slots of the stack frame
 
@@ -36,7 +37,8 @@ struct Step {
 
 class Body {
   public:
-    Body(const CodeRegion& code, const CodeRegion::Loop& loop) : code_(code), loop_(loop) {}
+    Body(const CodeRegion& code, const CodeRegion::Loop& loop, const YieldTest& only_yields)
+        : code_(code), loop_(loop), only_yields_(only_yields) {}
 
     bool contains(uint64_t address) const { return steps_.contains(address); }
 
@@ -72,23 +74,24 @@ class Body {
         if (!describe())
             return std::nullopt;
         const Names carried = carried_names();
-        if (carried != 0 && !pauses_)
+        if (carried != 0 && !pauses_ && yield_return_ == 0)
             return std::nullopt;
         if (any_address_of(carried))
             return std::nullopt;
         if (any_swap_of_loaded())
             return std::nullopt;
-        WaitLoop found{loop_.head, loop_.jump + steps_.at(loop_.jump).memory.length, 0, 0, pauses_, false};
+        WaitLoop found{loop_.head, loop_.jump + steps_.at(loop_.jump).memory.length, 0, 0, pauses_, false, yield_return_ != 0, yield_return_, {}, 0};
         int best = 0;
         for (const auto& [address, step] : steps_) {
             for (int i = 0; i < step.memory.operand_count; ++i) {
                 const shim::MemoryOperand& operand = step.memory.operands[i];
-                if (!operand.load || !step.loads)
+                if (!operand.load || !step.loads || step.use.fills_vector)
                     continue;
                 const int rank = operand.store ? 3 : is_slot(operand) ? 1 : 2;
                 found.stores |= operand.store;
                 if (rank > best)
-                    best = rank, found.instruction = address, found.width = operand.width;
+                    best = rank, found.instruction = address, found.width = operand.width, found.operand = operand,
+                    found.length = step.memory.length;
             }
         }
         return best > 0 || pauses_ ? std::optional(found) : std::nullopt;
@@ -146,9 +149,25 @@ class Body {
                (step.use.swaps || step.use.compares_and_swaps || step.use.sets_bit);
     }
 
+    // What a call that yields leaves behind: in registers that functions need not preserve, something that the loop did not make.
+    // It stores no more than where it returns to.
+    bool describe_yield(uint64_t address, Step& step) {
+        if (!only_yields_ || !only_yields_(address))
+            return false;
+        yield_return_ = address + step.memory.length;
+        called_by_ |= step.use.taken & ~(1u << shim::kStackPointer);
+        step.use = {};
+        step.use.given = step.memory.overwritten = kNotPreserved;
+        step.memory.operand_count = 0;
+        step.memory.branch = false;
+        return true;
+    }
+
     bool describe() {
         uint32_t taken_wide = 0;
-        for (const auto& [address, step] : steps_) {
+        for (auto& [address, step] : steps_) {
+            if (is_call(code_.bytes_at(address).first(step.memory.length)) && !describe_yield(address, step))
+                return false;
             const bool leaves = step.memory.branch && jump_at(address, code_.bytes_at(address).first(step.memory.length)).target == 0;
             if (leaves || step.use.other_state || step.memory.string || step.memory.gather)
                 return false;
@@ -156,6 +175,8 @@ class Body {
             pauses_ |= step.use.pause;
             taken_wide |= step.use.taken_wide;
         }
+        if ((overwritten_ & called_by_) != 0) // by another register value in each round
+            return false;
         for (auto& [address, step] : steps_) {
             // Where nothing takes more than the lowest byte of a register, giving that byte gives all that counts.
             const uint32_t kept = step.use.kept & ~(step.use.given_low & ~taken_wide);
@@ -249,6 +270,9 @@ class Body {
 
     const CodeRegion& code_;
     CodeRegion::Loop loop_;
+    const YieldTest& only_yields_;
+    uint64_t yield_return_ = 0;
+    uint32_t called_by_ = 0; // registers that hold the functions that yield
     std::map<uint64_t, Step> steps_; // by address
     std::vector<Slot> slots_;
     Names stored_ = 0;
@@ -272,12 +296,28 @@ std::vector<CodeRegion::Loop> with_same_head(const CodeRegion& code, const CodeR
 
 } // namespace
 
-std::optional<WaitLoop> wait_loop_around(const CodeRegion& code, uint64_t sampled) {
+// By registers that functions preserve: one that only yields makes no use of them, but perhaps of rbp for its own frame.
+std::optional<uint64_t> WaitLoop::address_at_call(const PerfRecord& sample) const {
+    const auto is_told = [](int8_t part) {
+        return part == shim::kNoRegister || part == shim::kNextInstruction ||
+               (part != shim::kStackPointer && part != kFrame && part < 16 && (kNotPreserved >> part & 1) == 0);
+    };
+    if (!looks() || !is_told(operand.base) || !is_told(operand.index) || operand.segment != shim::Segment::none ||
+        sample.register_abi != PERF_SAMPLE_REGS_ABI_64 || sample.registers.size() != kDwarfNumbers.size())
+        return std::nullopt;
+    shim::Registers registers;
+    for (size_t i = 0; i < kDwarfNumbers.size(); ++i)
+        registers[kDwarfNumbers[i]] = sample.registers[i];
+    registers[shim::kNextInstruction] = instruction + length;
+    return shim::operand_address(operand, registers, 0);
+}
+
+std::optional<WaitLoop> wait_loop_around(const CodeRegion& code, uint64_t sampled, const YieldTest& only_yields) {
     for (const CodeRegion::Loop& longest : code.loops_around(sampled))
         for (const CodeRegion::Loop& loop : with_same_head(code, longest)) {
             if (sampled > loop.jump)
                 continue;
-            Body body(code, loop);
+            Body body(code, loop, only_yields);
             if (!body.find())
                 return std::nullopt;
             if (body.contains(sampled))

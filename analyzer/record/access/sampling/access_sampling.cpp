@@ -1,5 +1,8 @@
 #include "record/access/sampling/access_sampling.h"
 
+#include "platform/process_memory.h"
+#include "record/access/code/yield_call.h"
+
 #include <algorithm>
 #include <bit>
 
@@ -214,14 +217,52 @@ std::shared_ptr<const LoopCode> AccessSampling::loop_code_at(const PerfRecord& s
         return nullptr;
     if (loop_codes_.size() >= kMostLoops)
         loop_codes_.clear();
+    const auto read = [pid = process->pid](uint64_t address, uint8_t* to, size_t bytes) {
+        const platform::MemoryPiece piece{address, to, bytes};
+        return platform::read_process_memory(pid, {&piece, 1});
+    };
+    const bool has_registers =
+        sample.register_abi == PERF_SAMPLE_REGS_ABI_64 && sample.registers.size() == kDwarfNumbers.size();
+    shim::Registers registers{};
+    for (size_t i = 0; has_registers && i < kDwarfNumbers.size(); ++i)
+        registers[kDwarfNumbers[i]] = sample.registers[i];
+    const auto yields = [&, shift = start - module.file_offset](uint64_t call) {
+        return call_only_yields(read, call + shift, has_registers ? &registers : nullptr);
+    };
     return loop_codes_[place] = new_loops_.share.spend([&, from = start, &in = module] {
-        return with_code_in_file(*process, from, in, sample.address, file, [](const CodeRegion& code, uint64_t sampled) {
-            LoopCode around{ReplayableLoop::follow(code, sampled), counters_around(code, sampled), wait_loop_around(code, sampled)};
+        return with_code_in_file(*process, from, in, sample.address, file, [&](const CodeRegion& code, uint64_t sampled) {
+            LoopCode around{ReplayableLoop::follow(code, sampled), counters_around(code, sampled),
+                            wait_loop_around(code, sampled, yields)};
             if (around.waiting)
                 around.waiting = around.waiting->moved_by(uint64_t{0} - sampled);
             return std::make_shared<const LoopCode>(std::move(around));
         });
     });
+}
+
+bool AccessSampling::is_behind_yield(const PerfRecord& sample) {
+    if (!works() || sample.register_abi != PERF_SAMPLE_REGS_ABI_64 || sample.registers.size() != kDwarfNumbers.size())
+        return false;
+    const Process* process = processes_.find(sample.pid);
+    if (!process)
+        return false;
+    const uint64_t address = sample.registers[kUserIp];
+    auto after = process->modules.upper_bound(address);
+    if (after == process->modules.begin() || address >= std::prev(after)->second.end)
+        return false;
+    const auto& [start, module] = *std::prev(after);
+    const uint32_t file = module.flags & trace::kModuleAnonymous ? 0 : reader_.file_number(*process, module);
+    if (file == 0 || address < start + kYieldBytes)
+        return false;
+    if (behind_yield_.size() >= kMostPlans)
+        behind_yield_.clear();
+    const auto [known, is_new] = behind_yield_.try_emplace({file, address - start + module.file_offset});
+    if (is_new) {
+        std::array<uint8_t, kYieldBytes> code{};
+        const size_t got = reader_.read(*process, start, module, address - kYieldBytes, code.data(), code.size());
+        known->second = ends_with_yield(code.data(), got);
+    }
+    return known->second;
 }
 
 std::optional<SampledAccess> AccessSampling::take(const PerfRecord& sample, uint64_t weight_ns) {

@@ -89,6 +89,9 @@ class AccessSampling {
     // The same of its code, in files alone: code made at run time changes. Null: it is not known, or there is no time to look.
     std::shared_ptr<const LoopCode> loop_code_at(const PerfRecord& sample);
 
+    // Whether its thread had called sched_yield: in the kernel, or just behind the system call.
+    bool is_behind_yield(const PerfRecord& sample);
+
     void forget(uint32_t pid); // it ended: nothing more can come
 
     uint64_t user_samples() const { return user_samples_; } // that had registers
@@ -156,6 +159,7 @@ class AccessSampling {
     std::unordered_map<FilePlace, AccessPlan, PlaceHash> plans_; // of code in files: the same in all processes
     std::unordered_map<FilePlace, std::shared_ptr<const LoopStreams>, PlaceHash> loops_; // the same
     std::unordered_map<FilePlace, std::shared_ptr<const LoopCode>, PlaceHash> loop_codes_; // the same
+    std::unordered_map<FilePlace, bool, PlaceHash> behind_yield_; // by address
     std::unordered_map<FilePlace, CodeRegion, PlaceHash> functions_; // by file offset, which also serves as address
     size_t function_bytes_ = 0;
     NewCode new_code_, new_loops_;
