@@ -1,7 +1,7 @@
 // A pipeline of threads or processes of which one stage is slower than the others: they wait for it at a queue or a pipe.
 //
 // Whether the work of that stage can be divided, or moved to another one, was not seen: what the run would take if it were no slower
-// than the next slowest stage is a bound.
+// than the next slowest stage is an estimate of what dividing it gains.
 #include "analyses/lines/line_shares.h"
 #include "diagnoses/common/task_names.h"
 #include "diagnoses/common/unplaced_lines.h"
@@ -60,16 +60,16 @@ class SlowStages : public Diagnosis {
         Finding finding;
         finding.id = id();
         finding.confidence = 0.8;
-        finding.cost = {stage.saved_s, stage.saved_s / wall_s, "bound"};
+        finding.cost = {stage.saved_s, stage.saved_s / wall_s, "estimated"};
         finding.where = lines.heaviest(kMostLines);
         const std::string place = finding.where.empty() ? std::string() : ", at " + place_name(finding.where[0]);
         finding.title = fmt::format("{} {} the slow stage of a pipeline: {} {} for {} in {:.0f} % of the run{}", who, many ? "are" : "is",
                                     names_of(input.run, stage.waiters, stage.other_process), stage.waiters.size() > 1 ? "wait" : "waits",
                                     many ? "them" : "it", 100 * std::min(1.0, stage.waiting_s / wall_s), place);
         finding.gain = {stage.saved_s / wall_s,
-                        "at most, if its work were divided among so many CPUs that it took no longer than the next slowest stage; that it can be divided "
-                        "was not seen",
-                        stage.is_fed ? std::nullopt : std::optional(0.0), true};
+                        "if its work were divided among so many CPUs that it took no longer than the next slowest stage; that it can be "
+                        "divided was not seen. Work that is made less saves more",
+                        stage.is_fed ? std::nullopt : std::optional(0.0)};
         finding.subject.kind = stage.other_process ? "process" : "thread";
         finding.subject.name = name_of(input.run, stage.members[0], stage.other_process);
         finding.subject.details["process"] = input.run.processes[stage.members[0].process].name;
