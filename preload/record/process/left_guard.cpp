@@ -29,6 +29,10 @@ void end_guard(ThreadState& thread) {
 
 constexpr uint32_t kMostRefusals = 1000, kMostStates = 16; // of one thread
 
+// This thread changes its list of states. A handler that interrupts it, and switches to a coroutine that wants the same, would tie the
+// list into a ring.
+__thread bool changes_states __attribute__((tls_model("initial-exec"))) = false;
+
 // A state that the thread left behind, and whose guard has been given back since; taken out of the list. Else an unused one.
 ThreadState* another_state(ThreadState& former) {
     uint32_t states = 1;
@@ -41,7 +45,7 @@ ThreadState* another_state(ThreadState& former) {
 }
 
 // What is half written in the former state stays as it is, and is nobody's but the guard's.
-ThreadState* leave_behind(ThreadState& former, uint64_t frame) {
+ThreadState* replace_state(ThreadState& former, uint64_t frame) {
     ThreadState* const state = another_state(former);
     if (!state)
         return nullptr;
@@ -60,6 +64,18 @@ ThreadState* leave_behind(ThreadState& former, uint64_t frame) {
     this_thread = state;
     end_with_thread(state);
     state->guard_frame.store(0, std::memory_order_relaxed);
+    return state;
+}
+
+ThreadState* leave_behind(ThreadState& former, uint64_t frame) {
+    if (changes_states)
+        return nullptr;
+    changes_states = true;
+    std::atomic_signal_fence(std::memory_order_seq_cst);
+    // Another coroutine may have replaced it since the caller looked.
+    ThreadState* const state = this_thread == &former ? replace_state(former, frame) : nullptr;
+    std::atomic_signal_fence(std::memory_order_seq_cst);
+    changes_states = false;
     return state;
 }
 

@@ -57,6 +57,10 @@ static void give_way(void) {
 }
 
 static void run_until_switched(void) {
+    sigset_t timer;
+    sigemptyset(&timer);
+    sigaddset(&timer, SIGALRM);
+    sigprocmask(SIG_UNBLOCK, &timer, NULL);
     while (1)
         allocate();
 }
@@ -78,7 +82,9 @@ static void prepare(int i, void (*work)(void)) {
     contexts[i].uc_stack.ss_sp = stacks[i];
     contexts[i].uc_stack.ss_size = STACK_BYTES;
     contexts[i].uc_link = NULL;
+    // swapcontext sets the mask before it leaves the old stack: a signal that is pending then must wait until it has.
     sigemptyset(&contexts[i].uc_sigmask);
+    sigaddset(&contexts[i].uc_sigmask, SIGALRM);
     makecontext(&contexts[i], work, 0);
     void** top = (void**)(stacks[i] + STACK_BYTES) - 2; // as after a call
     *--top = (void*)work;
