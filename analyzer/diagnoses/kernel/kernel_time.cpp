@@ -106,8 +106,8 @@ std::string words_of(const KernelCause& cause) {
 
 const char* gain_words(const KernelCause& cause) {
     return cause.kind == KernelCause::Kind::system_call && moves_data(cause.name)
-               ? "upper bound: all of it, although the data must still be moved"
-               : "upper bound: all of it";
+               ? "all of it, although the data must still be moved"
+               : "all of it, without what the program does for these calls itself";
 }
 
 class KernelTime : public Diagnosis {
@@ -174,7 +174,7 @@ class KernelTime : public Diagnosis {
             finding.gain = {0, "not by itself: the OpenMP findings report what threads of a team wait for"};
         else
             finding.gain = {finding.cost.fraction, gain_words(entry.cause),
-                            finding.cost.fraction * certain_part(input.run, entry, share * totals.cpu_s), true};
+                            finding.cost.fraction * certain_part(input.run, entry, share * totals.cpu_s)};
         finding.subject.kind = "call-site";
         finding.subject.name = finding.where.empty() ? entry.cause.name : place_name(finding.where[0]);
         finding.subject.details["cause"] = entry.cause.name;

@@ -120,7 +120,7 @@ class MpiCollectiveWait : public Diagnosis {
                                     job_words(input.run, job), 100 * finding.cost.fraction);
         if (!finding.where.empty())
             finding.title += ", mainly at " + place_name(finding.where[0]);
-        finding.gain = {finding.cost.fraction, "upper bound: all of it", std::nullopt, true};
+        finding.gain = {finding.cost.fraction, "all of it"};
         finding.advice.push_back({"Call fewer, larger collectives",
             "join several reductions of a few values into one; use a non-blocking collective, and compute while it runs, if "
             "the result is not needed at once", "code", ""});

@@ -56,8 +56,7 @@ class MpiSerialised : public Diagnosis {
                           chains.longest, rank_words(chains.longest_ranks), chains.call);
         if (!finding.where.empty())
             finding.title += " at " + place_name(finding.where[0]);
-        finding.gain = {finding.cost.fraction, "upper bound: the mean waiting time of a rank, if all ranks worked at the same "
-                                               "time", std::nullopt, true};
+        finding.gain = {finding.cost.fraction, "the mean waiting time of a rank, if all ranks worked at the same time"};
         finding.subject.kind = "call-site";
         finding.subject.name = finding.where.empty() ? chains.call : place_name(finding.where[0]);
         finding.evidence["chain_wait_count"] = static_cast<int64_t>(chains.waits);

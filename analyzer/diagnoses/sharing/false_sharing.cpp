@@ -55,10 +55,8 @@ class FalseSharing : public Diagnosis {
             std::optional<Finding> finding = sharing_finding(input, object, id());
             if (!finding)
                 continue;
-            if (object.timed) { // the access's latency, counted as if the CPU did nothing else meanwhile
-                finding->gain.is_at_most = true;
-                finding->gain.how += "; an upper bound: a CPU does other work while it waits for the line";
-            }
+            if (object.timed)
+                finding->gain.how += "; counted as if a CPU did no other work while it waits for the line";
             finding->title = fmt::format("{} use different bytes of {} of {}, at the same time",
                                          thread_words(object.threads().size()),
                                          object.lines == 1 ? "the same cache line" : "the same cache lines",

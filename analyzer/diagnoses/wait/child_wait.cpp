@@ -129,8 +129,8 @@ class ChildWaits : public Diagnosis {
                                     100 * std::min(1.0, own_s / wall_s));
         finding.cost = {std::min(wall_s, wait.wall_s), std::min(1.0, wait.wall_s / wall_s), "estimated"};
         finding.gain = {gain_s / wall_s,
-                        "at most, if both compute at the same time; whether the parent needs what the child makes before it can go on "
-                        "was not seen", 0.0, true};
+                        "if both compute at the same time; whether the parent needs what the child makes before it can go on "
+                        "was not seen", 0.0};
         finding.where = lines.heaviest(kMostLines);
         finding.subject.kind = "process";
         finding.subject.name = most == run_s.end() ? child : most->first;

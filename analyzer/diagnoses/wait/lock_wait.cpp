@@ -196,7 +196,7 @@ class LockWait : public Diagnosis {
         finding.gain = {(wall_s - shortest_s) / wall_s,
                         "the run without waiting for this lock, and without the kernel's work for these waits; bound by the "
                         "longest thread's own time and by the CPUs",
-                        std::max(0.0, wall_s - certain_s) / wall_s, true};
+                        std::max(0.0, wall_s - certain_s) / wall_s};
         finding.subject.kind = named ? "variable" : "lock";
         finding.subject.name = named ? named->name : fmt::format("{:#x}", key.second);
         finding.subject.details["process"] = process.name;

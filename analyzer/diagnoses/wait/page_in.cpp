@@ -214,8 +214,8 @@ class PageIn : public Diagnosis {
         const uint64_t waits = std::max(read.faults, read.waits);
         const bool is_scattered = read.source == Source::file && !read.is_walk() && waits >= kManyWaits && read.faults > 0;
         const double kept = 1 / static_cast<double>(std::max<uint64_t>(waits, 1));
-        finding.gain = {gain, "upper bound: the run without these waits",
-                        is_scattered || read.source == Source::swap ? gain * (1 - kept) : 0, true};
+        finding.gain = {gain, "the run without these waits",
+                        is_scattered || read.source == Source::swap ? gain * (1 - kept) : 0};
         finding.subject.kind = "device";
         finding.subject.name = read.file.empty() ? words_of(read) : read.file;
         finding.evidence["waiting_seconds"] = read.waiting_s;

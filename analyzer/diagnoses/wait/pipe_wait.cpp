@@ -142,7 +142,7 @@ class PipeWait : public Diagnosis {
                                     name_of(peer));
         finding.gain = {overlap_s / wall_s,
                         "if both compute at the same time; what the one needs of the other's answer before it can go on was not seen",
-                        std::nullopt, true};
+                        std::nullopt};
         finding.subject.kind = "process";
         finding.subject.name = name_of(peer);
         finding.subject.details["waiting_process"] = name_of(waiting);

@@ -23,6 +23,7 @@ namespace {
 
 constexpr uint64_t kManySleeps = 20; // fewer may be pauses that somebody asked for
 constexpr size_t kMostFindings = 2;
+constexpr uint64_t kSmallPart = 50; // a thread that runs for a fiftieth of the sleeper's time brings it nothing
 
 struct Sleeper {
     double asleep_s = 0, alone_s = 0, quiet_s = 0, overdue_s = 0;
@@ -55,7 +56,8 @@ class SleepPoll : public Diagnosis {
             sleeper.asleep_s += wait.seconds;
             sleeper.alone_s += wait.alone_s;
             sleeper.quiet_s += wait.quiet_s;
-            sleeper.overdue_s += wait.overdue_s;
+            if (!works_with_its_team_alone(input.run, wait.process, wait.site->thread))
+                sleeper.overdue_s += wait.overdue_s;
             if (wait.site->shortest_ask_ns != 0)
                 sleeper.shortest_ask_ns = std::min(sleeper.shortest_ask_ns, wait.site->shortest_ask_ns);
             sleeper.longest_ask_ns = std::max(sleeper.longest_ask_ns, wait.site->longest_ask_ns);
@@ -78,6 +80,28 @@ class SleepPoll : public Diagnosis {
   private:
     static bool is_known(const Sleeper& sleeper, double part_s, const WaitReplay& replay) {
         return is_known_well(sleeper.looks_in(part_s), part_s / replay.wall_s());
+    }
+
+    // All threads that work besides are of OpenMP teams that it starts: their work is done before it goes to sleep, although they spin
+    // for a while afterwards.
+    static bool works_with_its_team_alone(const model::Run& run, uint32_t process, uint32_t sleeper) {
+        if (!run.processes[process].openmp)
+            return false;
+        std::set<uint32_t> team;
+        for (const model::OmpRegion& region : run.processes[process].openmp->regions)
+            if (std::ranges::find(region.masters, sleeper) != region.masters.end())
+                for (const model::OmpPart& part : region.parts)
+                    team.insert(part.thread);
+        if (team.empty())
+            return false;
+        const uint64_t least_ns = run.processes[process].threads[sleeper].run_ns / kSmallPart;
+        for (size_t other = 0; other < run.processes.size(); ++other)
+            for (uint32_t thread = 0; thread < run.processes[other].threads.size(); ++thread) {
+                const bool is_of_team = other == process && (thread == sleeper || team.contains(thread));
+                if (!is_of_team && run.processes[other].threads[thread].run_ns > least_ns)
+                    return false;
+            }
+        return true;
     }
 
     static bool keeps_period(const model::BlockedSite& site) { return 2 * site.at_set_time > site.waits; }

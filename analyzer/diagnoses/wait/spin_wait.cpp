@@ -220,7 +220,7 @@ class SpinWait : public Diagnosis {
                                       : Gain{saved_s(spin) / wall_s,
                                              "the run without waiting in this loop; bound by the longest thread's own time and by "
                                              "the CPUs; what these threads need of one another's work before they can go on was "
-                                             "not seen", saved_s(certain) / wall_s, true};
+                                             "not seen", saved_s(certain) / wall_s};
         } else {
             finding.fixed_severity = Severity::info;
             finding.gain = {0, "no other thread waits for one that spins nearly all its life"};

@@ -258,6 +258,22 @@ TEST_CASE("a loop that sleeps is a finding only where nothing else goes on, and 
     CHECK(findings[0].severity == Severity::high);
 }
 
+TEST_CASE("what a loop's own OpenMP team did was done before the loop went to sleep") {
+    SyntheticRun made = loop_that_sleeps([](model::BlockedSite&) {});
+    made.add_thread(1, 0.2, 0);
+    model::OmpRegion region;
+    region.masters = {0};
+    region.parts.resize(2);
+    region.parts[1].thread = 1;
+    std::vector<model::OmpRegion>& regions = made.run.processes.back().openmp.emplace().regions;
+    regions.push_back(region);
+    const auto own = made.diagnose("sleep-poll");
+    REQUIRE(own.size() == 1);
+    CHECK(own[0].severity == Severity::info);
+    regions[0].masters = {1}; // a team of the other thread
+    CHECK(made.diagnose("sleep-poll").at(0).severity == Severity::high);
+}
+
 TEST_CASE("a loop that sleeps while its peer only sleeps too is a finding where they wait for one another") {
     // 5 s while nobody works; 2.5 s of them after the other one had worked.
     const auto both = [](uint64_t overdue_ns) {
@@ -388,7 +404,7 @@ TEST_CASE("what the kernel does for a lock that does not say who holds it counts
     const auto findings = made.diagnose("lock-wait");
     REQUIRE(findings.size() == 1);
     CHECK(findings[0].gain.fraction == Approx(0.6).epsilon(0.02)); // each thread has 4 s of work left
-    CHECK(findings[0].gain.kind() == Gain::Kind::upper_bound);
+    CHECK(findings[0].gain.kind() == Gain::Kind::estimate);
     CHECK(findings[0].gain.certain() == Approx(0.2).epsilon(0.02)); // what was blocked
     CHECK(made.diagnose("kernel-time").empty());
 }

@@ -392,7 +392,7 @@ void LineSharing::write(NodeTraceWriter& file, Calibration& calibration) {
         for (const Candidate& each : candidates_)
             write_line(file, each);
         const auto most = std::ranges::max_element(cpu_pairs_, {}, &decltype(cpu_pairs_)::value_type::second);
-        const auto& [cpu, other_cpu] = most->first;
+        const int cpu = most->first.first, other_cpu = most->first.second;
         uint64_t allowed_ns = std::clamp(calibration.left_ns(), kLeastTiming_ns, kMostTiming_ns);
         const TimeLineTask measure = [&](const LineTask& task) {
             if (allowed_ns < kTiming_ns)
