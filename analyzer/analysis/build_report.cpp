@@ -42,7 +42,9 @@ void make_presentable(Finding& finding) {
     finding.cost.fraction = std::clamp(finite(finding.cost.fraction), 0.0, 1.0);
     finding.gain.fraction = std::clamp(finite(finding.gain.fraction), 0.0, 1.0);
     if (finding.gain.at_least)
-        finding.gain.at_least = std::clamp(finite(*finding.gain.at_least), 0.0, finding.gain.fraction);
+        finding.gain.at_least = std::max(0.0, finite(*finding.gain.at_least));
+    if (finding.gain.at_least && *finding.gain.at_least >= finding.gain.fraction) // the estimate itself: no bound was found
+        finding.gain.at_least.reset();
     for (Location& location : finding.where)
         location.share = std::clamp(finite(location.share), 0.0, 1.0);
     std::erase_if(finding.evidence, [](const auto& entry) {

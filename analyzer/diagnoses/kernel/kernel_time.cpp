@@ -205,6 +205,8 @@ class KernelTime : public Diagnosis {
     // Of the time that goes into a cause: what a change of the program saves for certain.
     // `cause_s`: CPU seconds that go into it.
     static double certain_part(const model::Run& run, const CauseProfile& entry, double cause_s) {
+        if (entry.cause.kind == KernelCause::Kind::interrupt) // whose they are, and whether another CPU can take them, is not known
+            return 0;
         if (entry.cause.name == "sched_yield") // a thread that waits for another: a better way to wait ends no sooner
             return 0;
         if (entry.cause.kind != KernelCause::Kind::page_fault) {

@@ -65,6 +65,17 @@ TEST_CASE("wrappers of system calls") {
     CHECK(system_call_of_wrapper("") == "");
 }
 
+TEST_CASE("time in interrupts is information: whether another CPU can take them is not known") {
+    SyntheticRun made = program();
+    made.name(kUnnamed, "asm_sysvec_reschedule_ipi+0x1a", "[kernel]");
+    made.add_samples(0, made.add_path({kMain, kLoop}), 3000);
+    made.add_samples(0, kernel_path(made, {kMain, kLoop, kUnnamed}, 1), 1000, 1000);
+    const std::vector<Finding> findings = made.diagnose("kernel-time");
+    REQUIRE(findings.size() == 1);
+    CHECK(findings[0].cost.fraction == Approx(0.25).epsilon(0.01));
+    CHECK(findings[0].severity == Severity::info);
+}
+
 TEST_CASE("accesses that the kernel emulates") {
     SyntheticRun made = program(); // 4 s on one CPU
     SECTION("counted by the kernel") {
