@@ -177,7 +177,8 @@ StackFacts look_at_stack(model::CallPaths& paths, size_t process, uint32_t node)
                 if (frame.function.find(user.part) != std::string::npos)
                     facts.futex_user = &user;
         // The waiting function is what the program's own code called.
-        if (!is_system && !module->path.ends_with(kJavaRuntime) && !is_java_library(paths.frames_of(process, node))) {
+        if (!is_system && !module->path.ends_with(kJavaRuntime) &&
+            (module->path.starts_with('/') || !is_java_library(paths.frames_of(process, node)))) {
             facts.python = module->path.find("python") != std::string::npos;
             break;
         }

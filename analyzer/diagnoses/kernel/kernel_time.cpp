@@ -105,9 +105,10 @@ std::string words_of(const KernelCause& cause) {
 }
 
 const char* gain_words(const KernelCause& cause) {
-    return cause.kind == KernelCause::Kind::system_call && moves_data(cause.name)
-               ? "all of it, although the data must still be moved"
-               : "all of it, without what the program does for these calls itself";
+    if (cause.kind != KernelCause::Kind::system_call)
+        return "all of it";
+    return moves_data(cause.name) ? "all of it, although the data must still be moved"
+                                  : "all of it; what the program does for these calls itself comes on top";
 }
 
 class KernelTime : public Diagnosis {

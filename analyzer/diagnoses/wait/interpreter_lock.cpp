@@ -42,7 +42,7 @@ class InterpreterLock : public Diagnosis {
         finding.gain = {saved(turns.most_s),
                         fmt::format("these threads side by side instead of in turn, on {} CPUs; bound by the longest thread's own "
                                     "time", totals.usable_cpus),
-                        saved(turns.least_s), true};
+                        saved(turns.least_s)};
         finding.subject.kind = "lock";
         finding.subject.name = "GIL";
         finding.subject.details["process"] = input.run.processes[turns.process].name;

@@ -53,7 +53,7 @@ class MonitorWait : public Diagnosis {
         finding.cost.how = "estimated";
         finding.gain = {saved(turns.most_s),
                         "these threads side by side instead of in turn; bound by the longest thread's own time and by the CPUs; how much "
-                        "of their work needs the lock was not seen", saved(turns.least_s), true};
+                        "of their work needs the lock was not seen", saved(turns.least_s)};
         finding.subject.kind = "lock";
         finding.subject.name = "Java monitor";
         finding.subject.details["process"] = input.run.processes[turns.process].name;

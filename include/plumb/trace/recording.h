@@ -27,8 +27,8 @@ struct RecorderCost {
     uint64_t throttled_ns;  // 40  time during which sampling was slowed to keep the budget
     uint64_t start_up_ns;   // 48  from the launch to the program's exec
     uint64_t sample_period_ns; // 56
-    uint64_t load_cost_ns;     // 64  estimated: loading and leaving the shim, in each process, beyond FileHeader::own_cost_ns; since 1.7
-    uint64_t switches_cost_ns; // 72  estimated: the kernel's records of switches, in the target; since 1.7
+    uint64_t load_cost_ns;     // 64  estimated: loading and leaving the shim, in each process, beyond FileHeader::own_cost_ns; since 1.8
+    uint64_t switches_cost_ns; // 72  estimated: the kernel's records of switches, in the target; since 1.8
 };
 static_assert(sizeof(RecorderCost) == 80);
 

@@ -68,14 +68,13 @@ ThreadState* replace_state(ThreadState& former, uint64_t frame) {
 }
 
 ThreadState* leave_behind(ThreadState& former, uint64_t frame) {
-    if (changes_states)
+    if (__atomic_exchange_n(&changes_states, true, __ATOMIC_RELAXED)) // one instruction: no handler comes in between
         return nullptr;
-    changes_states = true;
     std::atomic_signal_fence(std::memory_order_seq_cst);
     // Another coroutine may have replaced it since the caller looked.
     ThreadState* const state = this_thread == &former ? replace_state(former, frame) : nullptr;
     std::atomic_signal_fence(std::memory_order_seq_cst);
-    changes_states = false;
+    __atomic_store_n(&changes_states, false, __ATOMIC_RELAXED);
     return state;
 }
 
