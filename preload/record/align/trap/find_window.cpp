@@ -21,6 +21,9 @@ constexpr uint32_t kMostTicksOfKnown = 15; // between windows that see known sit
 constexpr uint32_t kWindowsOfKnown = 16;   // so many are not spared: they tell how the accesses of a site lie
 constexpr unsigned kProgramsPerEarlyWindow = 64;
 constexpr uint64_t kCpuNsPerCostNs = 100;  // of the process, before a new thread has a window at once
+// Programs of much code show new sites all the time, so that none of the limits above spares them: all windows together cost
+// this, and this share of the process's CPU time.
+constexpr uint64_t kHeadStartNs = 5'000'000, kCpuNsPerTickCostNs = 300;
 
 uint64_t trap_cost_ns = 0;
 uint32_t counted_limit = kCounted;
@@ -91,10 +94,12 @@ bool may_begin_at_process_start() {
 }
 
 bool lets_tick_pass(WatchedThread& thread) {
-    if (thread.ticks_to_skip == 0)
-        return false;
-    --thread.ticks_to_skip;
-    return true;
+    if (thread.ticks_to_skip > 0) {
+        --thread.ticks_to_skip;
+        return true;
+    }
+    const uint64_t cost = cost_ns.load(std::memory_order_relaxed);
+    return cost > kHeadStartNs && (cost - kHeadStartNs) * kCpuNsPerTickCostNs > process_cpu_ns();
 }
 
 void forget_windows_of_parent() { cost_ns.store(0, std::memory_order_relaxed); }

@@ -32,7 +32,7 @@ bool may_begin_at_thread_start();
 // The others wait for their first tick, as new threads do.
 bool may_begin_at_process_start();
 
-// At a tick: lets this one pass, because there was nothing to find lately.
+// At a tick: lets this one pass, because there was nothing to find lately, or all windows have cost too much.
 bool lets_tick_pass(WatchedThread&);
 
 // A forked child has CPU time of its own.
