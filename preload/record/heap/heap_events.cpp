@@ -13,7 +13,8 @@ namespace {
 constexpr uint64_t kDefaultMeanBytes = 512 * 1024;
 constexpr uint32_t kTimedEvery = 1024;      // full mode: calls to one timed call, on average
 
-uint64_t mean_bytes = kDefaultMeanBytes;
+uint64_t first_mean_bytes = kDefaultMeanBytes;
+bool mean_is_fixed = false; // asked for
 uint32_t live_refused;
 
 class KeepErrno {
@@ -34,7 +35,8 @@ ThreadHeap* heap_of(const Guard& guard) {
         return heap;
     ThreadHeap*& counting = guard.thread().data<ThreadHeap>(ThreadSlot::heap_counting);
     if (__builtin_expect(counting != heap, 0)) {
-        heap->sample_at = sampling_distance(&heap->random, mean_bytes);
+        heap->pace.begin(first_mean_bytes, mean_is_fixed);
+        heap->sample_at = sampling_distance(&heap->random, first_mean_bytes);
         heap->admit_below = 0;
         counting = heap;
     }
@@ -102,10 +104,12 @@ void note_sampled(const Guard& guard, ThreadHeap* heap, const PendingAllocation&
     if (sampled) {
         const uint64_t blocked_ns = pending.timer.started() ? pending.timer.blocked_ns() : 0;
         site = heap->site_at(guard, caller);
-        heap->sample_at = total + sampling_distance(&heap->random, mean_bytes);
+        const uint64_t time_ns = now_ns();
         live.path = site->path;
-        live.weight = sampling_weight(&heap->random, bytes, mean_bytes);
-        heap->count_allocation(site, live.weight, bytes, now_ns());
+        live.weight = sampling_weight(&heap->random, bytes, heap->pace.mean_bytes());
+        heap->count_allocation(site, live.weight, bytes, time_ns);
+        heap->pace.sampled(time_ns);
+        heap->sample_at = total + sampling_distance(&heap->random, heap->pace.mean_bytes());
         add_to(site->lock_wait_ns, blocked_ns);
     } else {
         live.path = heap->path_at(guard, caller);
@@ -323,7 +327,8 @@ void end_unmap(const PendingUnmap& pending, bool done) {
 }
 
 void start_heap_events(HeapMode mode, uint64_t mean_sample_bytes) {
-    mean_bytes = mean_sample_bytes ? mean_sample_bytes : kDefaultMeanBytes;
+    mean_is_fixed = mean_sample_bytes != 0;
+    first_mean_bytes = mean_is_fixed ? mean_sample_bytes : kDefaultMeanBytes;
     live_refused = 0;
     start_large_blocks();
     heap_peak.reset();

@@ -5,6 +5,9 @@
 namespace plumb::shim {
 namespace {
 
+constexpr uint32_t kSamplesPerPace = 64;
+constexpr uint64_t kShortestPaceNs = 256'000'000; // 250 samples a second, of 5 to 10 us each
+constexpr uint64_t kMostMeanBytes = 16 * 1024 * 1024;
 constexpr double kLn2 = 0.69314718055994530942;
 
 // Natural logarithm of x > 0: x = m 2^e with 1 <= m < 2, ln m = 2 artanh((m - 1) / (m + 1)).
@@ -55,6 +58,26 @@ uint64_t next_random(uint64_t* state) {
 
 uint64_t sampling_distance(uint64_t* random, uint64_t mean_bytes) {
     return 1 + static_cast<uint64_t>(-natural_logarithm(uniform(random)) * static_cast<double>(mean_bytes));
+}
+
+void SamplingPace::begin(uint64_t least_mean_bytes, bool is_fixed) {
+    mean_bytes_ = least_bytes_ = least_mean_bytes;
+    begin_ns_ = 0;
+    samples_ = 0;
+    is_fixed_ = is_fixed;
+}
+
+void SamplingPace::sampled(uint64_t now_ns) {
+    if (is_fixed_ || (samples_++ % kSamplesPerPace != 0))
+        return;
+    if (begin_ns_ != 0) {
+        const uint64_t taken_ns = now_ns - begin_ns_;
+        if (taken_ns < kShortestPaceNs && mean_bytes_ < kMostMeanBytes)
+            mean_bytes_ *= 2;
+        else if (taken_ns > 4 * kShortestPaceNs && mean_bytes_ > least_bytes_)
+            mean_bytes_ /= 2;
+    }
+    begin_ns_ = now_ns;
 }
 
 uint64_t sampling_weight(uint64_t* random, uint64_t bytes, uint64_t mean_bytes) {

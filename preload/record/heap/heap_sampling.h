@@ -19,4 +19,19 @@ uint64_t sampling_distance(uint64_t* random, uint64_t mean_bytes);
 // 1/p, rounded up or down at random so that its expectation is exact. At least 1.
 uint64_t sampling_weight(uint64_t* random, uint64_t bytes, uint64_t mean_bytes);
 
+// The mean of one thread. Where it allocates so fast that samples would cost much, the mean grows: a sample's weight follows
+// from the mean that was in force when it was taken, so that the sums stay unbiased.
+class SamplingPace {
+  public:
+    void begin(uint64_t least_mean_bytes, bool is_fixed);
+    uint64_t mean_bytes() const { return mean_bytes_; }
+
+    void sampled(uint64_t now_ns); // one more: chooses the mean of what follows
+
+  private:
+    uint64_t mean_bytes_, least_bytes_, begin_ns_;
+    uint32_t samples_; // since then
+    bool is_fixed_;
+};
+
 } // namespace plumb::shim

@@ -4,6 +4,7 @@
 
 #include "platform/os/hidden.h"
 #include "record/heap/heap_peak.h"
+#include "record/heap/heap_sampling.h"
 #include "record/paths/call_path.h"
 #include "record/process/trace_writer.h"
 
@@ -26,6 +27,7 @@ class ThreadHeap {
 
     uint64_t random;
     uint32_t timing_countdown; // full mode: calls until the next one that is timed
+    SamplingPace pace;         // sample mode
 
     // Takes the object over for the calling thread: new totals, no sites.
     void begin(const Guard&, uint64_t seed);

@@ -42,6 +42,34 @@ TEST_CASE("distances between sampled bytes are exponential") {
     CHECK(std::abs(longer_than_mean / double(kDraws) - std::exp(-1)) < 4 * 0.5 / std::sqrt(kDraws));
 }
 
+TEST_CASE("a thread that allocates fast is sampled more rarely, and the sums stay unbiased") {
+    constexpr uint64_t kMean = 4096, kEach_ns = 100'000; // about a sample of each allocation's 4 KiB
+    SamplingPace pace;
+    pace.begin(kMean, false);
+    uint64_t random = 7, time_ns = 1, total = 0, until = sampling_distance(&random, pace.mean_bytes()), samples = 0;
+    double exact_bytes = 0, estimated = 0;
+    for (int i = 0; i < 200000; ++i, time_ns += kEach_ns) {
+        const uint64_t bytes = 1 + next_random(&random) % 8192;
+        exact_bytes += static_cast<double>(bytes);
+        if ((total += bytes) < until)
+            continue;
+        estimated += static_cast<double>(sampling_weight(&random, bytes, pace.mean_bytes()) * bytes);
+        pace.sampled(time_ns);
+        until = total + sampling_distance(&random, pace.mean_bytes());
+        ++samples;
+    }
+    CHECK(pace.mean_bytes() > 16 * kMean);
+    CHECK(static_cast<double>(samples) < 300.0 * 200000 * kEach_ns / 1e9); // 250 a second, and those of the first moments
+    CHECK(std::abs(estimated / exact_bytes - 1) < 4 / std::sqrt(static_cast<double>(samples)));
+    for (int i = 0; i < 1000; ++i) // one sample a second
+        pace.sampled(time_ns += 1'000'000'000);
+    CHECK(pace.mean_bytes() == kMean);
+    pace.begin(kMean, true);
+    for (int i = 0; i < 1000; ++i)
+        pace.sampled(time_ns += 1000);
+    CHECK(pace.mean_bytes() == kMean);
+}
+
 TEST_CASE("byte sampling estimates sums without bias") {
     constexpr uint64_t kMean = 4096;
     uint64_t random = 3, until = sampling_distance(&random, kMean);
