@@ -82,10 +82,12 @@ void TrafficSampling::look(uint64_t now_ns) {
         end(now_ns);
 }
 
+bool TrafficSampling::walks_enough() const { return walked_ns_ * kLeastWalked >= total_ns_; }
+
 void TrafficSampling::begin(uint64_t now_ns) {
     next_ns_ = now_ns + kShortestPause_ns / 2;
     std::erase_if(walkers_, [now_ns](const auto& walker) { return walker.second.last_ns + kWalkerAge_ns < now_ns; });
-    if (walkers_.empty())
+    if (walkers_.empty() || !walks_enough())
         return;
     period_ns_ = kPeriods_ns[bursts_++ % kPeriods_ns.size()];
     const perf_event_attr event = burst_event(period_ns_);
@@ -158,7 +160,7 @@ void TrafficSampling::write(NodeTraceWriter& file, uint64_t sharers, Calibration
     if (!why_not_.empty())
         file.evidence(kSource, trace::EvidenceState::limited, why_not_,
                       "a larger limit of locked memory (ulimit -l) or of open files (ulimit -n)");
-    if (walked_ns_ * kLeastWalked < total_ns_ || table_.samples_by_cpu().empty())
+    if (!walks_enough() || table_.samples_by_cpu().empty())
         return;
     std::vector<int> cpus;
     for (const auto& [cpu, samples] : table_.samples_by_cpu())

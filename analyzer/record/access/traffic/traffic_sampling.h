@@ -45,6 +45,7 @@ class TrafficSampling {
         uint32_t pid = 0;
         uint64_t last_ns = 0;
     };
+    bool walks_enough() const; // for its traffic to be worth anything
     void begin(uint64_t now_ns);
     void end(uint64_t now_ns);
 

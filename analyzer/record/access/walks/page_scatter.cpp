@@ -12,7 +12,8 @@ constexpr size_t kMostSites = 1 << 13, kMostCandidates = 1 << 10, kMostPlaces = 
 constexpr uint64_t kFewestSamples = 24;
 constexpr uint64_t kSmallPage = 4096;
 constexpr uint64_t kLongestApart = 17;    // quarters of the time between samples
-constexpr uint64_t kLookCostFactor = 200; // 0.5 %
+constexpr uint64_t kLookCostFactor = 200; // 0.5 % of the time until the first look
+constexpr uint64_t kLaterLookCostFactor = 1000;
 constexpr uint64_t kPageWalk_ns = 20;     // of one small page, about
 constexpr uint64_t kMostTiming_ns = 2'000'000'000;
 constexpr uint64_t kFewestWatched = 16;  // accesses that follow one another
@@ -199,8 +200,8 @@ void PageScatter::look(uint64_t now_ns) {
                     settle(site, areas);
         const uint64_t cost_ns = monotonic_ns() - begin_ns;
         // A few times a run, however long it is.
-        process.earliest_look_ns = now_ns + cost_ns * kLookCostFactor;
-        process.next_look_ns = now_ns + std::max(cost_ns * kLookCostFactor, (now_ns - process.first_ns) / 2);
+        process.earliest_look_ns = now_ns + cost_ns * kLaterLookCostFactor;
+        process.next_look_ns = now_ns + std::max(cost_ns * kLaterLookCostFactor, (now_ns - process.first_ns) / 2);
     }
 }
 

@@ -181,6 +181,7 @@ void BlockedThreads::look_at(uint32_t tid, Thread& thread, uint64_t now_ns) {
     thread.waits_for = 0;
     thread.peers = {};
     thread.no_cpu_share = 0;
+    thread.has_changed = true;
     if (is_first)
         thread.first_ns = now_ns;
     if (!scheduling)
@@ -201,6 +202,7 @@ void BlockedThreads::look_at(uint32_t tid, Thread& thread, uint64_t now_ns) {
         if (!computed && !read_call(thread))
             return;
         if (computed || thread.call.running) {
+            thread.has_changed = !computed;
             thread.state = ThreadMoment::State::runs;
             return;
         }
@@ -212,8 +214,10 @@ void BlockedThreads::look_at(uint32_t tid, Thread& thread, uint64_t now_ns) {
             count_sleep(thread);
         if (has_length(thread.call.number))
             update(thread.site->bytes, thread.site->bytes + thread.call.arguments[2]);
-    } else if (thread.call.number == SYS_futex) {
-        memory_.read(thread.pid, thread.call); // a lock may have changed hands
+    } else {
+        thread.has_changed = false;
+        if (thread.call.number == SYS_futex)
+            memory_.read(thread.pid, thread.call); // a lock may have changed hands
     }
     ++looks_;
     update(thread.site->looks, thread.site->looks + 1);
@@ -374,11 +378,11 @@ void BlockedThreads::look(uint64_t now_ns, const std::vector<ThreadMonitor::Task
         kept_files_ -= gone && entry.second.files.keeps();
         return gone;
     });
-    bool any_blocked = false;
+    bool any_changed = false;
     for (const ThreadMonitor::Task& task : tasks) {
         Thread& thread = threads_.at(task.tid);
         look_at(task.tid, thread, now_ns);
-        any_blocked |= thread.site != nullptr;
+        any_changed |= thread.has_changed;
     }
     remember_look(now_ns);
     if (refused_ > 0 && seen_ == 0 && round_ > 4) {
@@ -386,7 +390,7 @@ void BlockedThreads::look(uint64_t now_ns, const std::vector<ThreadMonitor::Task
         return;
     }
     const uint64_t cost_ns = thread_cpu_ns() - cpu_before_ns;
-    interval_ns_ = any_blocked ? kShortest_ns : std::min(interval_ns_ + interval_ns_ / 2, kIdle_ns);
+    interval_ns_ = any_changed ? kShortest_ns : std::min(interval_ns_ + interval_ns_ / 2, kIdle_ns);
     const auto affordable_ns = static_cast<uint64_t>(static_cast<double>(cost_ns) / share_);
     const uint64_t interval_ns = std::max(interval_ns_, affordable_ns);
     // Between a half and three halves of it, by chance: programs that wake up at regular times must not hide from it.

@@ -1,11 +1,11 @@
-// What threads wait for while they are off their CPUs, which no time sample shows: at random moments, about a hundred times
+// What threads wait for while they are off their CPUs, which no time sample shows: at random moments, up to a hundred times
 // a second, each thread of the run is looked at from outside. A blocked one has its system call, its stack and, for a lock
 // of the C library, the holder recorded (BlockedSite and LockHolder records). Nothing happens inside the target: it is not
 // stopped, and no signal interrupts its call. What the run's wall time depends on is followed at each look
 // (wall_time.h), once what happened around it is known: one look later.
 //
-// A look takes 1 us for a thread that has not run since the look before, else about 10. Looks become rarer so that their
-// cost stays below a share of the run's time, however many threads there are.
+// A look takes 1 us for a thread that has not run since the look before, else about 10. Looks become rarer while each thread
+// goes on with what it did, and so that their cost stays below a share of the run's time, however many threads there are.
 #pragma once
 
 #include "record/perf/process_table.h"
@@ -73,6 +73,7 @@ class BlockedThreads {
         trace::BlockedSite* site = nullptr; // where it waits since the last look; null: it ran then
         platform::TaskSyscall call;         // of that wait
         ThreadMoment::State state = ThreadMoment::State::unknown; // at the latest look
+        bool has_changed = true; // else it ran, or waited, ever since the look before
         uint32_t waits_for = 0;                                   // see ThreadMoment
         double no_cpu_share = 0;                                  // of the time that it ran or waited for a CPU since the look before
         uint64_t elapsed_ns = 0, off_ns = 0;                      // since the look before; of it, blocked
