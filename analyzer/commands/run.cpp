@@ -105,9 +105,11 @@ CommandAction declare_run(CLI::App& subcommand) {
     subcommand.add_flag("--force", options->force, "Replace the run that this directory holds");
     subcommand.add_flag("--no-report{false}", options->report, "Record only; plumb report RUN prints the diagnosis later");
     subcommand.add_flag("-q,--quiet", options->quiet, "Print nothing but errors");
-    subcommand.add_option("--rate", options->rate_hz, "Samples a second on each CPU")
-        ->check(CLI::Range(1.0, 10000.0))
-        ->capture_default_str();
+    const CLI::Option* rate =
+        subcommand.add_option("--rate", options->rate_hz, "Samples a second on each CPU. Unless given, fewer after two seconds, "
+                                                          "where few threads begin")
+            ->check(CLI::Range(1.0, 10000.0))
+            ->capture_default_str();
     subcommand.add_option("--call-graph", *call_graph, "How to find callers: dwarf (call-frame information), fp (frame "
                                                        "pointers) or none")
         ->check(CLI::IsMember({"fp", "dwarf", "none"}))
@@ -149,9 +151,10 @@ CommandAction declare_run(CLI::App& subcommand) {
                         "Do not ask the servers of DEBUGINFOD_URLS for missing debug info");
     declare_target(subcommand);
 
-    return [&subcommand, options, call_graph, pinning, alignment, heap, sweep, timeline, has_timeline, report]() {
+    return [&subcommand, options, rate, call_graph, pinning, alignment, heap, sweep, timeline, has_timeline, report]() {
         options->command = target_of(subcommand);
         const record::CrashGuard guard(options->command, record::Inheritance::now());
+        options->rate_is_fixed = rate->count() > 0;
         apply_align_options(*alignment, heap->count() > 0, *options);
         options->call_graph = *call_graph == "dwarf"  ? record::CallGraph::dwarf
                               : *call_graph == "none" ? record::CallGraph::none

@@ -76,7 +76,17 @@ void Collectors::begin(int pid, uint64_t begin_ns) {
 
 uint64_t Collectors::samples() const { return profile.samples() + left_out_ + (accesses ? accesses->burst_samples() : 0); }
 
-uint64_t Collectors::lost_samples() const { return sampler ? std::max(lost_, sampler->lost()) : lost_; }
+// The kernel interrupts the CPU of each event that is running to read its count.
+void Collectors::count_lost(uint64_t now_ns, bool final) {
+    constexpr uint64_t kEvery = 1000 * kMillisecond;
+    if (!sampler || (!final && now_ns - counted_lost_ns_ < kEvery))
+        return;
+    counted_lost_ns_ = now_ns;
+    lost_in_kernel_ = sampler->lost();
+    lost_switches_ = sampler->lost_switches();
+}
+
+uint64_t Collectors::lost_samples() const { return std::max(lost_, lost_in_kernel_); }
 
 void Collectors::drain(SampleChoice choice, bool final) {
     drained_ns_ = final ? UINT64_MAX : monotonic_ns();
@@ -86,7 +96,8 @@ void Collectors::drain(SampleChoice choice, bool final) {
             [&](const PerfRecord& record) {
                 if (record.kind != PerfKind::switched)
                     processes.take(record);
-                const uint64_t weight_ns = sampler->period_ns() * choice.weight;
+                begun_ += record.kind == PerfKind::fork;
+                const uint64_t weight_ns = sampler->period_ns_at(record.time_ns) * choice.weight;
                 if (switches)
                     switches->take(record);
                 if (active)
@@ -131,7 +142,7 @@ void Collectors::drain(SampleChoice choice, bool final) {
 void Collectors::look_at_switches(uint64_t now_ns) {
     if (!switches)
         return;
-    const uint64_t lost = sampler->lost_switches() + lost_;
+    const uint64_t lost = lost_switches_ + lost_;
     switches->look(now_ns, threads->total_run_ns(), lost);
     active->write();
     if (switches->is_stopped() && sampler->sees_switches()) {
@@ -142,13 +153,13 @@ void Collectors::look_at_switches(uint64_t now_ns) {
 }
 
 bool Collectors::is_withheld(int pid, uint64_t started_ns) {
-    if (withheld_)
-        return true;
+    if (withheld_ || profile.samples() > 0)
+        return withheld_;
     const Process* first = processes.find(static_cast<uint32_t>(pid));
     // The record of the exec may lie in the ring still, as the youngest do, or have found no room there.
     constexpr uint64_t kSettled = 100 * kMillisecond; // on a busy machine
     const bool has_come = drained_ns_ > started_ns + kSettled && lost_ == 0 && sampler->lost() == 0;
-    withheld_ = has_come && profile.samples() == 0 && first && !first->seen_written;
+    withheld_ = has_come && first && !first->seen_written;
     if (withheld_)
         file.evidence("perf-sampling", trace::EvidenceState::missing,
                       "the kernel does not allow sampling of '" + options_.command[0] +

@@ -43,7 +43,9 @@ class Collectors {
     bool works_as_wanted() const { return has_samples() || !options_.collects("sample"); }
     bool has_samples() const { return sampler && sampler->works(); }
     uint64_t samples() const; // made so far: those of bursts, and those left out, cost the program as much as the others
+    void count_lost(uint64_t now_ns, bool final); // once a tick: what the kernel had no room for
     uint64_t lost_samples() const;
+    uint64_t begun() const { return begun_; } // threads and processes that the kernel's records told of
 
     // Hands out what the kernel recorded. `final`: all of it, else what is certain to be in order.
     void drain(SampleChoice choice, bool final);
@@ -82,7 +84,7 @@ class Collectors {
 
     const Options& options_;
     bool was_sampled_ = false, withheld_ = false;
-    uint64_t drained_ns_ = 0, drain_cpu_ns_ = 0, lost_ = 0, left_out_ = 0;
+    uint64_t drained_ns_ = 0, drain_cpu_ns_ = 0, lost_ = 0, lost_in_kernel_ = 0, lost_switches_ = 0, counted_lost_ns_ = 0, left_out_ = 0, begun_ = 0;
 };
 
 } // namespace plumb::record

@@ -130,6 +130,7 @@ uint64_t Recorder::tick(bool last) {
     if (is_sampled && !last)
         all.sampler->look(all.processes.living());
     all.threads->read(now, !has_perf);
+    all.count_lost(now, last);
     if (!last)
         all.look_at_switches(now);
     node_->read(now, *all.threads, cpu_before, last);

@@ -10,7 +10,7 @@ constexpr uint64_t kCalibrationAge = 1'000'000'000; // before, it is not looked 
 } // namespace
 
 SamplingBudget::SamplingBudget(Collectors& collectors, Calibration& calibration, double share, uint64_t begin_ns)
-    : collectors_(collectors), calibration_(calibration), governor_(share), begin_ns_(begin_ns) {}
+    : collectors_(collectors), calibration_(calibration), governor_(share), rate_(begin_ns), begin_ns_(begin_ns) {}
 
 uint64_t SamplingBudget::choose_slice() {
     return can_pause() && governor_.is_throttling() && collectors_.sampler->enable(governor_.wants_slice()) ? OverheadGovernor::kSlice_ns
@@ -18,7 +18,10 @@ uint64_t SamplingBudget::choose_slice() {
 }
 
 void SamplingBudget::look(uint64_t now_ns) {
-    if (!collectors_.has_samples() || now_ns - begin_ns_ < kCalibrationAge || now_ns - last_look_ns_ < kLookEvery)
+    if (!collectors_.has_samples())
+        return;
+    collectors_.sampler->set_slow(rate_.look(now_ns, collectors_.begun()));
+    if (now_ns - begin_ns_ < kCalibrationAge || now_ns - last_look_ns_ < kLookEvery)
         return;
     last_look_ns_ = now_ns;
     find_sample_cost(false);

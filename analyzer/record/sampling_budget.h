@@ -4,6 +4,7 @@
 #include "record/calibrate/calibration.h"
 #include "record/collectors.h"
 #include "record/run/overhead_governor.h"
+#include "record/run/sampling_rate.h"
 
 #include <cstdint>
 
@@ -34,6 +35,7 @@ class SamplingBudget {
     Collectors& collectors_;
     Calibration& calibration_;
     OverheadGovernor governor_;
+    SamplingRate rate_;
     const uint64_t begin_ns_;
     uint64_t sample_cost_ns_ = 0, last_look_ns_ = 0;
 };

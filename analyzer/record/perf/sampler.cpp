@@ -19,7 +19,7 @@ namespace {
 
 constexpr uint64_t kSecond = 1'000'000'000;
 const size_t kPageBytes = static_cast<size_t>(sysconf(_SC_PAGESIZE));
-constexpr size_t kMostSwitchEvents = 32; // one a CPU: each makes every creation of a thread a little slower
+constexpr size_t kMostSwitchEvents = 32, kMostSlowClocks = 32; // one a CPU: each makes every creation of a thread a little slower
 constexpr size_t kRingPages = 32, kRingPagesWithStacks = 128;
 // Copied with each sample, a multiple of 8: the innermost dozens of frames; what is above them is marked as unknown.
 // On a virtual machine copying costs about 2 ns a byte, so that 8 KiB would double the cost of a sample.
@@ -94,6 +94,7 @@ Sampler::Sampler(int pid, const Options& options, RingPlan plan) : plan_(std::mo
     // A guess of what a sample costs target and recorder decides only whether pausing is prepared.
     constexpr double kLikelySampleCost_s = 10e-6;
     can_pause_ = options.rate_hz * kLikelySampleCost_s > options.budget_percent / 100 / 2;
+    can_slow_ = !options.rate_is_fixed && !can_pause_ && plan_.cpus.size() <= kMostSlowClocks;
 
     int error = open_best(pid);
     if (error == EINVAL) { // before Linux 6.0: losses are not counted
@@ -163,6 +164,7 @@ int Sampler::open_best(int pid) {
 int Sampler::open_threads(int pid) {
     rings_.clear();
     clocks_.clear();
+    slow_clocks_.clear();
     set_ring_pages(plan_.pages);
     threads_.emplace(attributes_, plan_.pages);
     if (const int error = threads_->begin(pid)) {
@@ -196,11 +198,15 @@ int Sampler::open_all(int pid) {
 int Sampler::open_rings(int pid) {
     rings_.clear();
     clocks_.clear();
+    slow_clocks_.clear();
     perf_event_attr first = attributes_, clock = attributes_;
-    if (can_pause_) {
+    if (has_carrier()) {
         first.config = PERF_COUNT_SW_DUMMY;
         clock.mmap = clock.mmap2 = clock.build_id = clock.comm = clock.comm_exec = clock.task = 0;
     }
+    perf_event_attr slow = clock;
+    slow.sample_period *= kSlowness;
+    slow.enable_on_exec = 0;
     int error = ENODEV;
     for (const int cpu : plan_.cpus) {
         PerfRing ring;
@@ -213,14 +219,12 @@ int Sampler::open_rings(int pid) {
             return error;
         }
         rings_.push_back(std::move(ring));
-        if (!can_pause_)
-            continue;
-        PerfRing sampling;
-        if ((error = sampling.open_into(clock, pid, rings_.back())) != 0) {
+        if (has_carrier() && (error = clocks_.emplace_back().open_into(clock, pid, rings_.back())) == 0 && can_slow_)
+            error = slow_clocks_.emplace_back().open_into(slow, pid, rings_.back());
+        if (error != 0) {
             rings_.clear();
             return error;
         }
-        clocks_.push_back(std::move(sampling));
     }
     return rings_.empty() ? error : 0;
 }
@@ -274,8 +278,9 @@ uint64_t Sampler::lost() const {
     uint64_t lost = 0;
     for (const PerfRing& ring : rings_)
         lost += ring.lost();
-    for (const PerfRing& clock : clocks_)
-        lost += clock.lost();
+    for (const std::vector<PerfRing>* clocks : {&clocks_, &slow_clocks_})
+        for (const PerfRing& clock : *clocks)
+            lost += clock.lost();
     if (threads_)
         lost += threads_->lost();
     return lost;
@@ -289,9 +294,24 @@ uint64_t Sampler::lost_switches() const {
 }
 
 bool Sampler::enable(bool on) {
-    for (PerfRing& clock : clocks_)
+    if (!can_pause())
+        return false;
+    for (PerfRing& clock : active_clocks())
         clock.enable(on);
-    return !clocks_.empty();
+    return true;
+}
+
+void Sampler::set_slow(bool slow) {
+    if (slow_clocks_.empty() || slow == is_slow_)
+        return;
+    for (PerfRing& clock : active_clocks())
+        clock.enable(false);
+    is_slow_ = slow;
+    earlier_period_ns_ = period_ns_;
+    period_ns_ = attributes_.sample_period * (slow ? kSlowness : 1);
+    paced_ns_ = monotonic_ns();
+    for (PerfRing& clock : active_clocks())
+        clock.enable(true);
 }
 
 uint64_t Sampler::drain(const std::function<void(const PerfRecord&)>& take, bool final) {

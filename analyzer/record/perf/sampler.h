@@ -29,7 +29,7 @@ class Sampler {
     // The same with another plan than that of this machine (tests).
     Sampler(int pid, const Options& options, RingPlan plan);
 
-    bool can_pause() const { return !clocks_.empty(); }
+    bool can_pause() const { return can_pause_ && !clocks_.empty(); }
     bool works() const { return threads_ || !rings_.empty(); }
     const std::vector<int>& cpus() const { return plan_.cpus; } // that are sampled
     bool shares_memory() const { return plan_.left_bytes > 0; } // what its rings leave is for other recorders
@@ -40,7 +40,16 @@ class Sampler {
     void look(const std::vector<uint32_t>& pids);
     uint64_t refused_threads() const { return threads_ ? threads_->refused() : 0; }
     bool sees_kernel() const { return sees_kernel_; }
+
+    // What a sample of that moment stands for, and one of now.
+    uint64_t period_ns_at(uint64_t time_ns) const { return time_ns < paced_ns_ ? earlier_period_ns_ : period_ns_; }
     uint64_t period_ns() const { return period_ns_; }
+
+    // From now on one sample for every kSlowness of before, or all of them again. No effect where there is one clock alone:
+    // the rate was asked for, rings belong to threads, or there are many CPUs.
+    void set_slow(bool slow);
+    static constexpr uint64_t kSlowness = 4;
+
     const std::string& why() const { return why_; }       // limited or missing: why; empty: ok
     const std::string& enable() const { return enable_; } // and what would enable it
     uint64_t throttle_count() const { return throttled_; }
@@ -58,7 +67,7 @@ class Sampler {
     uint64_t drain(const std::function<void(const PerfRecord&)>& take, bool final);
 
     // Pauses sampling and goes on with it; what processes do is reported all the same. Only where the rate and the
-    // budget asked for make it likely to be needed (it takes a second event a CPU); else no effect and false.
+    // budget asked for make it likely to be needed (it takes another event a CPU); else no effect and false.
     bool enable(bool on);
 
     // Each time that a thread leaves a CPU or is put on one comes as a record, too. Only with rings of CPUs.
@@ -81,20 +90,23 @@ class Sampler {
     int open_rings(int pid);
     void open_switches(int pid);
     void set_ring_pages(size_t pages);
+    bool has_carrier() const { return can_pause_ || can_slow_; }
+    std::vector<PerfRing>& active_clocks() { return is_slow_ ? slow_clocks_ : clocks_; }
     void explain(int error);
 
     perf_event_attr attributes_{};
     RingPlan plan_;
     std::optional<ThreadRings> threads_; // else:
-    std::vector<PerfRing> rings_;  // of the clock, or, if that can be paused, of an event that only carries records
+    std::vector<PerfRing> rings_;  // of the clock, or, if that can be paused or slowed, of an event that only carries records
     std::vector<PerfRing> switches_; // write into rings_
     std::vector<PerfRing> clocks_; // write into rings_; empty: rings_ are the clocks
-    bool can_pause_ = false;
+    std::vector<PerfRing> slow_clocks_; // write into rings_, in turns with clocks_
+    bool can_pause_ = false, can_slow_ = false, is_slow_ = false;
     std::vector<Pending> pending_; // of one drain(); kept for its room
     unsigned register_count_ = 0;
     size_t pages_ = 0; // of a ring
     bool sees_kernel_ = true;
-    uint64_t period_ns_ = 0, throttled_ = 0;
+    uint64_t period_ns_ = 0, earlier_period_ns_ = 0, paced_ns_ = 0, throttled_ = 0; // paced: when the period became another one
     std::string why_, enable_;
 };
 

@@ -22,6 +22,7 @@ struct Options {
     bool quiet = false;
     bool redact = false; // no arguments, host names and folders of files are recorded
     double rate_hz = 241; // prime, and far from common timer rates: no lockstep with what it looks at
+    bool rate_is_fixed = false; // asked for: it does not become slower in long runs
     CallGraph call_graph = CallGraph::dwarf; // frame_pointers where it does not work
     double budget_percent = 2;
     std::vector<std::string> with, without; // collectors
