@@ -74,7 +74,9 @@ void Collectors::begin(int pid, uint64_t begin_ns) {
                       "the registers of time samples come from perf events, which do not work here", sampler->enable());
 }
 
-uint64_t Collectors::samples() const { return profile.samples() + left_out_ + (accesses ? accesses->burst_samples() : 0); }
+uint64_t Collectors::samples() const {
+    return profile.samples() + left_out_ + (sampler ? sampler->left_out() : 0) + (accesses ? accesses->burst_samples() : 0);
+}
 
 // The kernel interrupts the CPU of each event that is running to read its count.
 void Collectors::count_lost(uint64_t now_ns, bool final) {
@@ -97,7 +99,7 @@ void Collectors::drain(SampleChoice choice, bool final) {
                 if (record.kind != PerfKind::switched)
                     processes.take(record);
                 begun_ += record.kind == PerfKind::fork;
-                const uint64_t weight_ns = sampler->period_ns_at(record.time_ns) * choice.weight;
+                const uint64_t weight_ns = sampler->weight_ns(record) * choice.weight;
                 if (switches)
                     switches->take(record);
                 if (active)

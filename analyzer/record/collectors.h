@@ -84,7 +84,8 @@ class Collectors {
 
     const Options& options_;
     bool was_sampled_ = false, withheld_ = false;
-    uint64_t drained_ns_ = 0, drain_cpu_ns_ = 0, lost_ = 0, lost_in_kernel_ = 0, lost_switches_ = 0, counted_lost_ns_ = 0, left_out_ = 0, begun_ = 0;
+    uint64_t drained_ns_ = 0, drain_cpu_ns_ = 0, left_out_ = 0, begun_ = 0;
+    uint64_t lost_ = 0, lost_in_kernel_ = 0, lost_switches_ = 0, counted_lost_ns_ = 0;
 };
 
 } // namespace plumb::record

@@ -95,6 +95,8 @@ Sampler::Sampler(int pid, const Options& options, RingPlan plan) : plan_(std::mo
     constexpr double kLikelySampleCost_s = 10e-6;
     can_pause_ = options.rate_hz * kLikelySampleCost_s > options.budget_percent / 100 / 2;
     can_slow_ = !options.rate_is_fixed && !can_pause_ && plan_.cpus.size() <= kMostSlowClocks;
+    if (can_slow_)
+        event.sample_type |= PERF_SAMPLE_PERIOD; // tells the clocks apart
 
     int error = open_best(pid);
     if (error == EINVAL) { // before Linux 6.0: losses are not counted
@@ -164,7 +166,6 @@ int Sampler::open_best(int pid) {
 int Sampler::open_threads(int pid) {
     rings_.clear();
     clocks_.clear();
-    slow_clocks_.clear();
     set_ring_pages(plan_.pages);
     threads_.emplace(attributes_, plan_.pages);
     if (const int error = threads_->begin(pid)) {
@@ -198,15 +199,12 @@ int Sampler::open_all(int pid) {
 int Sampler::open_rings(int pid) {
     rings_.clear();
     clocks_.clear();
-    slow_clocks_.clear();
     perf_event_attr first = attributes_, clock = attributes_;
-    if (has_carrier()) {
+    clock.mmap = clock.mmap2 = clock.build_id = clock.comm = clock.comm_exec = clock.task = 0;
+    if (can_pause_)
         first.config = PERF_COUNT_SW_DUMMY;
-        clock.mmap = clock.mmap2 = clock.build_id = clock.comm = clock.comm_exec = clock.task = 0;
-    }
-    perf_event_attr slow = clock;
-    slow.sample_period *= kSlowness;
-    slow.enable_on_exec = 0;
+    if (can_slow_)
+        first.sample_period *= kSlowness;
     int error = ENODEV;
     for (const int cpu : plan_.cpus) {
         PerfRing ring;
@@ -219,9 +217,7 @@ int Sampler::open_rings(int pid) {
             return error;
         }
         rings_.push_back(std::move(ring));
-        if (has_carrier() && (error = clocks_.emplace_back().open_into(clock, pid, rings_.back())) == 0 && can_slow_)
-            error = slow_clocks_.emplace_back().open_into(slow, pid, rings_.back());
-        if (error != 0) {
+        if ((can_pause_ || can_slow_) && (error = clocks_.emplace_back().open_into(clock, pid, rings_.back())) != 0) {
             rings_.clear();
             return error;
         }
@@ -278,9 +274,8 @@ uint64_t Sampler::lost() const {
     uint64_t lost = 0;
     for (const PerfRing& ring : rings_)
         lost += ring.lost();
-    for (const std::vector<PerfRing>* clocks : {&clocks_, &slow_clocks_})
-        for (const PerfRing& clock : *clocks)
-            lost += clock.lost();
+    for (const PerfRing& clock : clocks_)
+        lost += clock.lost();
     if (threads_)
         lost += threads_->lost();
     return lost;
@@ -296,22 +291,24 @@ uint64_t Sampler::lost_switches() const {
 bool Sampler::enable(bool on) {
     if (!can_pause())
         return false;
-    for (PerfRing& clock : active_clocks())
+    for (PerfRing& clock : clocks_)
         clock.enable(on);
     return true;
 }
 
 void Sampler::set_slow(bool slow) {
-    if (slow_clocks_.empty() || slow == is_slow_)
+    if (!can_slow() || slow == is_slow_)
         return;
-    for (PerfRing& clock : active_clocks())
-        clock.enable(false);
+    for (PerfRing& clock : clocks_)
+        clock.enable(!slow);
     is_slow_ = slow;
-    earlier_period_ns_ = period_ns_;
-    period_ns_ = attributes_.sample_period * (slow ? kSlowness : 1);
-    paced_ns_ = monotonic_ns();
-    for (PerfRing& clock : active_clocks())
-        clock.enable(true);
+    slow_changed_ns_ = monotonic_ns();
+}
+
+// Of the slow clock while the usual one runs: what it stands for is counted already.
+bool Sampler::is_left_out(const PerfRecord& record) const {
+    const bool was_slow = (record.time_ns >= slow_changed_ns_) == is_slow_;
+    return can_slow() && record.kind == PerfKind::sample && record.period > period_ns_ && !was_slow;
 }
 
 uint64_t Sampler::drain(const std::function<void(const PerfRecord&)>& take, bool final) {
@@ -347,6 +344,8 @@ uint64_t Sampler::drain(const std::function<void(const PerfRecord&)>& take, bool
                 lost += record->lost;
             else if (record->kind == PerfKind::throttled)
                 ++throttled_;
+            else if (is_left_out(*record))
+                ++left_out_;
             else
                 take(*record);
             if (threads_ && record->kind == PerfKind::fork)

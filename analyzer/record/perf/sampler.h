@@ -41,14 +41,13 @@ class Sampler {
     uint64_t refused_threads() const { return threads_ ? threads_->refused() : 0; }
     bool sees_kernel() const { return sees_kernel_; }
 
-    // What a sample of that moment stands for, and one of now.
-    uint64_t period_ns_at(uint64_t time_ns) const { return time_ns < paced_ns_ ? earlier_period_ns_ : period_ns_; }
-    uint64_t period_ns() const { return period_ns_; }
+    uint64_t period_ns() const { return is_slow_ ? kSlowness * period_ns_ : period_ns_; }
+    uint64_t weight_ns(const PerfRecord& sample) const { return can_slow() ? sample.period : period_ns_; }
 
     // From now on one sample for every kSlowness of before, or all of them again. No effect where there is one clock alone:
     // the rate was asked for, rings belong to threads, or there are many CPUs.
     void set_slow(bool slow);
-    static constexpr uint64_t kSlowness = 4;
+    uint64_t left_out() const { return left_out_; } // samples of the slow clock beside the usual one
 
     const std::string& why() const { return why_; }       // limited or missing: why; empty: ok
     const std::string& enable() const { return enable_; } // and what would enable it
@@ -90,23 +89,26 @@ class Sampler {
     int open_rings(int pid);
     void open_switches(int pid);
     void set_ring_pages(size_t pages);
-    bool has_carrier() const { return can_pause_ || can_slow_; }
-    std::vector<PerfRing>& active_clocks() { return is_slow_ ? slow_clocks_ : clocks_; }
+    static constexpr uint64_t kSlowness = 4;
+    bool can_slow() const { return can_slow_ && !clocks_.empty(); }
+    bool is_left_out(const PerfRecord& record) const;
     void explain(int error);
 
     perf_event_attr attributes_{};
     RingPlan plan_;
     std::optional<ThreadRings> threads_; // else:
-    std::vector<PerfRing> rings_;  // of the clock, or, if that can be paused or slowed, of an event that only carries records
+    // Of the clock; or, if that can be slowed, of a slow clock that always runs; or, if it can be paused, of an event that only
+    // carries records.
+    std::vector<PerfRing> rings_;
     std::vector<PerfRing> switches_; // write into rings_
     std::vector<PerfRing> clocks_; // write into rings_; empty: rings_ are the clocks
-    std::vector<PerfRing> slow_clocks_; // write into rings_, in turns with clocks_
     bool can_pause_ = false, can_slow_ = false, is_slow_ = false;
     std::vector<Pending> pending_; // of one drain(); kept for its room
     unsigned register_count_ = 0;
     size_t pages_ = 0; // of a ring
     bool sees_kernel_ = true;
-    uint64_t period_ns_ = 0, earlier_period_ns_ = 0, paced_ns_ = 0, throttled_ = 0; // paced: when the period became another one
+    uint64_t period_ns_ = 0, throttled_ = 0, left_out_ = 0;
+    uint64_t slow_changed_ns_ = 0; // when is_slow_ became what it is
     std::string why_, enable_;
 };
 

@@ -33,9 +33,10 @@ class ThreadSwitches(PlumbTest):
             self.assertGreater(record["blocked_ns"] * 1e-9, 0.8 * seconds)
             self.assertEqual(record["on_ns"] + record["blocked_ns"] + record["preempted_ns"],
                              record["last_ns"] - record["first_ns"])
-            # The scheduler's own account of the same thread.
+            # The scheduler's own account of the same thread. It has the work of switching in it, which lies outside of the
+            # records: where timers are the hypervisor's, up to 20 us each time.
             run_ns = schedules[record["tid"]]["run_ns"]
-            self.assertAlmostEqual(record["on_ns"], run_ns, delta=0.1 * run_ns + 5e6)
+            self.assertAlmostEqual(record["on_ns"], run_ns, delta=0.1 * run_ns + 5e6 + 20e3 * record["blocked_count"])
 
     @of_times
     def test_the_account_names_waits_shorter_than_looks(self):
