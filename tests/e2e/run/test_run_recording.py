@@ -124,6 +124,30 @@ class Recording(PlumbTest):
         # Right on average; one run has some hundred slices.
         self.assertAlmostEqual(trace.sampled_ns(pid) / self.used_ns(trace, pid), 1, delta=0.5)
 
+    @of_times
+    def test_a_long_run_is_sampled_more_slowly_and_keeps_its_sum(self):
+        trace = self.trace(PROGRAMS / "burn", "4")
+        pid = self.main_of(trace, "burn")[0]
+        cost = trace.of("RecorderCost")[0]
+        self.assertLess(cost["samples"], 0.9 * 4 * 241, "as many samples in each second")
+        self.assertAlmostEqual(cost["sample_period_ns"], 4 * 1e9 / 241, delta=1e5)
+        self.assertAlmostEqual(trace.sampled_ns(pid) / self.used_ns(trace, pid), 1, delta=0.05)
+
+    @of_times
+    def test_a_rate_that_was_asked_for_stays(self):
+        trace = self.trace(PROGRAMS / "burn", "3", options=["--rate=241"])
+        cost = trace.of("RecorderCost")[0]
+        self.assertGreater(cost["samples"], 0.9 * 3 * 241)
+        self.assertAlmostEqual(cost["sample_period_ns"], 1e9 / 241, delta=1e5)
+
+    @of_times
+    def test_threads_that_begin_all_the_time_keep_the_rate(self):
+        """A process of 15 ms would never be sampled at the slow rate."""
+        script = f"for i in $(seq 120); do {PROGRAMS}/burn 0.03; done"
+        trace = self.trace("sh", "-c", script)
+        cost = trace.of("RecorderCost")[0]
+        self.assertAlmostEqual(cost["sample_period_ns"], 1e9 / 241, delta=1e5)
+
     def test_loading_the_shim_is_part_of_the_account(self):
         """Nothing inside the program can measure it: small programs with and without the shim tell, once a boot."""
         trace = self.trace("true")
