@@ -9,7 +9,7 @@ struct Session {
     explicit Session(uint64_t number) : history(400, number) {} // planted: heap-leak
     uint64_t work() {
         uint64_t sum = 0;
-        for (int round = 0; round < 12; round++)
+        for (int round = 0; round < 24; round++)
             for (uint64_t& entry : history)
                 sum += entry = entry * 6364136223846793005u + 1442695040888963407u;
         return sum;
