@@ -199,7 +199,7 @@ void LoopCrossings::replay(const Candidate& loop, uint32_t number, NodeTraceWrit
     ReplayedLoop sum;
     uint64_t replayed = 0;
     for (const ReplayableLoop::Moment* moment : chosen) {
-        const ReplayedLoop time = replay_loop(loop.code->loop->instructions(), moment->accesses, rounds);
+        const ReplayedLoop time = replay_loop(loop.code->loop->instructions(), moment->accesses, rounds, loop.round_ps);
         if (time.seen_ps == 0 || time.aligned_ps == 0)
             continue;
         sum.seen_ps += time.seen_ps;

@@ -201,7 +201,7 @@ TEST_CASE("a replay tells what an access across pages costs") {
     const auto loop = ReplayableLoop::follow(region, kStart + 5);
     REQUIRE(loop);
     const auto replay = [&](uint64_t address) {
-        return replay_loop(loop->instructions(), {{kStart + 5, address, 4096, 8, kStore}}, 6);
+        return replay_loop(loop->instructions(), {{kStart + 5, address, 4096, 8, kStore}}, 6, 0);
     };
     const ReplayedLoop aligned = replay(0x7f0000000f00);
     REQUIRE(aligned.seen_ps > 0);
@@ -223,14 +223,14 @@ TEST_CASE("a replay needs registers, memory and instructions that do not fault")
         return made;
     };
     const ReplayInstruction load = instruction({0x48, 0x03, 0x07}, 0); // add (%rdi),%rax
-    CHECK(replay_loop(std::vector{load}, {access(0x10000, 8, 8)}, 100).seen_ps > 0);
-    CHECK(replay_loop(std::vector{load}, {access(0x10000, 1 << 20, 8)}, 1000).seen_ps == 0); // too much memory
-    CHECK(replay_loop(std::vector{instruction({0x0f, 0x0b}, -1), load}, {access(0x10000, 8, 8)}, 100).seen_ps == 0); // ud2
-    CHECK(replay_loop(std::vector{instruction({0x48, 0x83, 0xec, 0x08}, -1), load}, {access(0x10000, 8, 8)}, 100).seen_ps == 0); // sub $8,%rsp
-    CHECK(replay_loop(std::vector{instruction({0xd7}, -1), load}, {access(0x10000, 8, 8)}, 100).seen_ps == 0); // xlat: memory of its own
-    CHECK(replay_loop(std::vector{instruction({0x0f, 0x18, 0x08}, -1), load}, {access(0x10000, 8, 8)}, 100).seen_ps > 0); // prefetch
+    CHECK(replay_loop(std::vector{load}, {access(0x10000, 8, 8)}, 100, 0).seen_ps > 0);
+    CHECK(replay_loop(std::vector{load}, {access(0x10000, 1 << 20, 8)}, 1000, 0).seen_ps == 0); // too much memory
+    CHECK(replay_loop(std::vector{instruction({0x0f, 0x0b}, -1), load}, {access(0x10000, 8, 8)}, 100, 0).seen_ps == 0); // ud2
+    CHECK(replay_loop(std::vector{instruction({0x48, 0x83, 0xec, 0x08}, -1), load}, {access(0x10000, 8, 8)}, 100, 0).seen_ps == 0); // sub $8,%rsp
+    CHECK(replay_loop(std::vector{instruction({0xd7}, -1), load}, {access(0x10000, 8, 8)}, 100, 0).seen_ps == 0); // xlat: memory of its own
+    CHECK(replay_loop(std::vector{instruction({0x0f, 0x18, 0x08}, -1), load}, {access(0x10000, 8, 8)}, 100, 0).seen_ps > 0); // prefetch
     // movaps (%rdi),%xmm0 faults off its alignment: nothing is measured, and nobody dies.
-    CHECK(replay_loop(std::vector{instruction({0x0f, 0x28, 0x07}, 0)}, {access(0x10004, 16, 16, kLoad | kPacked)}, 100).seen_ps == 0);
+    CHECK(replay_loop(std::vector{instruction({0x0f, 0x28, 0x07}, 0)}, {access(0x10004, 16, 16, kLoad | kPacked)}, 100, 0).seen_ps == 0);
 }
 
 #endif
