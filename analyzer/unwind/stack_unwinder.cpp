@@ -41,8 +41,8 @@ class CopiedStack {
 
   private:
     bool read(uint64_t address, uint64_t* value) const {
-        if (address < sample_.sp || address - sample_.sp + 8 > sample_.stack.size())
-            return false;
+        if (address < sample_.sp || sample_.stack.size() < 8 || address - sample_.sp > sample_.stack.size() - 8)
+            return false; // no sum: it may go around
         std::memcpy(value, sample_.stack.data() + (address - sample_.sp), 8);
         return true;
     }
