@@ -30,7 +30,7 @@ class StackReader {
     bool load(uint64_t address, uint64_t* value) {
         if (address & 7)
             return false;
-        if (address >= low_ && address + 8 <= high_) {
+        if (address >= low_ && address < high_ && high_ - address >= 8) { // no sum: a caller's -8 goes around
             *value = *reinterpret_cast<const uint64_t*>(address);
             return true;
         }
