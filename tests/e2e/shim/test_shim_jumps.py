@@ -60,12 +60,13 @@ class Jumps(ShimTest):
 class Coroutines(ShimTest):
     REFUSED = 1000  # calls that a thread misses before it leaves a guard behind that a coroutine holds
 
-    def counts(self, how, rounds):
-        """What the program knows, and (allocations, by site) as recorded."""
+    def counts(self, how, rounds, ends=True):
+        """What the program knows, and (allocations, by site) as recorded. `ends`: its end must be recorded, too."""
         done = self.run_shimmed("coroutine_switches", how, rounds, ALLOCATIONS, PLUMB_COLLECTORS="heap", PLUMB_HEAP="full")
         self.assertEqual((done.returncode, done.stderr), (0, ""))
         trace = self.trace()
-        self.assertTrue(trace.of("ProcessEnd"))
+        if ends:
+            self.assertTrue(trace.of("ProcessEnd"))
         self.assertEqual(trace.dropped, 0)
         return map(int, done.stdout.split()), [sum(record["allocations"] for record in trace.of(kind))
                                                for kind in ("HeapTotals", "HeapSite")]
@@ -84,8 +85,9 @@ class Coroutines(ShimTest):
         self.check_exact("by-hand")
 
     def test_a_coroutine_that_never_comes_back(self):
-        """Left from a handler in the middle of recording: the thread goes on with another state."""
-        (_, begun, afterwards), recorded = self.counts("left-for-good", 12)
+        """Left from a handler in the middle of recording: the thread goes on with another state. A program that ends before it
+        does so has no recorded end (about one run in 30 here)."""
+        (_, begun, afterwards), recorded = self.counts("left-for-good", 12, ends=False)
         for count in recorded:
             self.assertGreaterEqual(count, afterwards - 12 * self.REFUSED)
             self.assertLessEqual(count, begun + AT_START)
