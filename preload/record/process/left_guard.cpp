@@ -28,16 +28,22 @@ void end_guard(ThreadState& thread) {
 }
 
 constexpr uint32_t kMostRefusals = 1000, kMostStates = 16; // of one thread
+// Then whoever began a change of states is taken to have left it for good. Coroutines that a timer switches come back much sooner.
+constexpr uint32_t kMostRefusedChanges = 50'000;
 
 // This thread changes its list of states. A handler that interrupts it, and switches to a coroutine that wants the same, would tie the
 // list into a ring.
 __thread bool changes_states __attribute__((tls_model("initial-exec"))) = false;
+__thread uint32_t refused_changes __attribute__((tls_model("initial-exec"))) = 0; // since then
+
+// Whoever changed the list was left in the middle of it. It may still come back, so nothing is taken out of the list any more.
+__thread bool list_only_grows __attribute__((tls_model("initial-exec"))) = false;
 
 // A state that the thread left behind, and whose guard has been given back since; taken out of the list. Else an unused one.
 ThreadState* another_state(ThreadState& former) {
     uint32_t states = 1;
     for (ThreadState* after = &former; after->left_behind; after = after->left_behind, ++states)
-        if (ThreadState* const state = after->left_behind; !state->is_inside()) {
+        if (ThreadState* const state = after->left_behind; !list_only_grows && !state->is_inside()) {
             after->left_behind = state->left_behind;
             return state;
         }
@@ -57,19 +63,30 @@ ThreadState* replace_state(ThreadState& former, uint64_t frame) {
     state->refusals = 0;
     state->left_behind = &former;
     state->handle.store(former.handle.load(std::memory_order_relaxed), std::memory_order_relaxed);
-    former.start_written = false;
-    former.handle.store(0, std::memory_order_relaxed);
     state->guard_frame.store(frame, std::memory_order_relaxed); // setting the key may allocate
     state->live.store(1, std::memory_order_relaxed);
-    this_thread = state;
+    std::atomic_signal_fence(std::memory_order_seq_cst);
+    // One instruction: while this one was switched away another coroutine may have done the same, with a state of its own.
+    ThreadState* expected = &former;
+    if (!__atomic_compare_exchange_n(&this_thread, &expected, state, false, __ATOMIC_RELAXED, __ATOMIC_RELAXED)) {
+        state->live.store(0, std::memory_order_relaxed);
+        return nullptr;
+    }
+    std::atomic_signal_fence(std::memory_order_seq_cst);
+    former.start_written = false;
+    former.handle.store(0, std::memory_order_relaxed);
     end_with_thread(state);
     state->guard_frame.store(0, std::memory_order_relaxed);
     return state;
 }
 
 ThreadState* leave_behind(ThreadState& former, uint64_t frame) {
-    if (__atomic_exchange_n(&changes_states, true, __ATOMIC_RELAXED)) // one instruction: no handler comes in between
-        return nullptr;
+    if (__atomic_exchange_n(&changes_states, true, __ATOMIC_RELAXED)) { // one instruction: no handler comes in between
+        if (++refused_changes < kMostRefusedChanges)
+            return nullptr;
+        list_only_grows = true;
+    }
+    refused_changes = 0;
     std::atomic_signal_fence(std::memory_order_seq_cst);
     // Another coroutine may have replaced it since the caller looked.
     ThreadState* const state = this_thread == &former ? replace_state(former, frame) : nullptr;
