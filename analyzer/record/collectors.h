@@ -45,7 +45,7 @@ class Collectors {
     uint64_t samples() const; // made so far: those of bursts, and those left out, cost the program as much as the others
     void count_lost(uint64_t now_ns, bool final); // once a tick: what the kernel had no room for
     uint64_t lost_samples() const;
-    uint64_t begun() const { return begun_; } // threads and processes that the kernel's records told of
+    uint64_t begun() const { return begun_; } // threads and processes, as far as the kernel reports their beginnings
 
     // Hands out what the kernel recorded. `final`: all of it, else what is certain to be in order.
     void drain(SampleChoice choice, bool final);

@@ -12,7 +12,8 @@ constexpr double kManyBegin_hz = 20, kFewBegin_hz = 5; // apart, so that the rat
 bool SamplingRate::look(uint64_t now_ns, uint64_t begun) {
     if (now_ns - last_ns_ < kLookEvery_ns)
         return is_slow_;
-    const double begun_hz = static_cast<double>(begun - last_begun_) * static_cast<double>(kSecond) / static_cast<double>(now_ns - last_ns_);
+    const double seconds = static_cast<double>(now_ns - last_ns_) / static_cast<double>(kSecond);
+    const double begun_hz = static_cast<double>(begun - last_begun_) / seconds;
     last_ns_ = now_ns;
     last_begun_ = begun;
     if (now_ns - begin_ns_ >= kFullRate_ns)

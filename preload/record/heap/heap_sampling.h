@@ -20,10 +20,10 @@ uint64_t sampling_distance(uint64_t* random, uint64_t mean_bytes);
 uint64_t sampling_weight(uint64_t* random, uint64_t bytes, uint64_t mean_bytes);
 
 // The mean of one thread. Where it allocates so fast that samples would cost much, the mean grows: a sample's weight follows
-// from the mean that was in force when it was taken, so that the sums stay unbiased.
+// from the mean that was in force when it was taken, so that the sums stay unbiased. The owning thread's own; signal-safe.
 class SamplingPace {
   public:
-    void begin(uint64_t least_mean_bytes, bool is_fixed);
+    void begin(uint64_t least_mean_bytes, bool is_fixed); // fixed: the mean was asked for
     uint64_t mean_bytes() const { return mean_bytes_; }
 
     void sampled(uint64_t now_ns); // one more: chooses the mean of what follows
