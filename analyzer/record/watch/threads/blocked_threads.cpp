@@ -19,6 +19,10 @@ namespace plumb::record {
 namespace {
 
 constexpr uint64_t kShortest_ns = 10'000'000, kIdle_ns = 50'000'000;
+// What looks may cost beyond their share: the first ones find out who holds the other ends of pipes and sockets. And how many
+// times their share at any one time, with what was saved before.
+constexpr uint64_t kHeadStart_ns = 5'000'000;
+constexpr double kMostShares = 8;
 constexpr size_t kMostKeptFiles = 256; // threads whose files stay open; further ones have theirs opened for each look
 constexpr size_t kMostSites = 64; // of one thread at one path that differ in their object
 constexpr uint32_t kContended = 2; // what the futex of a lock holds while somebody waits: Rust's, the C libraries', Go's own
@@ -48,7 +52,7 @@ BlockedThreads::BlockedThreads(NodeTraceWriter& file, ProcessTable& processes, P
       awaited_(file, most_bytes_each / 4),
       wall_(first_pid, begin_ns,
             [this](uint32_t tid, uint32_t pid, uint64_t time_ns) { return wall_of(tid, pid, time_ns); }),
-      next_ns_(begin_ns + kShortest_ns / 2),
+      begin_ns_(begin_ns), next_ns_(begin_ns + kShortest_ns / 2),
       interval_ns_(kShortest_ns) {}
 
 void BlockedThreads::saw(uint32_t tid, trace::NodeId path, uint64_t time_ns) {
@@ -391,13 +395,15 @@ void BlockedThreads::look(uint64_t now_ns, const std::vector<ThreadMonitor::Task
     }
     const uint64_t cost_ns = thread_cpu_ns() - cpu_before_ns;
     interval_ns_ = any_changed ? kShortest_ns : std::min(interval_ns_ + interval_ns_ / 2, kIdle_ns);
-    const auto affordable_ns = static_cast<uint64_t>(static_cast<double>(cost_ns) / share_);
+    spent_ns_ += cost_ns;
+    const auto affordable_ns = static_cast<uint64_t>(static_cast<double>(cost_ns) / (share_ * kMostShares));
     const uint64_t interval_ns = std::max(interval_ns_, affordable_ns);
+    const double over_ns = spent_ns_ > kHeadStart_ns ? static_cast<double>(spent_ns_ - kHeadStart_ns) / share_ : 0;
     // Between a half and three halves of it, by chance: programs that wake up at regular times must not hide from it.
     random_ ^= random_ << 13;
     random_ ^= random_ >> 7;
     random_ ^= random_ << 17;
-    next_ns_ = now_ns + interval_ns / 2 + random_ % (interval_ns + 1);
+    next_ns_ = std::max(now_ns + interval_ns / 2, begin_ns_ + static_cast<uint64_t>(over_ns)) + random_ % (interval_ns + 1);
 }
 
 void BlockedThreads::forget(uint32_t pid) {

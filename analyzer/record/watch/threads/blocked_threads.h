@@ -115,6 +115,8 @@ class BlockedThreads {
     WallTime wall_;
     std::vector<LookedAt> latest_look_; // not concluded yet
     uint64_t looked_ns_ = 0;            // when; 0: there is none
+    const uint64_t begin_ns_;
+    uint64_t spent_ns_ = 0; // by looks
     uint64_t next_ns_, interval_ns_, round_ = 0, looks_ = 0, random_ = 0x9e3779b97f4a7c15u;
     size_t kept_files_ = 0;
     uint64_t refused_ = 0, seen_ = 0;
