@@ -30,6 +30,7 @@ struct TrafficBurst {
 struct StreamingLoop {
     uint64_t begin = 0, end = 0; // addresses of its first and last instruction
     uint64_t first_ns = 0, last_ns = 0;
+    uint64_t after = 0; // first instruction of the loop that each of its sweeps comes after; 0: not known, or itself
     std::vector<MemoryStream> streams;
     std::vector<TrafficBurst> bursts; // by time
 };

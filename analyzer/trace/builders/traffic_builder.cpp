@@ -17,7 +17,8 @@ void TrafficBuilder::take(const MemoryStream& record, uint64_t first_ns, uint64_
             return;
         }
         loops.push_back({.begin = record.loop_begin, .end = record.loop_end, .first_ns = first_ns, .last_ns = last_ns,
-                         .streams = {}, .bursts = {}});
+                         .after = 0, .streams = {}, .bursts = {}});
+        after_.push_back(record.after_loop);
     }
     loops[known->second].streams.push_back({.instruction = record.instruction,
                                             .kind = access_kind(record.flags, record.width),
@@ -41,6 +42,13 @@ void TrafficBuilder::take(const TrafficBurst& record, uint64_t begin_ns, uint64_
          .threads = static_cast<double>(record.threads_milli) * 1e-3,
          .read_bytes_per_s = static_cast<double>(record.read_bytes_per_s),
          .written_bytes_per_s = static_cast<double>(record.written_bytes_per_s)});
+}
+
+void TrafficBuilder::end_file() {
+    for (const auto& [number, loop] : loops_)
+        if (const auto before = loops_.find(after_[loop]); before != loops_.end() && before->second != loop)
+            process_.streaming_loops[loop].after = process_.streaming_loops[before->second].begin;
+    loops_.clear();
 }
 
 void TrafficBuilder::finish() {

@@ -9,6 +9,7 @@
 
 #include <cstdint>
 #include <unordered_map>
+#include <vector>
 
 namespace plumb::trace {
 
@@ -20,12 +21,13 @@ class TrafficBuilder {
     void take(const MemoryStream& record, uint64_t first_ns, uint64_t last_ns, Allowance& allowance);
     void take(const TrafficBurst& record, uint64_t begin_ns, uint64_t end_ns, Allowance& allowance);
 
-    void end_file() { loops_.clear(); } // numbers of loops are private to their file
+    void end_file(); // numbers of loops are private to their file
     void finish();                      // brings it into the model's order
 
   private:
     model::Process& process_;
     std::unordered_map<uint32_t, uint32_t, MixedHash> loops_; // by number
+    std::vector<uint32_t> after_; // by loop: the number of the one before it
 };
 
 } // namespace plumb::trace

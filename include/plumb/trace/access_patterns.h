@@ -161,8 +161,10 @@ struct MemoryStream {
     uint64_t samples;         // 104 of the loop, in bursts
     uint64_t first_ns;        // 112 of these: distinguishes the images of a pid that executed another program
     uint64_t last_ns;         // 120
+    uint32_t after_loop;      // 128 1.9: `loop` of the one that threads came from whenever they began a sweep; 0: not known, or none
+    uint32_t reserved;        // 132
 };
-static_assert(sizeof(MemoryStream) == 128);
+static_assert(sizeof(MemoryStream) == 136);
 
 // For some milliseconds, threads that stream were sampled so densely that the distance of two samples is what the stream
 // came forward. One record for each loop that was met; those of one look have the same begin_ns.

@@ -158,6 +158,37 @@ TEST_CASE("arrays-refetched: loops over the same arrays at the roof, not over ot
     CHECK(two_loops(10, 0).empty());
 }
 
+TEST_CASE("arrays-refetched: loops take turns that share bursts, or of which one is known to come after the other") {
+    const auto findings = [](size_t common_bursts, bool after) {
+        SyntheticRun made = program(0.6, 26, kFlat, 4);
+        std::vector<model::StreamingLoop>& loops = made.run.processes[0].streaming_loops;
+        for (model::MemoryStream& each : loops[0].streams) {
+            each.lowest_address = each.last_address;
+            each.highest_address = each.last_address + 0x10000;
+        }
+        loops.push_back(loops[0]);
+        loops[1].begin = kOther - 16;
+        loops[1].end = kOther + 16;
+        loops[1].after = after ? loops[0].begin : 0;
+        for (size_t i = 0; i < loops[1].bursts.size(); ++i)
+            if (i >= common_bursts)
+                loops[1].bursts[i].begin_ns += 100'000'000;
+            else
+                for (model::StreamingLoop& loop : loops) {
+                    loop.bursts[i].threads /= 2;
+                    loop.bursts[i].read_bytes_per_s /= 2;
+                    loop.bursts[i].written_bytes_per_s /= 2;
+                }
+        return made.diagnose("arrays-refetched");
+    };
+    CHECK(findings(0, false).empty()); // one ran first, then the other, for all that is known
+    CHECK(findings(2, false).empty());
+    REQUIRE(findings(4, false).size() == 1);
+    CHECK(number(findings(4, false)[0], "loop_count") == 2);
+    REQUIRE(findings(0, true).size() == 1);
+    CHECK(number(findings(0, true)[0], "loop_count") == 2);
+}
+
 TEST_CASE("no finding from evidence that does not carry one") {
     CHECK(program(0.5, 26, {}).diagnose("bandwidth-saturated").empty());     // nothing was timed
     CHECK(program(0.5, 60, kFlat).diagnose("bandwidth-saturated").empty()); // twice what can be: one figure is wrong

@@ -17,6 +17,12 @@ constexpr double kGoesAlong = 0.5;              // of the loop's rounds: a strea
 constexpr double kMostSampleCost = 0.3;         // of a period: more is a measurement that was disturbed
 constexpr double kLeastPart = 0.2, kMostThreadsQuantile = 0.9;
 
+bool is_beyond(uint64_t reuse_bytes, uint64_t cache_bytes) {
+    return static_cast<double>(reuse_bytes) >= kBeyondCaches * static_cast<double>(cache_bytes);
+}
+
+uint32_t id_of(size_t shape) { return static_cast<uint32_t>(shape) + 1; } // of a loop, in the file
+
 uint64_t magnitude(int64_t value) { return value < 0 ? uint64_t{0} - static_cast<uint64_t>(value) : static_cast<uint64_t>(value); }
 
 } // namespace
@@ -179,8 +185,15 @@ StreamTable::Shape StreamTable::shape_of(const Key& key, const Loop& loop, uint6
     return shape;
 }
 
-std::map<StreamTable::Key, std::vector<uint64_t>> StreamTable::reuse_bytes(const std::map<Key, Shape>& shapes) const {
-    std::map<Key, std::vector<uint64_t>> result;
+std::map<StreamTable::Key, StreamTable::Shape> StreamTable::shapes_of(uint64_t cache_bytes) const {
+    std::map<Key, Shape> shapes;
+    for (const auto& [key, loop] : loops_)
+        shapes.emplace(key, shape_of(key, loop, cache_bytes));
+    return shapes;
+}
+
+std::vector<StreamTable::Reuse> StreamTable::reuse_of(const std::map<Key, Shape>& shapes) const {
+    std::vector<Reuse> result;
     for (auto first = shapes.begin(); first != shapes.end();) { // the loops of one process follow one another
         auto behind = first;
         std::vector<SweptLoop> loops;
@@ -204,16 +217,17 @@ std::map<StreamTable::Key, std::vector<uint64_t>> StreamTable::reuse_bytes(const
                     swept.ranges.push_back({use.lowest, use.highest});
         }
         const std::vector<size_t> before = loops_before(loops);
+        const size_t of_others = result.size();
         size_t number = 0;
         for (auto at = first; at != behind; ++at, ++number) {
             const Shape& shape = at->second;
             const Loop& loop = loops_.at(at->first);
-            std::vector<uint64_t>& bytes = result[at->first];
+            Reuse& reuse = result.emplace_back(Reuse{{}, of_others + before[number], before[number] != number});
             for (size_t i = 0; i < shape.streams.size(); ++i) {
                 const auto own = static_cast<uint64_t>(shape.stream_rounds(i) * static_cast<double>(shape.round_bytes));
                 const StreamUse& use = loop.streams.at(shape.positions[shape.streams[i].leader].instruction);
                 const bool goes_along = shape.stream_rounds(i) >= kGoesAlong * shape.sweep_rounds;
-                bytes.push_back(goes_along ? bytes_until_reuse(loops, before, number, {use.lowest, use.highest}) : own);
+                reuse.bytes.push_back(goes_along ? bytes_until_reuse(loops, before, number, {use.lowest, use.highest}) : own);
             }
         }
         first = behind;
@@ -222,15 +236,15 @@ std::map<StreamTable::Key, std::vector<uint64_t>> StreamTable::reuse_bytes(const
 }
 
 // Which streams of a loop go beyond the caches, and what they move. Writes them.
-StreamTable::Judged StreamTable::judge(const Key& key, const Shape& shape, const std::vector<uint64_t>& reuse_bytes,
-                                       uint64_t cache_bytes, uint32_t id, NodeTraceWriter& file) const {
+StreamTable::Judged StreamTable::judge(const Key& key, const Shape& shape, const Reuse& reuse, uint64_t cache_bytes, uint32_t id,
+                                       NodeTraceWriter& file) const {
     Judged judged;
     judged.id = id;
     const Loop& loop = loops_.at(key);
     for (size_t i = 0; i < shape.streams.size(); ++i) {
         const Stream& stream = shape.streams[i];
         const StreamPosition& leader = shape.positions[stream.leader];
-        if (static_cast<double>(reuse_bytes[i]) < kBeyondCaches * static_cast<double>(cache_bytes))
+        if (!is_beyond(reuse.bytes[i], cache_bytes))
             continue;
         trace::MemoryStream record{};
         record.lowest_address = UINT64_MAX;
@@ -255,6 +269,7 @@ StreamTable::Judged StreamTable::judge(const Key& key, const Shape& shape, const
         record.samples = loop.samples;
         record.first_ns = loop.first_ns;
         record.last_ns = loop.last_ns;
+        record.after_loop = reuse.is_after_other ? id_of(reuse.after) : 0;
         file.append(trace::RecordType::MemoryStream, 0, record);
         judged.bytes[leader.instruction] = {stream.read_bytes(), stream.written_bytes()};
         if (stream.past_caches && !stream.loads)
@@ -267,20 +282,27 @@ StreamTable::Judged StreamTable::judge(const Key& key, const Shape& shape, const
     return judged;
 }
 
+bool StreamTable::depends_on_cache(uint64_t least_bytes, uint64_t most_bytes) const {
+    for (const Reuse& reuse : reuse_of(shapes_of(most_bytes)))
+        for (const uint64_t bytes : reuse.bytes)
+            if (is_beyond(bytes, least_bytes) && !is_beyond(bytes, most_bytes))
+                return true;
+    return false;
+}
+
 StreamTable::Written StreamTable::write(NodeTraceWriter& file, uint64_t cache_bytes,
                                         const std::function<uint64_t()>& sample_cost_ns) const {
     Written written;
     std::map<Key, Judged> judged;
-    uint32_t next_id = 1;
-    std::map<Key, Shape> shapes;
-    for (const auto& [key, loop] : loops_)
-        shapes.emplace(key, shape_of(key, loop, cache_bytes));
-    const std::map<Key, std::vector<uint64_t>> reuse = reuse_bytes(shapes);
-    for (const auto& [key, shape] : shapes)
-        if (Judged one = judge(key, shape, reuse.at(key), cache_bytes, next_id, file); !one.bytes.empty()) {
-            ++next_id;
+    const std::map<Key, Shape> shapes = shapes_of(cache_bytes);
+    const std::vector<Reuse> reuse = reuse_of(shapes);
+    size_t number = 0;
+    for (const auto& [key, shape] : shapes) {
+        Judged one = judge(key, shape, reuse[number], cache_bytes, id_of(number), file);
+        ++number;
+        if (!one.bytes.empty())
             judged.emplace(key, std::move(one));
-        }
+    }
     if (judged.empty())
         return written;
     const auto cost_ns = static_cast<double>(sample_cost_ns());

@@ -48,6 +48,9 @@ class StreamTable {
         std::vector<StreamMix> mixes; // of streams that threads spent most time in, each at least a fifth of it; by time
         uint32_t threads = 0;         // at once, in all but the tenth of the bursts with most
     };
+    // Whether there are streams that come around to the same place beyond caches of `least_bytes`, and within ones of `most_bytes`.
+    bool depends_on_cache(uint64_t least_bytes, uint64_t most_bytes) const;
+
     // Judges what was collected against `cache_bytes`, of all last caches together. `sample_cost_ns`: what a sample of a burst
     // takes from its thread; in the bursts it came forward so much less. Appends MemoryStream and TrafficBurst records.
     Written write(NodeTraceWriter& file, uint64_t cache_bytes, const std::function<uint64_t()>& sample_cost_ns) const;
@@ -96,10 +99,14 @@ class StreamTable {
         double thread_ns = 0;
     };
     Shape shape_of(const Key& key, const Loop& loop, uint64_t cache_bytes) const;
-    // By loop, by stream: what passes through the caches until it comes around to the same place.
-    std::map<Key, std::vector<uint64_t>> reuse_bytes(const std::map<Key, Shape>& shapes) const;
-    Judged judge(const Key& key, const Shape& shape, const std::vector<uint64_t>& reuse_bytes, uint64_t cache_bytes, uint32_t id,
-                 NodeTraceWriter& file) const;
+    std::map<Key, Shape> shapes_of(uint64_t cache_bytes) const; // by loop
+    struct Reuse {
+        std::vector<uint64_t> bytes; // by stream: what passes through the caches until it comes around to the same place
+        size_t after = 0;            // the loop that sweeps before it each time, by its place among the shapes
+        bool is_after_other = false; // than itself
+    };
+    std::vector<Reuse> reuse_of(const std::map<Key, Shape>& shapes) const; // by loop, in the order of the shapes
+    Judged judge(const Key& key, const Shape& shape, const Reuse& reuse, uint64_t cache_bytes, uint32_t id, NodeTraceWriter& file) const;
     void note_order(const ThreadBurst& thread);
     void add(const ThreadBurst& thread, const LoopRate& rate, double occupancy, Loop& loop, Burst& burst);
 

@@ -4,6 +4,7 @@
 #include "platform/cpu_list.h"
 #include "platform/cpu_paths.h"
 #include "record/calibrate/known_bandwidth.h"
+#include "record/calibrate/usable_cache.h"
 #include "record/perf/perf_record.h"
 
 #include <algorithm>
@@ -152,7 +153,12 @@ void TrafficSampling::end(uint64_t now_ns) {
         taken += thread.samples.size();
     spent_ns_ += own_cpu_ns() - begin_cpu_ns + taken * kLikelySampleCost_ns;
     const uint64_t over_ns = spent_ns_ > kHeadStart_ns ? (spent_ns_ - kHeadStart_ns) * kCostFactor : 0;
-    next_ns_ = std::max(now_ns + std::max(kShortestPause_ns, (now_ns - begin_ns_) / kAgeShare), begin_ns_ + over_ns);
+    // Between a half and three halves of it, by chance: of a program that repeats itself no part must hide from all bursts.
+    const uint64_t pause_ns = std::max(kShortestPause_ns, (now_ns - begin_ns_) / kAgeShare);
+    random_ ^= random_ << 13;
+    random_ ^= random_ >> 7;
+    random_ ^= random_ << 17;
+    next_ns_ = std::max(now_ns + pause_ns / 2, begin_ns_ + over_ns) + random_ % (pause_ns + 1);
 }
 
 void TrafficSampling::write(NodeTraceWriter& file, uint64_t sharers, Calibration& calibration) {
@@ -174,6 +180,13 @@ void TrafficSampling::write(NodeTraceWriter& file, uint64_t sharers, Calibration
         cache_bytes += bytes;
     if (cache_bytes == 0)
         return;
+    const uint64_t most_bytes = platform::available_memory("") / 4;
+    const uint64_t said_bytes = std::ranges::max(paths, {}, &platform::CpuPath::cache_bytes).cache_bytes; // of one cache
+    const auto of_all = [sum = static_cast<double>(cache_bytes), said_bytes](uint64_t of_one) {
+        return static_cast<uint64_t>(sum * static_cast<double>(of_one) / static_cast<double>(said_bytes));
+    };
+    if (table_.depends_on_cache(of_all(kLeastUsableCache_bytes), cache_bytes))
+        cache_bytes = of_all(known_usable_cache_bytes(calibration.cache(), said_bytes, most_bytes, monotonic_ns()));
     const StreamTable::Written written =
         table_.write(file, cache_bytes, [&] { return calibration.sample_cost_ns(burst_event(kPeriods_ns[0]), true); });
     if (written.mixes.empty())
@@ -208,7 +221,7 @@ void TrafficSampling::write(NodeTraceWriter& file, uint64_t sharers, Calibration
         if (monotonic_ns() - begin_ns > kMostTiming_ns / 2)
             break;
         const BandwidthTime time = known_bandwidth(calibration.cache(), mix, timed, bytes_each_node, monotonic_ns(), [&] {
-            return time_bandwidth(mix, timed, bytes_each_node, platform::available_memory("") / 4);
+            return time_bandwidth(mix, timed, bytes_each_node, most_bytes);
         });
         trace::BandwidthRoof record{};
         record.loads = static_cast<uint16_t>(mix.loads);

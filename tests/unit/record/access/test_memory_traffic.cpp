@@ -359,6 +359,47 @@ TEST_CASE("what the caches hold is no traffic") {
     CHECK(written(table_of(4, 1 << 20, 1.25e8), 64 << 20).streams.empty());
     CHECK(written(table_of(4, 1 << 20, 1.25e8), 64 << 20).table.mixes.empty());
     CHECK(written(StreamTable(), 64 << 20).bursts.empty());
+    // Three arrays of 16 MiB a thread: 192 MiB pass in all.
+    const StreamTable table = table_of(4, 16 << 20, 1.25e8);
+    CHECK(table.depends_on_cache(64 << 20, 480 << 20));
+    CHECK_FALSE(table.depends_on_cache(8 << 20, 64 << 20));    // beyond both
+    CHECK_FALSE(table.depends_on_cache(400 << 20, 480 << 20)); // within both
+    CHECK_FALSE(StreamTable().depends_on_cache(1, 480 << 20));
+}
+
+TEST_CASE("which loop each sweep of a loop comes after is recorded") {
+    // Bursts of a thread that goes from one loop to another in the middle; from which to which, changes.
+    const auto after = [](bool alternates) {
+        StreamTable table;
+        for (int burst = 0; burst < 12; ++burst) {
+            ThreadBurst thread;
+            thread.pid = 100;
+            thread.generation = 1;
+            thread.samples = sweep(kA, 64 << 20, 1.25e8, 48, 0, burst * 1e6 * 7.3);
+            const bool swapped = alternates && burst % 2;
+            for (size_t i = 0; i < thread.samples.size(); ++i)
+                if ((i >= 24) != swapped) { // in the loop behind, over the same arrays
+                    LoopSample& sample = thread.samples[i];
+                    sample.begin += 0x100;
+                    sample.end += 0x100;
+                    for (StreamPosition& position : sample.positions)
+                        position.instruction += 0x100;
+                }
+            thread.cpus.assign(48, 0);
+            thread.is_full = true;
+            const uint64_t begin_ns = 1'000'000'000 + static_cast<uint64_t>(burst) * 100'000'000;
+            table.take({thread}, {begin_ns, begin_ns + 48 * kPeriod_ns, kPeriod_ns, kGap_ns});
+        }
+        std::map<uint64_t, uint64_t> by_loop; // by beginning: that of the one before, 0 where none is known
+        const std::vector<trace::MemoryStream> streams = written(table, 8 << 20).streams;
+        for (const trace::MemoryStream& stream : streams)
+            for (const trace::MemoryStream& other : streams)
+                if (other.loop == stream.after_loop)
+                    by_loop[stream.loop_begin] = other.loop_begin;
+        return by_loop;
+    };
+    CHECK(after(true) == std::map<uint64_t, uint64_t>{{0x400, 0x500}, {0x500, 0x400}});
+    CHECK(after(false) == std::map<uint64_t, uint64_t>{{0x500, 0x400}}); // nobody was seen to enter the first
 }
 
 TEST_CASE("what passes until a loop comes back depends on the loops that run in between") {
