@@ -11,10 +11,12 @@ program fields_apart
   real(8), allocatable :: height(:), speed(:), force(:), friction(:)
   integer :: step, from
   allocate(height(n), speed(n), force(n), friction(n))
+  !$omp parallel workshare num_threads(2)
   height = 1d0
   speed = 1d-3
   force = 0d0
   friction = 0.01d0
+  !$omp end parallel workshare
   do step = 1, steps
      !$omp parallel do num_threads(2) schedule(static)
      do from = 1, n, piece

@@ -150,22 +150,21 @@ double gain_of(const ReplayedLoop& form) {
     return 1 - static_cast<double>(form.aligned_ps) / static_cast<double>(std::max<uint64_t>(form.seen_ps, 1));
 }
 
-// The form whose rounds take what they took in the program; of those that do so alike the one that adds least to the loop, and
-// where it is not known, the one in which alignment gains less.
-ReplayedLoop form_like(const Result& result, uint64_t round_ps) {
+} // namespace
+
+ReplayedLoop form_like(std::span<const ReplayedLoop> forms, uint64_t round_ps) {
     if (round_ps == 0)
-        return std::ranges::min(result.forms, {}, gain_of);
+        return std::ranges::min(forms, {}, gain_of);
     const auto distance = [&](const ReplayedLoop& form) {
         return std::abs(static_cast<double>(form.seen_ps) - static_cast<double>(round_ps)) / static_cast<double>(round_ps);
     };
-    const ReplayedLoop* best = &result.forms[0];
-    for (const ReplayedLoop& form : result.forms)
-        if (distance(form) < distance(*best) + kAsAlike)
+    const double least = distance(std::ranges::min(forms, {}, distance));
+    const ReplayedLoop* best = nullptr;
+    for (const ReplayedLoop& form : forms)
+        if (distance(form) <= least + kAsAlike)
             best = &form;
     return *best;
 }
-
-} // namespace
 
 ReplayedLoop replay_loop(std::span<const ReplayInstruction> instructions, const std::vector<LoopAccess>& accesses,
                          uint64_t rounds, uint64_t round_ps) {
@@ -182,7 +181,7 @@ ReplayedLoop replay_loop(std::span<const ReplayInstruction> instructions, const 
         return works ? 0 : 1;
     });
     if (status == 0)
-        replayed = form_like(*result, round_ps);
+        replayed = form_like(result->forms, round_ps);
     munmap(result, kPage);
     return replayed;
 }

@@ -15,9 +15,14 @@ struct ReplayedLoop {
     uint64_t spread_ps = 0;               // by which the fastest repetitions differ
 };
 
-// `rounds`: of a sweep over its memory, before it begins anew. `round_ps`: what a round took in the program, 0: not known. Takes about a millisecond in a child process, in which nothing
-// but these instructions runs; they access only what was mapped for them. Not measured: see replay_code(), and where more
-// than 4 MiB would be needed: what comes from memory is waited for, aligned or not.
+// The form of a replay whose rounds take what they took in the program; of those that do so alike the last one, and where it is not
+// known (0), the one in which alignment gains least. `forms`: one at least, those that add most to the loop first.
+ReplayedLoop form_like(std::span<const ReplayedLoop> forms, uint64_t round_ps);
+
+// `rounds`: of a sweep over its memory, before it begins anew. `round_ps`: what a round took in the program, 0: not known. Takes
+// about a millisecond in a child process, in which nothing but these instructions runs; they access only what was mapped for
+// them. Not measured: see replay_code(), and where more than 4 MiB would be needed: what comes from memory is waited for,
+// aligned or not.
 ReplayedLoop replay_loop(std::span<const ReplayInstruction> instructions, const std::vector<LoopAccess>& accesses,
                          uint64_t rounds, uint64_t round_ps);
 

@@ -22,6 +22,19 @@ LoopAccess access(uint64_t address, int64_t round, uint16_t width, uint16_t flag
 
 } // namespace
 
+TEST_CASE("of the forms of a replay the one counts that takes what the program's rounds took") {
+    const auto form = [](uint64_t seen_ps, uint64_t aligned_ps) { return ReplayedLoop{seen_ps, aligned_ps, 0}; };
+    const std::vector<ReplayedLoop> forms = {form(2'000, 1'900), form(1'000, 600)};
+    const auto chosen = [&](uint64_t round_ps) { return form_like(forms, round_ps).seen_ps; };
+    CHECK(chosen(1'900) == 2'000);
+    CHECK(chosen(1'100) == 1'000);
+    CHECK(chosen(9'000) == 2'000);
+    CHECK(chosen(0) == 2'000); // alignment gains less
+    const std::vector<ReplayedLoop> alike = {form(1'010, 900), form(980, 500)};
+    CHECK(form_like(alike, 1'000).seen_ps == 980); // the one that adds least
+    CHECK(form_like(std::vector{form(1'000, 500)}, 7).seen_ps == 1'000);
+}
+
 TEST_CASE("which part of the accesses crosses") {
     CHECK(crossing_share(access(0x10004, 8, 8), 4096, 64) == Approx(0.125));
     CHECK(crossing_share(access(0x10004, 8, 8), 4096, 4096) == Approx(1.0 / 512));
