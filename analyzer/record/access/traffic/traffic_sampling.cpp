@@ -14,6 +14,7 @@
 #include <cstring>
 #include <ctime>
 #include <map>
+#include <numeric>
 #include <set>
 
 namespace plumb::record {
@@ -55,6 +56,18 @@ perf_event_attr burst_event(uint64_t period_ns) {
     event.sample_regs_user = kUserRegisters;
 #endif
     return event;
+}
+
+uint64_t bytes_of_caches(const std::vector<platform::CpuPath>& paths) {
+    std::map<int, uint64_t> caches;
+    for (const platform::CpuPath& path : paths)
+        caches[path.cache] = path.cache_bytes;
+    return std::accumulate(caches.begin(), caches.end(), uint64_t{0}, [](uint64_t sum, const auto& cache) { return sum + cache.second; });
+}
+
+// `bytes` * `part` / `whole`
+uint64_t scaled(uint64_t bytes, uint64_t part, uint64_t whole) {
+    return static_cast<uint64_t>(static_cast<double>(bytes) * static_cast<double>(part) / static_cast<double>(whole));
 }
 
 } // namespace
@@ -172,21 +185,17 @@ void TrafficSampling::write(NodeTraceWriter& file, uint64_t sharers, Calibration
     for (const auto& [cpu, samples] : table_.samples_by_cpu())
         cpus.push_back(cpu);
     std::vector<platform::CpuPath> paths = platform::read_cpu_paths("", cpus);
-    std::map<int, uint64_t> caches;
-    for (const platform::CpuPath& path : paths)
-        caches[path.cache] = path.cache_bytes;
-    uint64_t cache_bytes = 0;
-    for (const auto& [cache, bytes] : caches)
-        cache_bytes += bytes;
+    uint64_t cache_bytes = bytes_of_caches(paths);
     if (cache_bytes == 0)
         return;
     const uint64_t most_bytes = platform::available_memory("") / 4;
     const uint64_t said_bytes = std::ranges::max(paths, {}, &platform::CpuPath::cache_bytes).cache_bytes; // of one cache
-    const auto of_all = [sum = static_cast<double>(cache_bytes), said_bytes](uint64_t of_one) {
-        return static_cast<uint64_t>(sum * static_cast<double>(of_one) / static_cast<double>(said_bytes));
-    };
-    if (table_.depends_on_cache(of_all(kLeastUsableCache_bytes), cache_bytes))
-        cache_bytes = of_all(known_usable_cache_bytes(calibration.cache(), said_bytes, most_bytes, monotonic_ns()));
+    if (table_.depends_on_cache(scaled(cache_bytes, kLeastUsableCache_bytes, said_bytes), cache_bytes)) {
+        const uint64_t usable_bytes = known_usable_cache_bytes(calibration.cache(), said_bytes, most_bytes, monotonic_ns());
+        for (platform::CpuPath& path : paths)
+            path.cache_bytes = scaled(path.cache_bytes, usable_bytes, said_bytes);
+        cache_bytes = bytes_of_caches(paths);
+    }
     const StreamTable::Written written =
         table_.write(file, cache_bytes, [&] { return calibration.sample_cost_ns(burst_event(kPeriods_ns[0]), true); });
     if (written.mixes.empty())
