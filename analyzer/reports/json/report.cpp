@@ -1,4 +1,5 @@
 #include "diagnoses/memory/kernel_numa_counters.h"
+#include "model/rank_count.h"
 #include "reports/json/accesses.h"
 #include "reports/json/account.h"
 #include "reports/json/document.h"
@@ -72,11 +73,10 @@ Json mpi_of(const model::Run& run) {
 
 Json run_object(const Report& report) {
     const model::Run& run = *report.run;
-    size_t threads = 0, ranks = 0;
-    for (const model::Process& process : run.processes) {
+    const size_t ranks = model::rank_count(run);
+    size_t threads = 0;
+    for (const model::Process& process : run.processes)
         threads += process.threads.size();
-        ranks += process.rank >= 0 || (process.mpi && process.mpi->rank >= 0);
-    }
     Json hosts = Json::array();
     for (const model::Host& host : run.hosts) {
         hosts.push_back({{"name", host.name}, {"cpus", host.cpu_count}, {"allowed_cpus", host.allowed_cpus}});

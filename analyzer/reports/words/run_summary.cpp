@@ -1,4 +1,6 @@
 #include "reports/words/run_summary.h"
+
+#include "model/rank_count.h"
 #include "reports/words/quantity.h"
 
 #include <algorithm>
@@ -132,11 +134,10 @@ std::string list_of_sources(const Report& report, model::Evidence::State state) 
 
 std::vector<std::string> run_facts(const Report& report) {
     const model::Run& run = *report.run;
-    size_t threads = 0, ranks = 0;
-    for (const model::Process& process : run.processes) {
+    const size_t ranks = model::rank_count(run);
+    size_t threads = 0;
+    for (const model::Process& process : run.processes)
         threads += process.threads.size();
-        ranks += process.rank >= 0 || (process.mpi && process.mpi->rank >= 0);
-    }
     std::vector<std::string> facts = {host_fact(run), counted(run.processes.size(), "process", "processes")};
     if (ranks > 0)
         facts.push_back(counted(ranks, "rank", "ranks"));
