@@ -4,6 +4,7 @@
 #include <cmath>
 #include <fmt/format.h>
 #include <functional>
+#include <set>
 
 namespace plumb {
 
@@ -79,6 +80,18 @@ Surplus surplus_of(const model::Run& run, const model::MpiJob& job, const LateRa
     return surplus;
 }
 
+// CPU time that plumb's recorders took on the hosts of late ranks: no advice gives it back.
+double recorders_s(const model::Run& run, const LateRanks& late) {
+    std::set<size_t> hosts;
+    for (const model::MpiRankRow* row : late.rows)
+        if (row->host < run.hosts.size())
+            hosts.insert(row->host);
+    uint64_t cpu_ns = 0;
+    for (const size_t host : hosts)
+        cpu_ns += run.hosts[host].recorder_cpu_ns;
+    return static_cast<double>(cpu_ns) * 1e-9;
+}
+
 } // namespace
 
 const char* LateReason::name() const {
@@ -140,7 +153,7 @@ std::optional<LateReason> late_reason(const model::Run& run, const model::MpiJob
                                       const BlockedLines& blocked) {
     using Kind = LateReason::Kind;
     const double work_s = lateness.computing_s + lateness.irregular_s;
-    const double no_cpu_s = lateness.starved_s + lateness.interrupted_s;
+    const double no_cpu_s = std::max(0.0, lateness.starved_s + lateness.interrupted_s - recorders_s(run, late));
     const double most_s = std::max({work_s, no_cpu_s, lateness.blocked_s, lateness.waiting_s});
     const double least_s = (late.by_messages ? kLeastKnownByMessages : kLeastKnown) * cost_s;
     if (lateness.other_s > most_s || most_s < kLeastOfLateness * lateness.sum_s() || lateness.sum_s() < least_s)

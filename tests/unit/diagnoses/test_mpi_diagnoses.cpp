@@ -312,6 +312,13 @@ TEST_CASE("mpi-late-rank: one rank that lacks a CPU is a finding, all of them ar
     model::MpiRankRow& late = made.run.mpi_jobs[0].ranks[1];
     late.lateness.starved_s = std::exchange(late.lateness.computing_s, 0);
     check_bound(made.findings("mpi-late-rank"), false);
+    const auto starved_ns = static_cast<uint64_t>(late.lateness.starved_s * 1e9);
+    made.run.hosts.resize(std::max<size_t>(made.run.hosts.size(), late.host + 1));
+    made.run.hosts[late.host].recorder_cpu_ns = starved_ns / 10;
+    check_bound(made.findings("mpi-late-rank"), false);
+    made.run.hosts[late.host].recorder_cpu_ns = starved_ns; // plumb itself was in the way
+    CHECK(made.findings("mpi-late-rank").empty());
+    made.run.hosts[late.host].recorder_cpu_ns = 0;
     made.starve(0.5);
     check_bound(made.findings("mpi-late-rank"), true);
 }

@@ -1,5 +1,7 @@
 #include "record/access/code/access_rule.h"
 
+#include "record/access/code/polling.h"
+
 #include <plumb/trace_format.h>
 
 #include <algorithm>
@@ -42,35 +44,6 @@ const MemoryOperand* main_operand(const MemoryInstruction& instruction, bool onl
     return found;
 }
 
-enum Ways : unsigned { kIdle = 1, kWorking = 2 }; // back to a load: without, or with a store outside the stack frame
-
-// How the code behind a load comes back to it without having changed where it loads from. Both ways of forward branches
-// are tried.
-unsigned ways_back(const CodeRegion& code, uint64_t load, uint64_t address, const MemoryOperand& operand, int steps,
-                   bool stored) {
-    constexpr int kFrame = 6; // rbp
-    unsigned ways = 0;
-    for (; steps > 0; --steps) {
-        if (address == load)
-            return ways | (stored ? kWorking : kIdle);
-        MemoryInstruction instruction;
-        if (!decode(code, address, instruction) || changes(instruction.overwritten, operand.base) ||
-            changes(instruction.overwritten, operand.index))
-            return ways;
-        for (int i = 0; i < instruction.operand_count; ++i) {
-            const MemoryOperand& other = instruction.operands[i];
-            stored |= other.store && !other.stack && other.base != shim::kStackPointer && other.base != kFrame;
-        }
-        const Jump jump = jump_at(address, code.bytes_at(address).first(instruction.length));
-        if (instruction.branch && jump.target == 0)
-            return ways;
-        if (jump.conditional)
-            ways |= ways_back(code, load, jump.target, operand, steps / 2, stored);
-        address = jump.target != 0 && !jump.conditional ? jump.target : address + instruction.length;
-    }
-    return ways;
-}
-
 // Whether what was loaded goes back to where it came from: a few instructions on, with the same operand.
 bool goes_back(const CodeRegion& code, uint64_t load, const MemoryInstruction& loading, const MemoryOperand& operand) {
     constexpr int kSoon = 8;
@@ -105,8 +78,7 @@ AccessPlan plan_of(const CodeRegion& code, const MemoryInstruction& instruction,
     plan.operand = operand;
     std::ranges::copy(code.bytes_at(address).first(instruction.length), plan.code.begin());
     plan.updates = operand.load && !operand.store && !operand.stack && goes_back(code, address, instruction, operand);
-    plan.polls = operand.load && !operand.store && !operand.stack &&
-                 ways_back(code, address, address + instruction.length, operand, kMostAhead, false) == kIdle;
+    plan.polls = polls(code, address, instruction, operand);
     plan.flags = static_cast<uint16_t>((operand.load ? trace::kAlignLoad : 0u) | (operand.store ? trace::kAlignStore : 0u) |
                                        (instruction.locked ? trace::kAlignLocked : 0u) |
                                        (instruction.string ? trace::kAlignString : 0u) |

@@ -164,6 +164,17 @@ TEST_CASE("loops that only wait for another value are distinguished from those t
     CHECK_FALSE(plan(load + next + back(6) + kReturn, 0).polls);
     CHECK_FALSE(plan(load + test + kReturn, 2).polls);
     CHECK_FALSE(plan(Bytes{0x83, 0x07, 0x01} + back(3) + kReturn, 3).polls); // addl $1,(%rdi)
+    // It computes with the value: mov (%rdi),%eax; add %eax,%ebx; sub $1,%rdx; jne
+    const Bytes sum = {0x01, 0xc3}, count = {0x48, 0x83, 0xea, 0x01};
+    CHECK_FALSE(plan(load + sum + count + Bytes{0x75, 0xf6} + kReturn, 2).polls);
+    // Both ways of what it decides go on: cmp %ecx,%eax; jae over; inc %ebx; over: sub $1,%rdx; jne
+    const Bytes either = {0x39, 0xc8, 0x73, 0x02, 0xff, 0xc3};
+    CHECK_FALSE(plan(load + either + count + Bytes{0x75, 0xf2} + kReturn, 2).polls);
+    // Decided by what a slot of the frame kept of it: mov %rax,-8(%rbp); mov -8(%rbp),%rcx; test %rcx,%rcx
+    const Bytes kept = {0x48, 0x8b, 0x4d, 0xf8, 0x48, 0x85, 0xc9};
+    CHECK(plan(load + local + kept + back(13) + kReturn, 2).polls);
+    // Until it has changed, or for so many rounds: test %eax,%eax; jne out; sub $1,%rdx; jne
+    CHECK(plan(load + test + Bytes{0x75, 0x06} + count + Bytes{0x75, 0xf4} + kReturn, 2).polls);
 }
 
 TEST_CASE("a load whose value goes back to the same place is distinguished from others") {
