@@ -32,9 +32,9 @@ bool keeps_flags(std::span<const uint8_t> code) {
     const auto byte = [&](size_t i) { return at + i < code.size() ? code[at + i] : uint8_t{0}; };
     if (byte(0) == 0x0f) {
         const uint8_t second = byte(1);
-        const bool moves = (second >= 0x10 && second <= 0x29) || (second >= 0x40 && second <= 0x4f) || second == 0xb6 || second == 0xb7 ||
-                           second == 0xbe || second == 0xbf;
-        return moves || second == 0x1f || (second & 0xf0) == 0x90;
+        const bool moves = (second >= 0x10 && second <= 0x29) || (second >= 0x40 && second <= 0x4f);
+        const bool extends = second == 0xb6 || second == 0xb7 || second == 0xbe || second == 0xbf;
+        return moves || extends || second == 0x1f || (second & 0xf0) == 0x90;
     }
     return (byte(0) >= 0x88 && byte(0) <= 0x8d) || (byte(0) & 0xf0) == 0x50 || (byte(0) & 0xf0) == 0xb0 || byte(0) == 0xc6 ||
            byte(0) == 0xc7 || byte(0) == 0x90 || byte(0) == 0x63;

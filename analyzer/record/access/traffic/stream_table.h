@@ -106,7 +106,8 @@ class StreamTable {
         bool is_after_other = false; // than itself
     };
     std::vector<Reuse> reuse_of(const std::map<Key, Shape>& shapes) const; // by loop, in the order of the shapes
-    Judged judge(const Key& key, const Shape& shape, const Reuse& reuse, uint64_t cache_bytes, uint32_t id, NodeTraceWriter& file) const;
+    Judged judge(const Key& key, const Shape& shape, const Reuse& reuse, uint64_t cache_bytes, uint32_t id,
+                 NodeTraceWriter& file) const;
     void note_order(const ThreadBurst& thread);
     void add(const ThreadBurst& thread, const LoopRate& rate, double occupancy, Loop& loop, Burst& burst);
 

@@ -62,7 +62,8 @@ uint64_t bytes_of_caches(const std::vector<platform::CpuPath>& paths) {
     std::map<int, uint64_t> caches;
     for (const platform::CpuPath& path : paths)
         caches[path.cache] = path.cache_bytes;
-    return std::accumulate(caches.begin(), caches.end(), uint64_t{0}, [](uint64_t sum, const auto& cache) { return sum + cache.second; });
+    return std::accumulate(caches.begin(), caches.end(), uint64_t{0},
+                           [](uint64_t sum, const auto& cache) { return sum + cache.second; });
 }
 
 // `bytes` * `part` / `whole`
