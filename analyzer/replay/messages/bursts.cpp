@@ -3,16 +3,38 @@
 
 #include <algorithm>
 #include <tuple>
+#include <unordered_map>
+#include <vector>
 
 namespace plumb::replay {
 
 namespace {
 
-constexpr Nanoseconds kBurst = 25'000; // between the begins of two sends: about a round trip, and no work worth mentioning
+constexpr Nanoseconds kBurst = 25'000; // between the begins of two sends: about a round trip
+constexpr Nanoseconds kWork = 10'000;  // outside of message calls between them: more is work that the other rank may wait for
+
+struct Call {
+    Nanoseconds begin, end;
+};
+
+// How long a rank was in none of its calls between two moments. `calls`: by begin.
+Nanoseconds time_outside(const std::vector<Call>& calls, Nanoseconds from, Nanoseconds to) {
+    Nanoseconds outside = 0, until = from;
+    for (auto call = std::ranges::lower_bound(calls, from, {}, &Call::begin); call != calls.end() && call->begin < to; ++call) {
+        outside += std::max<Nanoseconds>(0, call->begin - until);
+        until = std::max(until, call->end);
+    }
+    return outside + std::max<Nanoseconds>(0, to - until);
+}
 
 } // namespace
 
 double MessageEnds::messages_in_burst() {
+    std::unordered_map<uint32_t, std::vector<Call>> calls; // by row
+    for (const End& end : ends_)
+        calls[end.sent() ? end.sender : end.receiver].push_back({end.begin, end.end});
+    for (auto& [row, own] : calls)
+        std::ranges::sort(own, {}, &Call::begin);
     std::ranges::sort(ends_, [](const End& left, const End& right) {
         const bool left_received = !left.sent(), right_received = !right.sent();
         return std::tie(left_received, left.sender, left.receiver, left.begin, left.comm, left.tag, left.sequence) <
@@ -33,7 +55,8 @@ double MessageEnds::messages_in_burst() {
         const End* before = same_pair ? &ends_[i - 1] : nullptr;
         const bool same_channel = before && before->comm == end.comm && before->tag == end.tag && end.sequence > before->sequence;
         const uint64_t count = same_channel ? end.sequence - before->sequence : 1;
-        const bool goes_on = before && static_cast<uint64_t>((end.begin - before->begin) / kBurst) < count;
+        const bool goes_on = before && static_cast<uint64_t>((end.begin - before->begin) / kBurst) < count &&
+                             (count > 1 || time_outside(calls[end.sender], before->begin, end.begin) <= kWork);
         messages += goes_on ? count : 1;
         bursts += !goes_on;
     }

@@ -228,13 +228,15 @@ TEST_CASE("mpi-serialised: a pipeline without overlap, and a halo exchange") {
 }
 
 TEST_CASE("mpi-small-messages: what joining them would save, against the joined job") {
-    const auto exchange = [](int messages, uint64_t bytes) {
+    const auto exchange = [](int messages, uint64_t bytes, double work_s = 0) {
         SyntheticJob job(2);
         for (int step = 0; step < 200; ++step) {
             job.compute_all(0.001);
             for (int i = 0; i < messages; ++i) {
                 job.message(0, 1, bytes, 10e-6 + static_cast<double>(bytes) * 1e-9);
                 job.message(1, 0, bytes, 10e-6 + static_cast<double>(bytes) * 1e-9);
+                if (work_s > 0)
+                    job.compute_all(work_s);
             }
             job.allreduce();
         }
@@ -250,6 +252,10 @@ TEST_CASE("mpi-small-messages: what joining them would save, against the joined 
           Approx(static_cast<double>(Diagnosed(joined).run.wall_ns()) * 1e-9).epsilon(0.1));
     CHECK(Diagnosed(joined).findings("mpi-small-messages").empty());
     CHECK(Diagnosed(large).findings("mpi-small-messages").empty());
+    // What is worked out in between, the next message may carry.
+    SyntheticJob blocks = exchange(20, 64, 15e-6), hardly = exchange(20, 64, 2e-6);
+    CHECK(Diagnosed(blocks).findings("mpi-small-messages").empty());
+    CHECK(Diagnosed(hardly).findings("mpi-small-messages").size() == 1);
 }
 
 namespace {
