@@ -162,14 +162,18 @@ std::optional<LateReason> late_reason(const model::Run& run, const model::MpiJob
         LateReason reason{.kind = lateness.computing_s >= lateness.irregular_s ? Kind::computing : Kind::irregular,
                           .by_lines = extra.cpu_s >= kLeastOfWork * work_s};
         const bool own_lines = reason.by_lines && extra.usual_share < kOwnLines;
-        reason.same_lines = reason.by_lines && !own_lines;
         const Surplus surplus = surplus_of(run, job, late);
+        // What many samples spread over so many lines that none is certain, is taken for the same work if all ranks compute.
+        const bool all_compute = surplus.usual_compute_s >= kOwnLines * (surplus.usual_compute_s + surplus.compute_s);
+        reason.same_lines = reason.by_lines ? !own_lines : extra.samples >= kEnoughSamples && all_compute;
         const bool has_more_to_do = surplus.compute_s >= kMoreToDo * surplus.usual_compute_s;
         const double surely = late.by_messages ? kSurelyMoreByMessages : kSurelyMoreToDo;
         reason.may_be_slower = !surplus.is_beyond_spread && surplus.compute_s < surely * surplus.usual_compute_s &&
                                !own_lines;
         const bool is_known = reason.by_lines ? has_more_to_do || own_lines
-                                              : has_more_to_do && reason.kind == Kind::computing && extra.samples < kEnoughSamples;
+                                              : has_more_to_do && reason.kind == Kind::computing &&
+                                                    (extra.samples < kEnoughSamples ||
+                                                     surplus.compute_s >= surely * surplus.usual_compute_s);
         return is_known ? std::optional(reason) : std::nullopt;
     }
     if (most_s == no_cpu_s && starved_share(late.rows) < kLacksCpu)
