@@ -4,7 +4,6 @@
 #include <cmath>
 #include <fmt/format.h>
 #include <functional>
-#include <set>
 
 namespace plumb {
 
@@ -80,16 +79,17 @@ Surplus surplus_of(const model::Run& run, const model::MpiJob& job, const LateRa
     return surplus;
 }
 
-// CPU time that plumb's recorders took on the hosts of late ranks: no advice gives it back.
-double recorders_s(const model::Run& run, const LateRanks& late) {
-    std::set<size_t> hosts;
+// CPU time that plumb's recorder may have taken from late ranks, which no advice gives back: twice their even part of it, as it may
+// have been on their CPUs more than on others.
+double recorder_s(const model::Run& run, const LateRanks& late) {
+    double sum_ns = 0;
     for (const model::MpiRankRow* row : late.rows)
-        if (row->host < run.hosts.size())
-            hosts.insert(row->host);
-    uint64_t cpu_ns = 0;
-    for (const size_t host : hosts)
-        cpu_ns += run.hosts[host].recorder_cpu_ns;
-    return static_cast<double>(cpu_ns) * 1e-9;
+        if (row->host < run.hosts.size()) {
+            const model::Host& host = run.hosts[row->host];
+            const auto cpus = static_cast<double>(std::max<size_t>(host.allowed_cpus.size(), 1)); // not known: one
+            sum_ns += std::min(1.0, 2 / cpus) * static_cast<double>(host.recorder_cpu_ns);
+        }
+    return sum_ns * 1e-9;
 }
 
 } // namespace
@@ -153,7 +153,7 @@ std::optional<LateReason> late_reason(const model::Run& run, const model::MpiJob
                                       const BlockedLines& blocked) {
     using Kind = LateReason::Kind;
     const double work_s = lateness.computing_s + lateness.irregular_s;
-    const double no_cpu_s = std::max(0.0, lateness.starved_s + lateness.interrupted_s - recorders_s(run, late));
+    const double no_cpu_s = std::max(0.0, lateness.starved_s + lateness.interrupted_s - recorder_s(run, late));
     const double most_s = std::max({work_s, no_cpu_s, lateness.blocked_s, lateness.waiting_s});
     const double least_s = (late.by_messages ? kLeastKnownByMessages : kLeastKnown) * cost_s;
     if (lateness.other_s > most_s || most_s < kLeastOfLateness * lateness.sum_s() || lateness.sum_s() < least_s)
@@ -165,7 +165,7 @@ std::optional<LateReason> late_reason(const model::Run& run, const model::MpiJob
         const Surplus surplus = surplus_of(run, job, late);
         // What many samples spread over so many lines that none is certain, is taken for the same work if all ranks compute.
         const bool all_compute = surplus.usual_compute_s >= kOwnLines * (surplus.usual_compute_s + surplus.compute_s);
-        reason.same_lines = reason.by_lines ? !own_lines : extra.samples >= kEnoughSamples && all_compute;
+        reason.same_work = reason.by_lines ? !own_lines : extra.samples >= kEnoughSamples && all_compute;
         const bool has_more_to_do = surplus.compute_s >= kMoreToDo * surplus.usual_compute_s;
         const double surely = late.by_messages ? kSurelyMoreByMessages : kSurelyMoreToDo;
         reason.may_be_slower = !surplus.is_beyond_spread && surplus.compute_s < surely * surplus.usual_compute_s &&

@@ -13,7 +13,7 @@ namespace plumb {
 struct LateReason {
     enum class Kind { computing, irregular, starved, interrupted, blocked, waiting } kind = Kind::computing;
     bool by_lines = false;  // the lines of ExcessTimeLines or BlockedLines say where; else the MPI calls that it came late to
-    bool same_lines = false; // the usual rank does it, too: a larger part of the same work
+    bool same_work = false; // the usual rank does it, too: a larger part of the same work
     bool may_be_slower = false; // it is busy longer on the same lines as all others, but not so much that it surely has more to do
 
     const char* name() const;                  // stable, for JSON

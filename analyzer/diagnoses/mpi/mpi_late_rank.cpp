@@ -187,7 +187,7 @@ class MpiLateRank : public Diagnosis {
         const LateRanks& late = late_case.late;
         const bool is_work = reason.is_own_work();
         const double divided = 1 - static_cast<double>(late.rows.size()) / static_cast<double>(std::max<size_t>(job.ranks.size(), 1));
-        const bool same_work = is_work && reason.same_lines;
+        const bool same_work = is_work && reason.same_work;
         finding.cost.seconds = late.cost_s * (same_work ? divided : 1);
         finding.cost.fraction = fraction_of_run(input.run, finding.cost.seconds);
         finding.gain = {finding.cost.fraction, gain_words(late_case, same_work)};

@@ -6,7 +6,6 @@
 #include <atomic>
 #include <barrier>
 #include <cstring>
-#include <ctime>
 #include <map>
 #include <memory>
 #include <sched.h>
@@ -69,12 +68,6 @@ inline void touch(Kind kind, char* line) {
 #endif
 
 uint64_t moved_bytes(Kind kind) { return kind == Kind::store || kind == Kind::update ? 2 * kLine : kLine; }
-
-uint64_t thread_cpu_ns() {
-    timespec now{};
-    clock_gettime(CLOCK_THREAD_CPUTIME_ID, &now);
-    return static_cast<uint64_t>(now.tv_sec) * 1'000'000'000 + static_cast<uint64_t>(now.tv_nsec);
-}
 
 bool pin(int cpu) {
     cpu_set_t* set = CPU_ALLOC(cpu + 1);

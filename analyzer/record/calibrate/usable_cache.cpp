@@ -1,8 +1,9 @@
 #include "record/calibrate/usable_cache.h"
 
+#include "record/run/node_trace_writer.h"
+
 #include <algorithm>
 #include <cstring>
-#include <ctime>
 #include <fmt/format.h>
 #include <locale>
 #include <optional>
@@ -19,12 +20,6 @@ constexpr double kSlower = 1.3; // than out of the cache: it is not kept
 constexpr uint64_t kPiece = 1 << 20, kLine = 64;
 constexpr uint64_t kTurn_ns = 5'000'000;
 constexpr int kTurns = 3;
-
-uint64_t thread_cpu_ns() {
-    timespec now{};
-    clock_gettime(CLOCK_THREAD_CPUTIME_ID, &now);
-    return static_cast<uint64_t>(now.tv_sec) * 1'000'000'000 + static_cast<uint64_t>(now.tv_nsec);
-}
 
 class SweptMemory {
   public:

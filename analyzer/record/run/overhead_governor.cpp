@@ -37,10 +37,7 @@ void OverheadGovernor::look(uint64_t now_ns, uint64_t own_ns, uint64_t spared_ns
 }
 
 bool OverheadGovernor::wants_slice() {
-    random_ ^= random_ << 13;
-    random_ ^= random_ >> 7;
-    random_ ^= random_ << 17;
-    return (random_ >> 32 & (weight() - 1)) == 0;
+    return (random_.next() >> 32 & (weight() - 1)) == 0;
 }
 
 } // namespace plumb::record

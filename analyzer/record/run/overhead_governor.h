@@ -2,6 +2,8 @@
 // time, each sample standing for more of it.
 #pragma once
 
+#include "support/xorshift.h"
+
 #include <cstdint>
 
 namespace plumb::record {
@@ -35,7 +37,7 @@ class OverheadGovernor {
     double fraction_;
     int level_ = 0;
     uint64_t last_ns_ = 0, last_own_ns_ = 0, last_spared_ns_ = 0, last_run_ns_ = 0, throttled_ns_ = 0;
-    uint64_t random_ = 0x9e3779b97f4a7c15u;
+    Xorshift random_;
 };
 
 } // namespace plumb::record

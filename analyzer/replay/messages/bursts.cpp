@@ -17,7 +17,7 @@ struct Call {
     Nanoseconds begin, end;
 };
 
-// How long a rank was in none of its calls between two moments. `calls`: by begin.
+// How long a rank was in none of the calls that complete its messages between two moments. `calls`: by begin.
 Nanoseconds time_outside(const std::vector<Call>& calls, Nanoseconds from, Nanoseconds to) {
     Nanoseconds outside = 0, until = from;
     for (auto call = std::ranges::lower_bound(calls, from, {}, &Call::begin); call != calls.end() && call->begin < to; ++call) {
@@ -32,7 +32,7 @@ Nanoseconds time_outside(const std::vector<Call>& calls, Nanoseconds from, Nanos
 double MessageEnds::messages_in_burst() {
     std::unordered_map<uint32_t, std::vector<Call>> calls; // by row
     for (const End& end : ends_)
-        calls[end.sent() ? end.sender : end.receiver].push_back({end.begin, end.end});
+        calls[end.sent() ? end.sender : end.receiver].push_back({end.wait, end.end});
     for (auto& [row, own] : calls)
         std::ranges::sort(own, {}, &Call::begin);
     std::ranges::sort(ends_, [](const End& left, const End& right) {

@@ -78,6 +78,27 @@ TEST_CASE("mpi-late-rank: nobody is late where all are alike, or where it is ano
     CHECK(waits[0].evidence.count("ranks_that_compute_most") == 0);
 }
 
+TEST_CASE("mpi-late-rank: samples over many lines, none of which is certain, still tell of the same work") {
+    const auto made_with = [](double extra_s) {
+        SyntheticJob job = steps(2, 0.010, 1, extra_s);
+        Diagnosed made(job);
+        for (uint64_t line = 0; line < 100; ++line) {
+            const uint64_t address = 0x700000 + 16 * line;
+            made.resolver.frames[address] = {{"interpret", "eval.c", static_cast<uint32_t>(1000 + line), "python", false}};
+            made.sample(0, address, 0.003);
+            made.sample(1, address, 0.003 * (1 + extra_s / 0.010));
+        }
+        return made.findings("mpi-late-rank");
+    };
+    SyntheticJob alone = steps(2, 0.010, 1, 0.010);
+    const auto without = Diagnosed(alone).findings("mpi-late-rank"); // no samples: without this rank's extra work
+    const auto spread = made_with(0.010);
+    REQUIRE((without.size() == 1 && spread.size() == 1));
+    CHECK(spread[0].cost.seconds == Approx(without[0].cost.seconds / 2)); // divided between both
+    CHECK(spread[0].gain.how.find("divided evenly") != std::string::npos);
+    CHECK(made_with(0.002).empty()); // so little may have other causes: lines would have shown it
+}
+
 TEST_CASE("mpi-late-rank: receives tell it where there are no collectives") {
     SyntheticJob ring(4);
     for (int step = 0; step < 50; ++step) {

@@ -83,12 +83,10 @@ void LoopCrossings::take(const PerfRecord& sample, uint64_t weight_ns) {
     if (!moment)
         return;
     place.rounds_left = std::max(place.rounds_left, moment->rounds_left);
-    random_ ^= random_ << 13; // xorshift: an even choice of all moments (Vitter's algorithm R)
-    random_ ^= random_ >> 7;
-    random_ ^= random_ << 17;
+    const uint64_t random = random_.next(); // an even choice of all moments (Vitter's algorithm R)
     if (place.moments.size() < kMostMoments)
         place.moments.push_back(std::move(*moment));
-    else if (const uint64_t slot = random_ % place.samples; slot < kMostMoments)
+    else if (const uint64_t slot = random % place.samples; slot < kMostMoments)
         place.moments[slot] = std::move(*moment);
 }
 

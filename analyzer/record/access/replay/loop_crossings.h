@@ -6,6 +6,7 @@
 #include "record/access/sampling/sampled_instructions.h"
 #include "record/calibrate/calibration.h"
 #include "record/run/node_trace_writer.h"
+#include "support/xorshift.h"
 
 #include <array>
 #include <cstdint>
@@ -59,7 +60,7 @@ class LoopCrossings {
     Instructions instructions_;
     std::unordered_map<uint32_t, Last> last_; // by tid
     std::vector<Candidate> candidates_;
-    uint64_t random_ = 88172645463325252;
+    Xorshift random_;
 };
 
 } // namespace plumb::record

@@ -169,10 +169,7 @@ void TrafficSampling::end(uint64_t now_ns) {
     const uint64_t over_ns = spent_ns_ > kHeadStart_ns ? (spent_ns_ - kHeadStart_ns) * kCostFactor : 0;
     // Between a half and three halves of it, by chance: of a program that repeats itself no part must hide from all bursts.
     const uint64_t pause_ns = std::max(kShortestPause_ns, (now_ns - begin_ns_) / kAgeShare);
-    random_ ^= random_ << 13;
-    random_ ^= random_ >> 7;
-    random_ ^= random_ << 17;
-    next_ns_ = std::max(now_ns + pause_ns / 2, begin_ns_ + over_ns) + random_ % (pause_ns + 1);
+    next_ns_ = std::max(now_ns + pause_ns / 2, begin_ns_ + over_ns) + random_.next() % (pause_ns + 1);
 }
 
 void TrafficSampling::write(NodeTraceWriter& file, uint64_t sharers, Calibration& calibration) {

@@ -9,6 +9,7 @@
 #include "record/calibrate/calibration.h"
 #include "record/perf/perf_ring.h"
 #include "record/run/node_trace_writer.h"
+#include "support/xorshift.h"
 
 #include <cstdint>
 #include <string>
@@ -54,7 +55,7 @@ class TrafficSampling {
     uint64_t next_ns_;
     std::unordered_map<uint32_t, Walker> walkers_; // by tid
     std::vector<std::pair<uint32_t, PerfRing>> rings_; // by tid, of the burst under way; empty: there is none
-    uint64_t random_ = 0x9e3779b97f4a7c15u;
+    Xorshift random_;
     uint64_t burst_begin_ns_ = 0, period_ns_ = 0, bursts_ = 0, samples_ = 0, spent_ns_ = 0;
     uint64_t walked_ns_ = 0, total_ns_ = 0; // of sampled accesses
     std::string why_not_; // the last burst could not look at a thread

@@ -400,10 +400,7 @@ void BlockedThreads::look(uint64_t now_ns, const std::vector<ThreadMonitor::Task
     const uint64_t interval_ns = std::max(interval_ns_, affordable_ns);
     const double over_ns = spent_ns_ > kHeadStart_ns ? static_cast<double>(spent_ns_ - kHeadStart_ns) / share_ : 0;
     // Between a half and three halves of it, by chance: programs that wake up at regular times must not hide from it.
-    random_ ^= random_ << 13;
-    random_ ^= random_ >> 7;
-    random_ ^= random_ << 17;
-    next_ns_ = std::max(now_ns + interval_ns / 2, begin_ns_ + static_cast<uint64_t>(over_ns)) + random_ % (interval_ns + 1);
+    next_ns_ = std::max(now_ns + interval_ns / 2, begin_ns_ + static_cast<uint64_t>(over_ns)) + random_.next() % (interval_ns + 1);
 }
 
 void BlockedThreads::forget(uint32_t pid) {

@@ -19,6 +19,7 @@
 #include "record/watch/threads/thread_monitor.h"
 #include "record/watch/threads/thread_switch_counts.h"
 #include "record/watch/threads/wall_time.h"
+#include "support/xorshift.h"
 
 #include <array>
 #include <cstdint>
@@ -117,7 +118,8 @@ class BlockedThreads {
     uint64_t looked_ns_ = 0;            // when; 0: there is none
     const uint64_t begin_ns_;
     uint64_t spent_ns_ = 0; // by looks
-    uint64_t next_ns_, interval_ns_, round_ = 0, looks_ = 0, random_ = 0x9e3779b97f4a7c15u;
+    uint64_t next_ns_, interval_ns_, round_ = 0, looks_ = 0;
+    Xorshift random_;
     size_t kept_files_ = 0;
     uint64_t refused_ = 0, seen_ = 0;
     uint64_t with_stack_ = 0, without_stack_ = 0; // waits whose stack could be read, and could not
