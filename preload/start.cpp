@@ -14,6 +14,7 @@
 #include "record/process/process.h"
 #include "record/process/process_filter.h"
 #include "record/process/settings.h"
+#include "record/process/shim_start.h"
 #include "record/process/trace_writer.h"
 #include "record/process_lifecycle.h"
 
@@ -39,6 +40,7 @@ void say_effect(const char* executable, const char* effect, int error) {
 __attribute__((constructor)) void start(int, char** arguments, char** environment) {
     const int error_of_program = errno;
     const OwnCost cost;
+    const ShimStart starting;
     resolve_real_functions();
     resolve_recent_functions();
     mpi::hide_absent_functions_at_start();

@@ -7,9 +7,12 @@
 //    Who counts does so in a record that was begun after the real functions were found.
 //  - No guard is held while the real function runs: it may call other hooks, and may be left by a signal.
 //  - Blocks of the early buffer never reach the real allocator.
+//  - What the shim's start allocates (the loader's records of libZydis, texts of failed lookups) does not reach it either: the
+//    program's first blocks begin where they would without the shim, as some of what is reported depends on that.
 //  - The caller's frame is read from the hook's own frame, so whatever uses it must be called, not jumped to.
 #include "hooks/alloc_call.h"
 #include "platform/os/early_memory.h"
+#include "record/process/shim_start.h"
 
 #include <errno.h>
 #include <stdint.h>
@@ -32,8 +35,9 @@ void* allocate_early(size_t bytes, size_t alignment) {
 
 template <class Call> void* allocate(size_t bytes, size_t alignment, const void* hook_frame, Call call) {
     const RealFunctions* real = real_functions();
-    if (PLUMB_UNLIKELY(!real))
-        return allocate_early(bytes, alignment);
+    if (PLUMB_UNLIKELY(!real || ShimStart::is_under_way()))
+        if (void* const block = allocate_early(bytes, alignment); block || !real)
+            return block;
     return record_allocation(bytes, hook_frame, [=] { return call(*real); });
 }
 
@@ -91,7 +95,9 @@ PLUMB_NOINLINE void* closer_reallocarray(void* block, size_t count, size_t size,
 
 // Where the collector is off there is nothing to do but to call the real functions.
 inline const RealFunctions* unrecorded() {
-    return PLUMB_UNLIKELY(heap_mode == HeapMode::off) ? published_functions.load(std::memory_order_acquire) : nullptr;
+    return PLUMB_UNLIKELY(heap_mode == HeapMode::off) && !ShimStart::is_under_way()
+               ? published_functions.load(std::memory_order_acquire)
+               : nullptr;
 }
 
 // A product that does not fit becomes a size that no allocator grants.

@@ -44,6 +44,11 @@ class Modules(ShimTest):
         self.assertEqual(plugins[0]["build_id"].hex(),
                          build_id(SHIM_PROGRAMS / "plugins" / "libplumb_test_plugin.so"))
 
+    def test_first_blocks_begin_where_they_would(self):
+        for variables in {}, {"PLUMB_HEAP": "full"}, {"PLUMB_HEAP": "off"}, {"PLUMB_ALIGN": "exact"}, {"PLUMB_ALIGN": "off"}:
+            with self.subTest(variables):
+                self.run_both("first_blocks", **variables)
+
     def test_storm_of_loads_threads_and_forks(self):
         for hz in ("", "250"):
             with self.subTest(hz=hz):
