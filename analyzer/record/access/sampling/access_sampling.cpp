@@ -17,7 +17,7 @@ constexpr size_t kMostFunctionBytes = 16u << 20; // of decoded functions
 constexpr uint64_t kLongestFunction = 64 << 10;  // decoded whole; of longer ones only the surroundings of a sample
 constexpr uint64_t kBack = 512, kAhead = 2048;   // bytes around a sample where no beginning is known
 constexpr uint64_t kMadeCodeAge_ns = 1'000'000'000;
-constexpr uint64_t kHeadStart_ns = 8'000'000; // of CPU time for new code, however short the run
+constexpr uint64_t kHeadStart_ns = 4'000'000; // of CPU time for new code, however short the run
 constexpr uint64_t kLoopPart = 2; // one part of so many for what bursts of samples ask: of few loops
 
 bool crosses(uint64_t address, uint64_t width, uint64_t block) { return (address & (block - 1)) + width > block; }

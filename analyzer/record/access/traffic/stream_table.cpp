@@ -65,7 +65,8 @@ void StreamTable::note(uint32_t pid, uint64_t generation, uint64_t instruction, 
         places.kept[at] = address;
 }
 
-void StreamTable::add(const ThreadBurst& thread, const LoopRate& rate, double occupancy, Loop& loop, Burst& burst) {
+uint64_t StreamTable::add(const ThreadBurst& thread, const LoopRate& rate, double occupancy, Loop& loop, Burst& burst) {
+    uint64_t bytes = 0;
     loop.end = std::max(loop.end, rate.end);
     loop.samples += rate.samples;
     loop.rounds += rate.rounds_per_s * static_cast<double>(rate.time_ns) * 1e-9;
@@ -92,14 +93,17 @@ void StreamTable::add(const ThreadBurst& thread, const LoopRate& rate, double oc
             use.lowest = std::min(use.lowest, low);
             use.highest = std::max(use.highest, high);
             use.last = advance.to;
+            bytes += high - low;
         }
         // Places of one burst lie side by side: one stands for all.
         if (!stream.advances.empty())
             note(thread.pid, thread.generation, stream.position.instruction, stream.advances.front().from);
     }
+    return bytes;
 }
 
-void StreamTable::take(const std::vector<ThreadBurst>& threads, const BurstTime& time) {
+uint64_t StreamTable::take(const std::vector<ThreadBurst>& threads, const BurstTime& time) {
+    uint64_t bytes = 0;
     std::vector<std::vector<LoopRate>> rates;
     for (const ThreadBurst& thread : threads)
         rates.push_back(loop_rates(thread.samples, time.longest_gap_ns));
@@ -128,7 +132,7 @@ void StreamTable::take(const std::vector<ThreadBurst>& threads, const BurstTime&
                 burst.time = time;
                 const double occupancy =
                     std::min(1.0, static_cast<double>(rate.time_ns) / static_cast<double>(extent_ns));
-                add(thread, rate, occupancy, loops_[key], burst);
+                bytes += add(thread, rate, occupancy, loops_[key], burst);
             }
             note_order(thread);
         }
@@ -139,6 +143,7 @@ void StreamTable::take(const std::vector<ThreadBurst>& threads, const BurstTime&
                 bursts_.push_back(std::move(burst));
         }
     }
+    return bytes;
 }
 
 // Which loop a thread came from, as far as its samples lie close enough together to see it.

@@ -40,7 +40,8 @@ class StreamTable {
     // One access of a time sample: where the streams of its instruction are.
     void note(uint32_t pid, uint64_t generation, uint64_t instruction, uint64_t address);
 
-    void take(const std::vector<ThreadBurst>& threads, const BurstTime& time);
+    // The bytes that streams went over in that time, of all threads.
+    uint64_t take(const std::vector<ThreadBurst>& threads, const BurstTime& time);
 
     const std::map<int, uint64_t>& samples_by_cpu() const { return samples_by_cpu_; } // in loops with streams
 
@@ -109,7 +110,7 @@ class StreamTable {
     Judged judge(const Key& key, const Shape& shape, const Reuse& reuse, uint64_t cache_bytes, uint32_t id,
                  NodeTraceWriter& file) const;
     void note_order(const ThreadBurst& thread);
-    void add(const ThreadBurst& thread, const LoopRate& rate, double occupancy, Loop& loop, Burst& burst);
+    uint64_t add(const ThreadBurst& thread, const LoopRate& rate, double occupancy, Loop& loop, Burst& burst); // bytes
 
     std::map<Key, Loop> loops_;
     std::map<Key, Places> places_; // by instruction

@@ -30,9 +30,12 @@ constexpr size_t kMostThreads = 256;
 constexpr std::array<uint64_t, 4> kPeriods_ns = {191'000, 203'000, 211'000, 197'000};
 constexpr uint64_t kLongestGap = 3; // periods
 constexpr uint64_t kShortestPause_ns = 100'000'000, kAgeShare = 32; // between bursts
-// What all bursts together may cost: 12 ms at once, enough for a short run, and 1/400 of the time. The cost of a sample in the
+// What all bursts together may cost: 20 ms at once, enough for a short run, and 1/400 of the time. The cost of a sample in the
 // program is assumed, as measured on a virtual machine.
-constexpr uint64_t kHeadStart_ns = 12'000'000, kCostFactor = 400, kLikelySampleCost_ns = 10'000;
+constexpr uint64_t kHeadStart_ns = 20'000'000, kCostFactor = 400, kLikelySampleCost_ns = 20'000;
+// Streams that move less than 1 GB/s, all together, keep no memory busy. Once bursts in a row found no more, the next ones come
+// ever less often: a program whose second half streams is looked at before three quarters of it.
+constexpr uint64_t kLeastStreamed_bytes_per_us = 1000, kFruitlessBursts = 3, kFruitlessAgeShare = 2;
 constexpr uint64_t kWalkerAge_ns = 500'000'000;
 constexpr uint64_t kLeastWalked = 20;    // 1/20 of the sampled accesses: below it nothing is measured
 constexpr uint64_t kCachesBeyond = 2;    // times their size: what the arrays of the trial take
@@ -161,14 +164,16 @@ void TrafficSampling::end(uint64_t now_ns) {
             threads.push_back(std::move(thread));
     }
     rings_.clear();
-    table_.take(threads, {burst_begin_ns_, end_ns, period_ns_, kLongestGap * period_ns_});
+    const uint64_t streamed = table_.take(threads, {burst_begin_ns_, end_ns, period_ns_, kLongestGap * period_ns_});
+    fruitless_ = streamed * 1000 < kLeastStreamed_bytes_per_us * (end_ns - burst_begin_ns_) ? fruitless_ + 1 : 0;
     uint64_t taken = 0;
     for (const ThreadBurst& thread : threads)
         taken += thread.samples.size();
     spent_ns_ += own_cpu_ns() - begin_cpu_ns + taken * kLikelySampleCost_ns;
     const uint64_t over_ns = spent_ns_ > kHeadStart_ns ? (spent_ns_ - kHeadStart_ns) * kCostFactor : 0;
     // Between a half and three halves of it, by chance: of a program that repeats itself no part must hide from all bursts.
-    const uint64_t pause_ns = std::max(kShortestPause_ns, (now_ns - begin_ns_) / kAgeShare);
+    const uint64_t share = fruitless_ < kFruitlessBursts ? kAgeShare : kFruitlessAgeShare;
+    const uint64_t pause_ns = std::max(kShortestPause_ns, (now_ns - begin_ns_) / share);
     next_ns_ = std::max(now_ns + pause_ns / 2, begin_ns_ + over_ns) + random_.next() % (pause_ns + 1);
 }
 

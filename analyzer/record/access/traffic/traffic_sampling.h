@@ -57,6 +57,7 @@ class TrafficSampling {
     std::vector<std::pair<uint32_t, PerfRing>> rings_; // by tid, of the burst under way; empty: there is none
     Xorshift random_;
     uint64_t burst_begin_ns_ = 0, period_ns_ = 0, bursts_ = 0, samples_ = 0, spent_ns_ = 0;
+    uint64_t fruitless_ = 0; // bursts in a row that found nothing that streams
     uint64_t walked_ns_ = 0, total_ns_ = 0; // of sampled accesses
     std::string why_not_; // the last burst could not look at a thread
     StreamTable table_;
