@@ -1,19 +1,11 @@
 // A thread makes blocks and puts them into a bounded queue; one thread takes them out and packs them, which takes four times as
-// long. The queue is full all the time. Cured: two threads pack.
+// long. The queue is full all the time. Cured: as many threads pack as keep up with it and have a CPU.
 #include <math.h>
 #include <pthread.h>
 #include <stdio.h>
+#include <unistd.h>
 
-enum {
-    kBlocks = 1200,
-    kPlaces = 16,
-    kSteps = 60000,
-#ifdef CURED
-    kPackers = 2
-#else
-    kPackers = 1
-#endif
-};
+enum { kBlocks = 1200, kPlaces = 16, kSteps = 60000, kMostPackers = 4 };
 
 static pthread_mutex_t g_lock = PTHREAD_MUTEX_INITIALIZER;
 static pthread_cond_t g_room = PTHREAD_COND_INITIALIZER, g_ready = PTHREAD_COND_INITIALIZER;
@@ -69,12 +61,18 @@ static void* pack_all(void* unused) {
 }
 
 int main(void) {
-    pthread_t maker, packers[kPackers];
+#ifdef CURED
+    const long cpus = sysconf(_SC_NPROCESSORS_ONLN);
+    const int count = cpus < kMostPackers ? (int)cpus : kMostPackers;
+#else
+    const int count = 1;
+#endif
+    pthread_t maker, packers[kMostPackers];
     pthread_create(&maker, NULL, make_all, NULL);
-    for (int thread = 0; thread < kPackers; thread++)
+    for (int thread = 0; thread < count; thread++)
         pthread_create(&packers[thread], NULL, pack_all, NULL);
     pthread_join(maker, NULL);
-    for (int thread = 0; thread < kPackers; thread++)
+    for (int thread = 0; thread < count; thread++)
         pthread_join(packers[thread], NULL);
     double sum = 0;
     for (int number = 0; number < kBlocks; number++)
