@@ -49,11 +49,12 @@ uint64_t seen_adds = 0, seen_subs = 0; // the loader's counters at the last scan
 std::atomic<uint32_t> scanning{0};
 std::atomic<uint32_t> due{0};
 
-Module* find(uint64_t start, uint64_t end, uint64_t load_base, const BuildId& build_id) {
+// Null `build_id`: any.
+Module* find(uint64_t start, uint64_t end, uint64_t load_base, const BuildId* build_id) {
     for (uint32_t i = 0; i < module_count; ++i) {
         Module& module = modules[i];
         if (module.start == start && module.end == end && module.load_base == load_base &&
-            memcmp(&module.build_id, &build_id, sizeof build_id) == 0)
+            (!build_id || memcmp(&module.build_id, build_id, sizeof *build_id) == 0))
             return &module;
     }
     return nullptr;
@@ -66,11 +67,26 @@ Module* add() {
     return module_count < kModulesMax ? &modules[module_count++] : nullptr;
 }
 
-int copy_image(dl_phdr_info* image, size_t, void* first) {
+struct Scan {
+    const uint64_t former_subs; // seen_subs at its begin
+    bool is_main = true;        // the program itself is always the first
+};
+
+int copy_image(dl_phdr_info* image, size_t, void* data) {
     seen_adds = image->dlpi_adds;
     seen_subs = image->dlpi_subs;
-    bool& is_main = *static_cast<bool*>(first); // the program itself is always the first
-    const BuildId build_id = build_id_of_image(image->dlpi_addr, image->dlpi_phdr, image->dlpi_phnum);
+    Scan& scan = *static_cast<Scan*>(data);
+    // Where nothing was unloaded, what lies in a known place is the known image: a program that opens a hundred libraries one by
+    // one would read ten thousand build ids.
+    const bool others_came = image->dlpi_subs != scan.former_subs;
+    BuildId build_id{};
+    bool has_id = false;
+    const auto know_id = [&] {
+        if (!has_id)
+            build_id = build_id_of_image(image->dlpi_addr, image->dlpi_phdr, image->dlpi_phnum);
+        has_id = true;
+        return &build_id;
+    };
     const uint64_t vdso = getauxval(AT_SYSINFO_EHDR);
     for (uint32_t i = 0; i < image->dlpi_phnum; ++i) {
         const ElfW(Phdr)& header = image->dlpi_phdr[i];
@@ -79,7 +95,7 @@ int copy_image(dl_phdr_info* image, size_t, void* first) {
         const uint64_t page = 4096 - 1;
         const uint64_t start = (image->dlpi_addr + header.p_vaddr) & ~page;
         const uint64_t end = (image->dlpi_addr + header.p_vaddr + header.p_memsz + page) & ~page;
-        Module* module = find(start, end, image->dlpi_addr, build_id);
+        Module* module = find(start, end, image->dlpi_addr, others_came ? know_id() : nullptr);
         if (!module) {
             if (!(module = add()))
                 continue;
@@ -88,14 +104,14 @@ int copy_image(dl_phdr_info* image, size_t, void* first) {
             module->end = end;
             module->load_base = image->dlpi_addr;
             module->file_offset = header.p_offset & ~page;
-            module->build_id = build_id;
-            module->flags = is_main ? uint32_t{trace::kModuleMain} : 0;
+            module->build_id = *know_id();
+            module->flags = scan.is_main ? uint32_t{trace::kModuleMain} : 0;
             if (vdso >= start && vdso < end)
                 module->flags |= trace::kModuleVdso;
         }
         module->scan = scans;
     }
-    is_main = false;
+    scan.is_main = false;
     return 0;
 }
 
@@ -183,7 +199,6 @@ void write_unload(const Guard& guard, Module& module, uint64_t time_ns) {
     unload.time_ns = time_ns;
     if (module.id != kNotRecorded)
         append(guard, trace::RecordType::ModuleUnload, unload);
-    forget_unwind_rules();
     module = {};
 }
 
@@ -207,15 +222,19 @@ void scan_modules(const Guard& guard) {
         modules = static_cast<Module*>(allocate_pages(kModulesMax * sizeof(Module), false));
     if (modules) {
         ++scans;
-        bool first = true;
-        dl_iterate_phdr(copy_image, &first);
-        bool any_new = false;
+        Scan scan{seen_subs};
+        dl_iterate_phdr(copy_image, &scan);
+        bool any_new = false, any_gone = false;
         for (uint32_t i = 0; i < module_count; ++i) {
             Module& module = modules[i];
-            if (module.end != 0 && module.scan != scans)
+            if (module.end != 0 && module.scan != scans) {
                 write_unload(guard, module, begin_ns);
+                any_gone = true;
+            }
             any_new |= module.end != 0 && module.id == 0;
         }
+        if (any_gone)
+            forget_unwind_rules();
         if (any_new)
             write_new(guard, begin_ns);
     }

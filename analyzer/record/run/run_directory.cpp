@@ -19,6 +19,7 @@
 #include <filesystem>
 #include <memory>
 #include <nlohmann/json.hpp>
+#include <plumb/plain_code.h>
 #include <sys/file.h>
 #include <sys/random.h>
 #include <sys/stat.h>
@@ -35,7 +36,6 @@ constexpr const char* kLockFile = ".lock";
 constexpr const char* kHeldFile = ".lock-held"; // where there are no locks
 constexpr const char* kJobFile = ".job";
 constexpr size_t kMostJsonBytes = 64u << 20; // of run.json: it holds the command line
-constexpr const char* kPlainCodeFile = ".plain-code"; // of the shims (preload/record/align/code/flag_scan_cache.h)
 
 constexpr std::chrono::seconds kMostWait{30}; // for a lock that is held for milliseconds
 
@@ -264,7 +264,7 @@ bool RunDirectory::join_or_create(bool named_by_user, bool force) {
                                           "replace it with --force"
                                         : " is not empty and holds no run; name another directory with -o"));
         for (const std::string& file : files)
-            if (file == "run.json" || file == kJobFile || file == kPlainCodeFile || file.ends_with(".plumb") ||
+            if (file == "run.json" || file == kJobFile || file == plain_code::kFileName || file.ends_with(".plumb") ||
                 file.starts_with(".node-") || file.starts_with(".draft-"))
                 unlinkat(directory_, file.c_str(), 0);
     }

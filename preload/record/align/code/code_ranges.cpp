@@ -101,18 +101,18 @@ bool is_go(const dl_phdr_info& image) {
     return false;
 }
 
-// Modules that stay are looked at once.
-bool was_there(uint64_t start, uint64_t end) {
+// Of the last renewal; null: there was none.
+const Range* known_range(uint64_t start, uint64_t end) {
     const Table& table = tables[published.load(std::memory_order_relaxed)];
     for (uint32_t i = 0; i < table.count; ++i)
         if (table.ranges[i].start == start && table.ranges[i].end == end)
-            return true;
-    return false;
+            return &table.ranges[i];
+    return nullptr;
 }
 
 void look_for_flag_code(const char* path, const dl_phdr_info& image, const ElfW(Phdr)& header) {
     const uint64_t start = image.dlpi_addr + header.p_vaddr, end = start + header.p_filesz;
-    if (flag_code.offset != 0 || !(header.p_flags & PF_R) || was_there(start, start + header.p_memsz))
+    if (flag_code.offset != 0 || !(header.p_flags & PF_R) || known_range(start, start + header.p_memsz))
         return;
     const BuildId id = build_id_of_image(image.dlpi_addr, image.dlpi_phdr, image.dlpi_phnum);
     if (is_known_flag_free(id, header.p_vaddr))
@@ -130,6 +130,7 @@ void look_for_flag_code(const char* path, const dl_phdr_info& image, const ElfW(
 struct Renewal {
     Table* table;
     bool is_program; // the program itself is always the first
+    uint64_t unloaded, former_unloaded; // of the loader's images, until now and until the last renewal
     char executable[PATH_MAX];
 };
 
@@ -137,17 +138,23 @@ int add_image(dl_phdr_info* image, size_t, void* data) {
     auto& renewal = *static_cast<Renewal*>(data);
     const bool is_program = renewal.is_program;
     renewal.is_program = false;
+    renewal.unloaded = image->dlpi_subs;
     const char* path = is_program ? renewal.executable : image->dlpi_name ? image->dlpi_name : "";
-    const bool excluded = !is_program && is_excluded(path), left_alone = !is_program && is_never_counted(path);
-    if (is_go(*image))
-        go_code.store(true, std::memory_order_relaxed);
     for (uint32_t i = 0; i < image->dlpi_phnum; ++i) {
         const ElfW(Phdr)& header = image->dlpi_phdr[i];
         if (header.p_type != PT_LOAD || !(header.p_flags & PF_X) || renewal.table->count == kRangesMax)
             continue;
-        const uint64_t start = image->dlpi_addr + header.p_vaddr;
-        renewal.table->ranges[renewal.table->count++] = {start, start + header.p_memsz, excluded, left_alone};
-        if (!left_alone)
+        const uint64_t start = image->dlpi_addr + header.p_vaddr, end = start + header.p_memsz;
+        Range& range = renewal.table->ranges[renewal.table->count++];
+        // Where nothing was unloaded, what lies in a known place is the known image. Programs open hundreds one by one.
+        if (const Range* known = renewal.unloaded == renewal.former_unloaded ? known_range(start, end) : nullptr) {
+            range = *known;
+            continue;
+        }
+        range = {start, end, !is_program && is_excluded(path), !is_program && is_never_counted(path)};
+        if (is_go(*image))
+            go_code.store(true, std::memory_order_relaxed);
+        if (!range.left_alone)
             look_for_flag_code(path, *image, header);
     }
     note_module_for_fatal_ranges(path, image->dlpi_addr);
@@ -183,6 +190,7 @@ void renew_code_ranges() {
     renewal.table = &tables[next];
     renewal.table->count = 0;
     renewal.is_program = true;
+    renewal.former_unloaded = renewal.unloaded;
     if (read_link("/proc/self/exe", renewal.executable, sizeof renewal.executable) <= 0)
         renewal.executable[0] = '\0';
     begin_fatal_ranges();

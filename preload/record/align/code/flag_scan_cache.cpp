@@ -6,19 +6,14 @@
 #include "record/process/settings.h"
 
 #include <limits.h>
+#include <plumb/plain_code.h>
 #include <string.h>
 
 namespace plumb::shim {
 namespace {
 
-struct Entry {
-    uint8_t build_id[20];
-    uint32_t segment_page;
-};
-static_assert(sizeof(Entry) == 24);
-
-constexpr uint32_t kEntriesMax = 512; // more than a program and its libraries; later images are looked through
-constexpr const char* kFileName = "/.plain-code";
+using plain_code::Entry;
+using plain_code::kEntriesMax; // images beyond it are looked through
 
 Entry entries[kEntriesMax];
 uint32_t count = 0;
@@ -44,7 +39,7 @@ int open_list(int flags) {
     if (!run)
         return -1;
     Text<PATH_MAX> path;
-    path << run << kFileName;
+    path << run << "/" << plain_code::kFileName;
     return open_file(path.c_str(), flags | O_NOFOLLOW, 0600);
 }
 

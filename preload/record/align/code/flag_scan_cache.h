@@ -1,8 +1,5 @@
-// Code that is known to leave the processor's flags alone, shared by the processes of a run. Looking through a compiler
-// takes ten milliseconds, and a build starts it a thousand times.
-//
-// Kept in a file of the run directory, by build id: entries are appended as a whole and never changed, so processes need
-// no lock. An entry that was damaged matches nothing. Where the directory cannot be read or written, nothing is known.
+// Code that is known to leave the processor's flags alone, shared by the processes of a run (plumb/plain_code.h): a build starts
+// its compiler a thousand times. Where the run directory cannot be read or written, nothing is known.
 // To be called by one thread at a time (under the renewal of code_ranges.h); not signal-safe.
 #pragma once
 
