@@ -1,5 +1,6 @@
-// One thread decodes frames and hands them over a bounded queue to three that draw them, which is less work: they wait for frames.
-// Cured: two threads decode.
+// One thread decodes frames and hands them over a bounded queue to two that draw them, which is less work: they wait for frames.
+// Cured: as many threads decode as keep up with them and have a CPU.
+#include <algorithm>
 #include <atomic>
 #include <cmath>
 #include <condition_variable>
@@ -11,12 +12,7 @@
 
 namespace {
 
-#ifdef CURED
-constexpr int kDecoders = 2;
-#else
-constexpr int kDecoders = 1;
-#endif
-constexpr int kFrames = 1000, kDrawers = 3, kSteps = 60'000;
+constexpr int kFrames = 1000, kDrawers = 2, kSteps = 60'000;
 constexpr size_t kPlaces = 8;
 
 struct Frame {
@@ -87,8 +83,13 @@ void draw_all() {
 } // namespace
 
 int main() {
+#ifdef CURED
+    const int count = std::clamp(static_cast<int>(std::thread::hardware_concurrency()) - kDrawers, 2, 10);
+#else
+    const int count = 1;
+#endif
     std::vector<std::thread> decoders, drawers;
-    for (int thread = 0; thread < kDecoders; ++thread)
+    for (int thread = 0; thread < count; ++thread)
         decoders.emplace_back(decode_all);
     for (int thread = 0; thread < kDrawers; ++thread)
         drawers.emplace_back(draw_all);

@@ -1,5 +1,5 @@
 // A parent makes records and writes them to a pipe; a child reads them and scores each, which takes three times as long. The pipe is
-// full all the time. Cured: two children, each with a pipe of its own.
+// full all the time. Cured: as many children as keep up and have a CPU, each with a pipe of its own.
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -10,12 +10,9 @@ enum {
     kRecords = 3000,
     kValues = 512, // one page a record
     kSteps = 40000,
-#ifdef CURED
-    kChildren = 2
-#else
-    kChildren = 1
-#endif
+    kMostChildren = 3
 };
+static int g_children = 1;
 
 static double g_record[kValues];
 
@@ -48,7 +45,7 @@ static ssize_t write_part(int descriptor, void* data, size_t size) { return writ
 
 static void score_all(int records, int results, int first) {
     double sum = 0;
-    for (int number = first; number < kRecords; number += kChildren) {
+    for (int number = first; number < kRecords; number += g_children) {
         fully(read, records);
         sum += score_record();
     }
@@ -58,8 +55,12 @@ static void score_all(int records, int results, int first) {
 }
 
 int main(void) {
-    int records[kChildren][2], results[kChildren][2];
-    for (int child = 0; child < kChildren; child++) {
+#ifdef CURED
+    const long cpus = sysconf(_SC_NPROCESSORS_ONLN);
+    g_children = cpus < kMostChildren ? (int)cpus : kMostChildren;
+#endif
+    int records[kMostChildren][2], results[kMostChildren][2];
+    for (int child = 0; child < g_children; child++) {
         if (pipe(records[child]) != 0 || pipe(results[child]) != 0)
             return 1;
         if (fork() == 0)
@@ -67,10 +68,10 @@ int main(void) {
     }
     for (int number = 0; number < kRecords; number++) {
         make_record(number);
-        fully(write_part, records[number % kChildren][1]);
+        fully(write_part, records[number % g_children][1]);
     }
     double sum = 0;
-    for (int child = 0; child < kChildren; child++) {
+    for (int child = 0; child < g_children; child++) {
         fully(read, results[child][0]);
         sum += g_record[0];
         wait(NULL);
