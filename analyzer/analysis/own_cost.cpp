@@ -26,7 +26,7 @@ OwnCost own_cost_of(const model::CallPaths& paths, double cpu_seconds) {
         format_seconds(own.recorder), format_count(static_cast<double>(own.samples)),
         own.samples > 0 && own.sampling == 0 ? "of unknown cost" : format_seconds(own.sampling) + " (estimated per sample)",
         own.switches > 0 ? fmt::format(", records of switches {} (estimated)", format_seconds(own.switches)) : "",
-        format_seconds(own.shim), own.shim_was_sampled ? "sampled" : "estimated per event",
+        format_seconds(own.shim), own.shim_was_sampled ? "half of what was sampled there" : "estimated per event",
         own.loading > 0 ? fmt::format(", loading libplumb.so {} (estimated per program)", format_seconds(own.loading)) : "",
         own.stand_ins > 0 ? fmt::format(", code that counts unaligned accesses {} (sampled; includes the accesses themselves)", format_seconds(own.stand_ins))
                           : "",

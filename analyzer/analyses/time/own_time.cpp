@@ -8,6 +8,10 @@ namespace {
 
 // Of one call of the hooks of malloc and free in sample mode, against calling the functions themselves (tests/bench/bench_malloc.py).
 constexpr double kHeapCall_s = 2.5e-9;
+// Of the time sampled in the shim: the rest stood in the allocator before. Who calls malloc waits at its first instructions for
+// what the call itself needs (the jump, its code), and these are the shim's now. In g++ and mawk 57 and 67 % of the samples in the
+// hooks were missing in the C library.
+constexpr double kAdded = 0.5;
 
 struct SampledTime {
     double seconds = 0;
@@ -25,7 +29,7 @@ SampledTime sampled_in_shim(const model::CallPaths& paths) {
     for (size_t process = 0; process < processes.size(); ++process)
         for (const model::SampleSite& site : processes[process].samples)
             if (is_own_code(paths, process, site.path)) {
-                sampled.seconds += static_cast<double>(site.time_ns) * 1e-9;
+                sampled.seconds += static_cast<double>(site.time_ns) * 1e-9 * kAdded;
                 sampled.samples += site.samples;
             }
     return sampled;

@@ -1,7 +1,7 @@
 // A program that starts processes by the hundred, each of which ends within milliseconds.
 //
 // What counts is the wall time that depended on these processes, and on their starter while it started or awaited them, less what
-// plumb itself cost in them. How much of it is starting and how much is work that they do was not seen: nothing of them is
+// plumb itself cost in them, of the wall time less that. How much of it is starting and how much is work that they do was not seen: nothing of them is
 // sampled. So the gain is a bound. Shells, launchers and build drivers are there to start processes and are not blamed.
 #include "analyses/lines/line_shares.h"
 #include "analyses/time/short_lived.h"
@@ -124,6 +124,7 @@ class ProcessStarts : public Diagnosis {
                 waiting_s += wait.wall_s;
             }
         const double share_s = std::clamp(started.wall_s + waiting_s - started.own_cost_s, 0.0, replay.wall_s());
+        const double part = share_s / std::max(replay.wall_s() - started.own_cost_s, share_s); // of the run as it is without plumb
         if (share_s < kLeastWallShare * replay.wall_s())
             return std::nullopt;
         const auto most = std::ranges::max_element(started.programs, {}, [](const auto& entry) { return entry.second; });
@@ -133,8 +134,8 @@ class ProcessStarts : public Diagnosis {
         finding.confidence = 0.8;
         finding.title = fmt::format("{} starts {} processes that live {} on average, most of them {}", process.name,
                                     format_count(static_cast<double>(started.count)), format_seconds(mean_s), most->first);
-        finding.cost = {share_s, share_s / replay.wall_s(), "estimated"};
-        finding.gain = {share_s / replay.wall_s(),
+        finding.cost = {share_s, part, "estimated"};
+        finding.gain = {part,
                         "all time that depended on these processes, without what the starting program does in the kernel for them; the "
                         "work that they do has to be done somewhere"};
         finding.where = lines.heaviest(kMostLines);
