@@ -23,7 +23,7 @@ constexpr unsigned kProgramsPerEarlyWindow = 64;
 constexpr uint64_t kCpuNsPerCostNs = 100;  // of the process, before a new thread has a window at once
 // Programs of much code show new sites all the time, so that none of the limits above spares them: all windows together cost
 // this, and this share of the process's CPU time.
-constexpr uint64_t kHeadStartNs = 5'000'000, kCpuNsPerTickCostNs = 300;
+constexpr uint64_t kHeadStartNs = 2'000'000, kCpuNsPerTickCostNs = 300;
 
 uint64_t trap_cost_ns = 0;
 uint32_t counted_limit = kCounted;
