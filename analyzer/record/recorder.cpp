@@ -8,7 +8,7 @@
 #include "record/run/abandoned_files.h"
 #include "record/run/crash_guard.h"
 #include "record/run/executable.h"
-#include "record/run/plain_code.h"
+#include "record/run/flag_scan_list.h"
 #include "record/run/run_directory.h"
 #include "record/run/target_environment.h"
 #include "record/run/unrecorded.h"
@@ -81,7 +81,7 @@ void Recorder::prepare() {
     const TargetEnvironment usual = target_environment(options_, executable, directory_.path(), true);
     const TargetEnvironment without_perf = target_environment(options_, executable, directory_.path(), false);
     write_align_ranges(options_, directory_.path());
-    put_plain_code(calibration_.cache(), directory_.path());
+    seed_flag_scan_list(calibration_.cache(), directory_.path());
     program_.emplace(inheritance_);
     collectors_.emplace(directory_.new_trace_path(), options_);
     NodeTraceWriter& file = collectors_->file;
@@ -250,7 +250,7 @@ void Recorder::finish() {
     const rusage& usage = program_->usage();
     collectors_->processes.gone(program_->pid(), end_ns, program_->wait_status(), to_ns(usage.ru_utime), to_ns(usage.ru_stime),
                                 static_cast<uint64_t>(usage.ru_maxrss) * 1024);
-    keep_plain_code(calibration_.cache(), directory_.path());
+    keep_flag_scan_list(calibration_.cache(), directory_.path());
     calibration_.save();
     free_abandoned_space(directory_.path());
     if (cost_) // what followed the last tick

@@ -19,7 +19,7 @@
 #include <filesystem>
 #include <memory>
 #include <nlohmann/json.hpp>
-#include <plumb/plain_code.h>
+#include <plumb/flag_scan_list.h>
 #include <sys/file.h>
 #include <sys/random.h>
 #include <sys/stat.h>
@@ -264,7 +264,7 @@ bool RunDirectory::join_or_create(bool named_by_user, bool force) {
                                           "replace it with --force"
                                         : " is not empty and holds no run; name another directory with -o"));
         for (const std::string& file : files)
-            if (file == "run.json" || file == kJobFile || file == plain_code::kFileName || file.ends_with(".plumb") ||
+            if (file == "run.json" || file == kJobFile || file == flag_scan::kFileName || file.ends_with(".plumb") ||
                 file.starts_with(".node-") || file.starts_with(".draft-"))
                 unlinkat(directory_, file.c_str(), 0);
     }

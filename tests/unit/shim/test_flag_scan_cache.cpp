@@ -23,7 +23,7 @@ BuildId id_of(uint8_t first) {
 
 } // namespace
 
-TEST_CASE("plain code is known to all processes of the run") {
+TEST_CASE("what was scanned for flags is known to all processes of the run") {
     char folder[] = "/tmp/plumb-test-XXXXXX";
     REQUIRE(mkdtemp(folder));
     const std::string run = std::string("PLUMB_RUN=") + folder;
@@ -50,7 +50,7 @@ TEST_CASE("plain code is known to all processes of the run") {
     CHECK_FALSE(is_known_flag_free(other_size, 0x1000));
 
     // A torn end, as a full disk leaves it, hides nothing before it and matches nothing itself.
-    const std::string list = std::string(folder) + "/.plain-code";
+    const std::string list = std::string(folder) + "/.flag-scan";
     CHECK(std::filesystem::file_size(list) == 24);
     std::ofstream(list, std::ios::app | std::ios::binary) << std::string(10, '\2');
     CHECK_FALSE(is_known_flag_free(id_of(3), 0x1000));

@@ -6,14 +6,14 @@
 #include "record/process/settings.h"
 
 #include <limits.h>
-#include <plumb/plain_code.h>
+#include <plumb/flag_scan_list.h>
 #include <string.h>
 
 namespace plumb::shim {
 namespace {
 
-using plain_code::Entry;
-using plain_code::kEntriesMax; // images beyond it are looked through
+using flag_scan::Entry;
+using flag_scan::kEntriesMax; // images beyond it are looked through
 
 Entry entries[kEntriesMax];
 uint32_t count = 0;
@@ -39,7 +39,7 @@ int open_list(int flags) {
     if (!run)
         return -1;
     Text<PATH_MAX> path;
-    path << run << "/" << plain_code::kFileName;
+    path << run << "/" << flag_scan::kFileName;
     return open_file(path.c_str(), flags | O_NOFOLLOW, 0600);
 }
 

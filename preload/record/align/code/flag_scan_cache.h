@@ -1,4 +1,4 @@
-// Code that is known to leave the processor's flags alone, shared by the processes of a run (plumb/plain_code.h): a build starts
+// Code that is known to leave the processor's flags alone, shared by the processes of a run (plumb/flag_scan_list.h): a build starts
 // its compiler a thousand times. Where the run directory cannot be read or written, nothing is known.
 // To be called by one thread at a time (under the renewal of code_ranges.h); not signal-safe.
 #pragma once

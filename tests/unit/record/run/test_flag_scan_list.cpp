@@ -1,11 +1,11 @@
 // What the programs of one run found of their code is put before those of the next.
 #include "fake_tree.h"
-#include "record/run/plain_code.h"
+#include "record/run/flag_scan_list.h"
 
 #include <catch2/catch.hpp>
 #include <fstream>
 #include <iterator>
-#include <plumb/plain_code.h>
+#include <plumb/flag_scan_list.h>
 #include <sys/stat.h>
 
 using namespace plumb;
@@ -13,11 +13,11 @@ using namespace plumb::record;
 
 namespace {
 
-std::string entry(char first) { return first + std::string(sizeof(plain_code::Entry) - 1, '\1'); }
+std::string entry(char first) { return first + std::string(sizeof(flag_scan::Entry) - 1, '\1'); }
 
 struct Run {
     FakeTree folder;
-    std::string path() const { return folder.root() + "/" + plain_code::kFileName; }
+    std::string path() const { return folder.root() + "/" + flag_scan::kFileName; }
     std::string list() const {
         std::ifstream file(path(), std::ios::binary);
         return {std::istreambuf_iterator<char>(file), {}};
@@ -30,18 +30,18 @@ struct Cache {
     Cache() { chmod(folder.root().c_str(), 0700); }
     void put(const Run& run) const {
         platform::MachineCache cache(folder.root(), "here", "boot 1");
-        put_plain_code(cache, run.folder.root());
+        seed_flag_scan_list(cache, run.folder.root());
     }
     void keep(const Run& run) const {
         platform::MachineCache cache(folder.root(), "here", "boot 1");
-        keep_plain_code(cache, run.folder.root());
+        keep_flag_scan_list(cache, run.folder.root());
         cache.save();
     }
 };
 
 } // namespace
 
-TEST_CASE("plain code is known to later runs") {
+TEST_CASE("what was scanned for flags is known to later runs") {
     const Cache cache;
     const Run first, second, other;
     cache.put(first);
@@ -62,8 +62,8 @@ TEST_CASE("the list leaves room for what the next run finds") {
     const Cache cache;
     const Run first, second;
     std::string all;
-    for (uint32_t i = 0; i < plain_code::kEntriesMax; ++i) {
-        plain_code::Entry one{};
+    for (uint32_t i = 0; i < flag_scan::kEntriesMax; ++i) {
+        flag_scan::Entry one{};
         one.segment_page = i;
         all.append(reinterpret_cast<const char*>(&one), sizeof one);
     }

@@ -1,10 +1,10 @@
-#include "record/run/plain_code.h"
+#include "record/run/flag_scan_list.h"
 
 #include "platform/private_file.h"
 #include "platform/read_file.h"
 
 #include <fcntl.h>
-#include <plumb/plain_code.h>
+#include <plumb/flag_scan_list.h>
 #include <set>
 #include <unistd.h>
 
@@ -12,16 +12,16 @@ namespace plumb::record {
 
 namespace {
 
-using plain_code::Entry;
-constexpr size_t kMostBytes = plain_code::kEntriesMax * sizeof(Entry), kMostKept = kMostBytes / 4 * 3;
+using flag_scan::Entry;
+constexpr size_t kMostBytes = flag_scan::kEntriesMax * sizeof(Entry), kMostKept = kMostBytes / 4 * 3;
 
-std::string name_in_cache() { return "plain code " + std::to_string(plain_code::kScan); }
+std::string name_in_cache() { return "flag scan " + std::to_string(flag_scan::kScan); }
 
-std::string list_of(const std::string& run_directory) { return run_directory + "/" + plain_code::kFileName; }
+std::string list_of(const std::string& run_directory) { return run_directory + "/" + flag_scan::kFileName; }
 
 } // namespace
 
-void put_plain_code(platform::MachineCache& cache, const std::string& run_directory) {
+void seed_flag_scan_list(platform::MachineCache& cache, const std::string& run_directory) {
     const auto known = cache.find(name_in_cache());
     if (!known)
         return;
@@ -31,7 +31,7 @@ void put_plain_code(platform::MachineCache& cache, const std::string& run_direct
         return; // the shims look for themselves
 }
 
-void keep_plain_code(platform::MachineCache& cache, const std::string& run_directory) {
+void keep_flag_scan_list(platform::MachineCache& cache, const std::string& run_directory) {
     const std::string list = platform::read_file(list_of(run_directory), kMostBytes).value_or("");
     std::set<std::string_view> met; // processes may have found the same at once
     std::string kept;

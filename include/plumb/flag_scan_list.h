@@ -6,10 +6,10 @@
 
 #include <stdint.h>
 
-namespace plumb::plain_code {
+namespace plumb::flag_scan {
 
-inline constexpr const char* kFileName = ".plain-code";
-inline constexpr uint32_t kScan = 1; // to be raised when other code counts as plain
+inline constexpr const char* kFileName = ".flag-scan";
+inline constexpr uint32_t kScan = 1; // to be raised when other code is found
 
 struct Entry {
     uint8_t build_id[20];
@@ -19,4 +19,4 @@ static_assert(sizeof(Entry) == 24);
 
 inline constexpr uint32_t kEntriesMax = 512; // that a process knows: more than a program and its libraries
 
-} // namespace plumb::plain_code
+} // namespace plumb::flag_scan
