@@ -21,7 +21,8 @@ struct OwnTime { // CPU seconds
 };
 
 // The estimate of what the shim takes leaves out what its data displace from the caches: where samples saw more time in
-// its code, and more than by chance, half of that is believed (why: own_time.cpp). Not thread-safe: `paths` remembers what it looked up.
+// its code, and more than by chance, half of that is believed (why: own_time.cpp). Not
+// thread-safe: `paths` remembers what it looked up.
 OwnTime own_time_of(const model::CallPaths& paths);
 
 // Whether this node of the process's call paths is code of the shim.
