@@ -2,7 +2,8 @@
 //
 // What counts is the wall time that depended on these processes, and on their starter while it started or awaited them, less what
 // plumb itself cost in them, as a part of the wall time less that. How much of it is starting and how much is work that they do
-// was not seen: nothing of them is sampled. So the gain is a bound. Shells, launchers and build drivers are there to start processes and are not blamed.
+// was not seen: nothing of them is sampled. So the gain is a bound. Shells, launchers and build drivers are there to start
+// processes and are not blamed.
 #include "analyses/lines/line_shares.h"
 #include "analyses/time/short_lived.h"
 #include "analyses/time/thread_times.h"
