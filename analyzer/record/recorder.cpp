@@ -18,11 +18,14 @@
 #include "support/error.h"
 
 #include <algorithm>
+#include <cerrno>
 #include <csignal>
+#include <cstring>
 #include <memory>
 #include <new>
 #include <optional>
 #include <poll.h>
+#include <stdexcept>
 #include <unistd.h>
 
 namespace plumb::record {
@@ -198,6 +201,8 @@ void Recorder::watch() {
             poll_all();
         const timespec timeout{static_cast<time_t>(left / 1'000'000'000), static_cast<long>(left % 1'000'000'000)};
         const int ready = ppoll(polled.data(), polled.size(), &timeout, nullptr);
+        if (ready < 0 && errno != EINTR) // with fewer descriptors allowed than are open; the program's end is seen without
+            throw std::runtime_error(std::string("cannot wait for the program and its samples: ") + std::strerror(errno));
         if (ready > 0 && (polled[0].revents & POLLIN) && program_->forward_signals() && reap())
             return;
         // A ring whose last task has ended reports a hang-up for ever.
@@ -299,9 +304,9 @@ Outcome Recorder::run() {
     if (watched)
         attempt([&] { finish(); });
     if (options_.redact)
-        remove_align_ranges(directory_.path());
-    outcome.private_paths = collectors_->file.private_paths();
+        attempt([&] { remove_align_ranges(directory_.path()); });
     attempt([&] {
+        outcome.private_paths = collectors_->file.private_paths();
         outcome.run_directory = directory_.path();
         const RunDirectory::Ended ended = directory_.end(monotonic_ns(), outcome.exit_status);
         outcome.last = ended.last;

@@ -36,6 +36,18 @@ class Unrecorded(PlumbTest):
                                       preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_NOFILE, (most, most)))
                 self.assertEqual((done.returncode, done.stdout), (7, f"{most}\n"), done.stderr)
 
+    def test_descriptors_taken_away(self):
+        """The recorder cannot wait for its rings any more, but for the program it does."""
+        run = subprocess.Popen([PLUMB, "run", "-o", str(self.run_directory), "--no-report", "--", "sh", "-c",
+                                "sleep 1; exit 7"], stderr=subprocess.PIPE, text=True)
+        self.addCleanup(run.kill)
+        while not (self.run_directory / "run.json").exists():
+            time.sleep(0.01)
+        resource.prlimit(run.pid, resource.RLIMIT_NOFILE, (3, 3))
+        said = run.communicate(timeout=60)[1]
+        self.assertEqual(run.returncode, 7, said)
+        self.assertIn("the recording is incomplete", said)
+
     def test_a_rank_that_cannot_record_holds_up_no_report(self):
         variables = {"OMPI_COMM_WORLD_SIZE": "3", "PMIX_NAMESPACE": "x"}
         limit = lambda: resource.setrlimit(resource.RLIMIT_FSIZE, (65536, 65536))
