@@ -157,6 +157,15 @@ class Accountant {
         return {spin_loop_at(paths_.run().processes[process], node) ? TimeClass::spinning : TimeClass::computing, {}, {}};
     }
 
+    // What a blocked thread waits for. The shim works on files and mappings of its own by system calls that it makes itself; what it
+    // does for the program it leaves to the C library, whose code is then innermost.
+    Kind kind_of_wait(size_t process, const model::BlockedSite& site) {
+        const WaitKind kind = wait_class_of(paths_, process, site).kind;
+        if ((kind == WaitKind::file || kind == WaitKind::memory_map) && is_own_code(paths_, process, site.path))
+            return {TimeClass::plumb, {}, {}};
+        return {TimeClass::blocked, kind, {}};
+    }
+
     // Time of which nothing was seen.
     void add_unseen(Lines& lines, size_t process_index, double time_s) const {
         if (!is_short_lived_) {
@@ -243,7 +252,7 @@ class Accountant {
         } else if (entry.blocked_s > 0) {
             divide(process_index, entry.blocked_s, blocked, [](const model::BlockedSite& site) { return static_cast<double>(site.time_ns); },
                    [&](const model::BlockedSite& site, double time_s) {
-                       const Kind kind{TimeClass::blocked, wait_class_of(paths_, process_index, site).kind, {}};
+                       const Kind kind = kind_of_wait(process_index, site);
                        if (kind.wait == WaitKind::barrier) {
                            account.idle_s += time_s * idle_share;
                            time_s -= time_s * idle_share;
@@ -303,7 +312,7 @@ class Accountant {
                           running_s * weight_ns(site) / sampled_ns);
         for (const model::BlockedSite* site : blocked)
             if (site->wall_ns > 0) {
-                const Kind kind{TimeClass::blocked, wait_class_of(paths_, process, *site).kind, {}};
+                const Kind kind = kind_of_wait(process, *site);
                 if (site->path == 0)
                     wall_.add(kind, seconds(site->wall_ns));
                 else

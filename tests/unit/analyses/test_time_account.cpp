@@ -79,6 +79,20 @@ TEST_CASE("time off the CPU is divided by the looks, and everything adds up") {
     CHECK(account.lines[0].places[0].frame.line == 30);
 }
 
+TEST_CASE("the shim's work on its own file is no wait of the program's") {
+    constexpr uint64_t kCut = 0x7f2000000100, kFtruncate = 0x7f0000006000;
+    SyntheticRun made = program(10);
+    made.add_module("/opt/lib/libplumb.so", 0x7f2000000000, 0x7f2000010000);
+    made.name(kCut, "plumb::shim::cut", "libplumb.so");
+    made.name(kFtruncate, "ftruncate+0x7", "libc.so.6");
+    made.add_thread(0, 0, 0);
+    add_blocked(made, 0, made.add_path({kMain, kCut}), SYS_ftruncate, 1, "/run/process.plumb");
+    add_blocked(made, 0, made.add_path({kMain, kCut, kFtruncate}), SYS_ftruncate, 9, "/data/out"); // called through a hook
+    const TimeAccount account = account_of(made);
+    CHECK(seconds_of(account, TimeClass::plumb) == Approx(1));
+    CHECK(seconds_of(account, TimeClass::blocked, WaitKind::file) == Approx(9));
+}
+
 TEST_CASE("without looks the time off the CPU is unknown, and nothing is invented") {
     SyntheticRun made = program(4);
     made.add_thread(0, 0.5, 0);
