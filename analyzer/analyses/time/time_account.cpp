@@ -22,6 +22,9 @@ namespace plumb {
 
 namespace {
 
+// Who waits for so long is looked at, however little it runs, where anybody looks.
+constexpr double kLongWait_s = 0.1;
+
 double seconds(uint64_t ns) { return static_cast<double>(ns) * 1e-9; }
 
 struct Kind {
@@ -249,6 +252,8 @@ class Accountant {
         if (entry.idles) {
             account.idle_s += entry.blocked_s;
             ++account.idle_threads;
+        } else if (blocked.empty() && entry.blocked_s >= kLongWait_s) {
+            lines_.add({TimeClass::unknown, {}, {}}, entry.blocked_s);
         } else if (entry.blocked_s > 0) {
             divide(process_index, entry.blocked_s, blocked, [](const model::BlockedSite& site) { return static_cast<double>(site.time_ns); },
                    [&](const model::BlockedSite& site, double time_s) {

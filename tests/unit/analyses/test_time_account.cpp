@@ -276,3 +276,13 @@ TEST_CASE("what ran for less than a sample's period is no unknown: the account n
             CHECK(account.lines.at(0).places.at(0).frame.function == "expr");
     }
 }
+
+TEST_CASE("a long wait that nobody looked at is unknown, however little its process ran") {
+    SyntheticRun made = program(10);
+    made.run.hosts[0].sample_period_ns = 4'000'000;
+    made.add_process("sleep");
+    made.add_thread(0, 0.005, 0, 0, 0.6); // 3 ms on a CPU
+    const TimeAccount account = account_of(made);
+    CHECK(seconds_of(account, TimeClass::short_lived) == Approx(0.003));
+    CHECK(seconds_of(account, TimeClass::unknown) == Approx(0.597));
+}
