@@ -3,6 +3,10 @@
 // The shim times calls that find a critical taken, and few of those that look free. Where a critical is entered millions of times,
 // each entry takes time as well, and most waits are too short to be timed: there the samples below the runtime's functions that
 // enter and leave it show the time that the calls take. The larger of the two figures counts.
+//
+// Where threads take turns, each waits for its part of the others' work, and the waits divided among the team are what the run
+// loses. A thread that enters again before another one wakes up takes all of its turns first: that other one waits for all of
+// them at once, and is itself waited for at the end. Both waits vanish with the critical, though only one of them is a wait for it.
 #include "analyses/time/openmp_call.h"
 #include "analyses/time/own_time.h"
 #include "analyses/time/thread_times.h"
@@ -26,7 +30,9 @@ struct Contention {
     model::OmpWaitKind kind = model::OmpWaitKind::critical;
     LineShares lines;
     std::map<uint32_t, double> waited_s; // by thread
-    double wait_s = 0, lost_s = 0, hold_s = 0;
+    double wait_s = 0, hold_s = 0;
+    double divided_s = 0; // the waits, divided among the team
+    double lost_s = 0;    // with the waits at the end for who waited here; an estimate: others may make that wait as long
     double certain_s = 0; // of lost_s
     double most_team = 1, sampled_s = 0; // CPU time in the calls that enter and leave, by samples
     std::vector<model::SourceFrame> entries;
@@ -37,7 +43,7 @@ struct Contention {
     // a wait may be just that, and is not certain. A critical section is one for all.
     void count_samples() {
         const double by_samples_s = sampled_s / most_team;
-        certain_s = kind == model::OmpWaitKind::lock ? lost_s : std::max(lost_s, by_samples_s);
+        certain_s = kind == model::OmpWaitKind::lock ? divided_s : std::max(divided_s, by_samples_s);
         lost_s = std::max(lost_s, by_samples_s);
     }
 };
@@ -51,23 +57,55 @@ double team_of(const model::OpenMp& openmp, const model::OmpWait& wait) {
     return std::max({waiting, team_size(region), static_cast<double>(region.most_threads)});
 }
 
+double seconds(uint64_t ns) { return static_cast<double>(ns) * 1e-9; }
+
+// How long each thread of a region waited for the others: at the end of the region, and of its loops.
+std::map<uint32_t, double> waits_for_team(const model::OpenMp& openmp, uint32_t region) {
+    std::map<uint32_t, double> waited_s;
+    for (const model::OmpPart& part : openmp.regions[region].parts)
+        waited_s[part.thread] += seconds(part.end_wait_ns) * compared_scale(openmp.regions[region]);
+    for (const model::OmpWait& wait : openmp.waits)
+        if (wait.region == region && (wait.kind == model::OmpWaitKind::barrier || wait.kind == model::OmpWaitKind::loop_end))
+            for (const model::OmpWaiter& waiter : wait.waiters)
+                waited_s[waiter.thread] += seconds(waiter.wait_ns);
+    return waited_s;
+}
+
+// By how much sooner the team would be done if nobody waited here: no thread could be done sooner than by all of its waits, and none
+// of those for the team lasts longer than the longest one here. 0: the region is not known, or not all of its threads.
+double lost_by_all(const model::OpenMp& openmp, const model::OmpWait& wait) {
+    if (wait.region == UINT32_MAX)
+        return 0;
+    std::map<uint32_t, double> all_s = waits_for_team(openmp, wait.region);
+    if (static_cast<double>(all_s.size()) < team_of(openmp, wait))
+        return 0;
+    double longest_s = 0;
+    for (const model::OmpWaiter& waiter : wait.waiters) {
+        all_s[waiter.thread] += seconds(waiter.wait_ns);
+        longest_s = std::max(longest_s, seconds(waiter.wait_ns));
+    }
+    return std::min(longest_s, std::ranges::min_element(all_s, {}, &std::pair<const uint32_t, double>::second)->second);
+}
+
 void add(model::CallPaths& paths, uint32_t process, const model::OpenMp& openmp, const model::OmpWait& wait, Contention& to) {
     to.kind = wait.kind;
     double wait_s = 0;
     for (const model::OmpWaiter& waiter : wait.waiters) {
-        const double its_s = static_cast<double>(waiter.wait_ns) * 1e-9;
+        const double its_s = seconds(waiter.wait_ns);
         to.waited_s[waiter.thread] += its_s;
         wait_s += its_s;
         to.calls += waiter.calls;
         to.timed += waiter.timed;
         to.holds += waiter.holds;
-        to.hold_s += static_cast<double>(waiter.hold_ns) * 1e-9;
-        to.longest_s = std::max(to.longest_s, static_cast<double>(waiter.longest_ns) * 1e-9);
+        to.hold_s += seconds(waiter.hold_ns);
+        to.longest_s = std::max(to.longest_s, seconds(waiter.longest_ns));
     }
     to.wait_s += wait_s;
     to.most_team = std::max(to.most_team, team_of(openmp, wait));
     to.entries.push_back(paths.user_frame(process, wait.path));
-    to.lost_s += wait_s / team_of(openmp, wait) * share_with_cpu(paths.run().processes[process]);
+    const double had_cpu = share_with_cpu(paths.run().processes[process]), divided_s = wait_s / team_of(openmp, wait);
+    to.divided_s += divided_s * had_cpu;
+    to.lost_s += std::max(divided_s, lost_by_all(openmp, wait)) * had_cpu;
     to.lines.add(paths.user_frame(process, wait.path), wait_s);
 }
 
@@ -161,7 +199,8 @@ class OmpCritical : public Diagnosis {
         finding.cost = {of.lost_s, std::min(1.0, of.lost_s / run_s), "measured"};
         // A thread that lacks a CPU may hold what others wait for: as much waiting may be its doing.
         const double certain = std::min(1.0, of.certain_s / run_s);
-        finding.gain = {finding.cost.fraction, "the run without these waits, and without entering and leaving, divided among the threads of the team",
+        finding.gain = {finding.cost.fraction, "the run without these waits, and without entering and leaving, divided among the threads of the team, or without the waits "
+                        "at the end for the thread that waited longest here",
                         certain * std::max(0.0, 2 * share_with_cpu(input.run.processes[process]) - 1)};
         finding.where = of.lines.heaviest(kMostLines);
         finding.subject.kind = named ? "variable" : "call-site";

@@ -147,6 +147,22 @@ TEST_CASE("Waits for a critical cost their share of each thread of the team") {
     CHECK(team.diagnose("omp-imbalance").empty());
 }
 
+TEST_CASE("A thread that waits for all turns of the other, and is then waited for, costs its wait, not half of it") {
+    for (const double end_wait_s : {4.0, 0.5}) {
+        TeamRun team;
+        team.regions(1, 9, 5, 5, 9);
+        team.region().parts[0].end_wait_ns = team.ns(end_wait_s);
+        team.run.processes[0].paths.push_back({.parent = 1, .address = 0x402000});
+        team.resolver.frames[0x402000] = {{"solve", "/home/user/solve.c", 33, "app", false}};
+        team.run.processes[0].openmp->waits.push_back({.kind = model::OmpWaitKind::critical, .call_site = 0x402000, .path = 2, .region = 0,
+            .waiters = {{.thread = 0, .calls = 9, .timed = 9, .wait_ns = 0}, {.thread = 1, .calls = 9, .timed = 9, .wait_ns = team.ns(4)}}});
+        const auto findings = team.diagnose("omp-critical");
+        REQUIRE(findings.size() == 1);
+        CHECK(findings[0].gain.fraction == Approx(end_wait_s > 2 ? 0.4 : 0.2)); // else half of the wait, as where threads take turns
+        CHECK(findings[0].gain.certain() == Approx(0.2));
+    }
+}
+
 TEST_CASE("A critical that is entered millions of times costs what its entry and exit take, by samples") {
     TeamRun team;
     team.regions(1, 9, 9, 9, 9);
