@@ -95,7 +95,8 @@ class Grower {
         const WaitKind kind = wait_class_of(paths_, process, site).kind;
         if (kind == WaitKind::thread_end || kind == WaitKind::child)
             return;
-        branch_of(process, site.path, base).branch->child(words_of(kind), "")->seconds[TimeClass::blocked] += time_s;
+        const TimeClass time_class = kind == WaitKind::plumb ? TimeClass::plumb : TimeClass::blocked;
+        branch_of(process, site.path, base).branch->child(words_of(kind), "")->seconds[time_class] += time_s;
     }
 
     // The branch that the path from the outermost caller to `node` ends in.

@@ -201,7 +201,8 @@ void Recorder::watch() {
             poll_all();
         const timespec timeout{static_cast<time_t>(left / 1'000'000'000), static_cast<long>(left % 1'000'000'000)};
         const int ready = ppoll(polled.data(), polled.size(), &timeout, nullptr);
-        if (ready < 0 && errno != EINTR) // with fewer descriptors allowed than are open; the program's end is seen without
+        // Fails for ever when fewer descriptors are allowed than are open. The program's end is seen without polling.
+        if (ready < 0 && errno != EINTR)
             throw std::runtime_error(std::string("cannot wait for the program and its samples: ") + std::strerror(errno));
         if (ready > 0 && (polled[0].revents & POLLIN) && program_->forward_signals() && reap())
             return;
@@ -306,6 +307,7 @@ Outcome Recorder::run() {
     if (options_.redact)
         attempt([&] { remove_align_ranges(directory_.path()); });
     attempt([&] {
+        // Before the directory's name: without them nothing may be reported.
         outcome.private_paths = collectors_->file.private_paths();
         outcome.run_directory = directory_.path();
         const RunDirectory::Ended ended = directory_.end(monotonic_ns(), outcome.exit_status);

@@ -160,11 +160,9 @@ class Accountant {
         return {spin_loop_at(paths_.run().processes[process], node) ? TimeClass::spinning : TimeClass::computing, {}, {}};
     }
 
-    // What a blocked thread waits for. The shim works on files and mappings of its own by system calls that it makes itself; what it
-    // does for the program it leaves to the C library, whose code is then innermost.
     Kind kind_of_wait(size_t process, const model::BlockedSite& site) {
         const WaitKind kind = wait_class_of(paths_, process, site).kind;
-        if ((kind == WaitKind::file || kind == WaitKind::memory_map) && is_own_code(paths_, process, site.path))
+        if (kind == WaitKind::plumb)
             return {TimeClass::plumb, {}, {}};
         return {TimeClass::blocked, kind, {}};
     }
@@ -253,7 +251,7 @@ class Accountant {
             account.idle_s += entry.blocked_s;
             ++account.idle_threads;
         } else if (blocked.empty() && entry.blocked_s >= kLongWait_s) {
-            lines_.add({TimeClass::unknown, {}, {}}, entry.blocked_s);
+            lines_.add({TimeClass::unknown, {}, {}}, entry.blocked_s); // not too short to be looked at, whatever it ran
         } else if (entry.blocked_s > 0) {
             divide(process_index, entry.blocked_s, blocked, [](const model::BlockedSite& site) { return static_cast<double>(site.time_ns); },
                    [&](const model::BlockedSite& site, double time_s) {

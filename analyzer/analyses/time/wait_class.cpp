@@ -1,5 +1,7 @@
 #include "analyses/time/wait_class.h"
 
+#include "analyses/time/own_time.h"
+
 #include <algorithm>
 #include <array>
 #include <fmt/format.h>
@@ -210,9 +212,7 @@ bool is_part_of(model::CallPaths& paths, size_t process, uint64_t address, std::
     return named && named->name == variable;
 }
 
-} // namespace
-
-WaitClass wait_class_of(model::CallPaths& paths, size_t process, const model::BlockedSite& site) {
+WaitClass class_by_call(model::CallPaths& paths, size_t process, const model::BlockedSite& site) {
     const StackFacts stack = look_at_stack(paths, process, site.path);
     if (stack.mpi)
         return {WaitKind::mpi, "the MPI library"};
@@ -241,6 +241,17 @@ WaitClass wait_class_of(model::CallPaths& paths, size_t process, const model::Bl
     return {WaitKind::other, fmt::format("system call {}", site.system_call)};
 }
 
+} // namespace
+
+// The shim changes its own files and mappings by system calls of its own. What it does for the program it leaves to the C library,
+// whose code is then innermost.
+WaitClass wait_class_of(model::CallPaths& paths, size_t process, const model::BlockedSite& site) {
+    WaitClass what = class_by_call(paths, process, site);
+    if ((what.kind == WaitKind::file || what.kind == WaitKind::memory_map) && is_own_code(paths, process, site.path))
+        return {WaitKind::plumb, "plumb's own work on its files"};
+    return what;
+}
+
 const char* to_string(WaitKind kind) {
     switch (kind) {
     case WaitKind::mpi: return "mpi";
@@ -261,6 +272,7 @@ const char* to_string(WaitKind kind) {
     case WaitKind::signal: return "signal";
     case WaitKind::page_in: return "page-in";
     case WaitKind::memory_map: return "memory-map";
+    case WaitKind::plumb: return "plumb";
     case WaitKind::other: break;
     }
     return "other";
@@ -286,6 +298,7 @@ const char* words_of(WaitKind kind) {
     case WaitKind::signal: return "waiting for a signal";
     case WaitKind::page_in: return "page faults that read from disk";
     case WaitKind::memory_map: return "changing memory mappings";
+    case WaitKind::plumb: return "plumb itself";
     case WaitKind::other: break;
     }
     return "in other system calls";

@@ -27,6 +27,7 @@ enum class WaitKind {
     signal,
     page_in,    // a page fault that reads from a file or from swap
     memory_map, // the lock of the process's address space: mmap, munmap, brk
+    plumb,      // the shim's work on its own files
     other       // a system call not named above
 };
 

@@ -4,9 +4,10 @@
 // each entry takes time as well, and most waits are too short to be timed: there the samples below the runtime's functions that
 // enter and leave it show the time that the calls take. The larger of the two figures counts.
 //
-// Where threads take turns, each waits for its part of the others' work, and the waits divided among the team are what the run
-// loses. A thread that enters again before another one wakes up takes all of its turns first: that other one waits for all of
-// them at once, and is itself waited for at the end. Both waits vanish with the critical, though only one of them is a wait for it.
+// Threads that take turns all wait: the run loses their waits divided among the team. But a thread that enters again before another
+// one wakes up takes all of its turns first. The other one waits for all of them at once, and the first one then waits for it at the
+// end of the region. Without the critical neither waits, so the run loses the whole wait. How much of the wait at the end has this
+// cause is not known: that part is an estimate.
 #include "analyses/time/openmp_call.h"
 #include "analyses/time/own_time.h"
 #include "analyses/time/thread_times.h"
@@ -32,7 +33,7 @@ struct Contention {
     std::map<uint32_t, double> waited_s; // by thread
     double wait_s = 0, hold_s = 0;
     double divided_s = 0; // the waits, divided among the team
-    double lost_s = 0;    // with the waits at the end for who waited here; an estimate: others may make that wait as long
+    double lost_s = 0;    // the same, or more where the team then waits for a thread that waited here
     double certain_s = 0; // of lost_s
     double most_team = 1, sampled_s = 0; // CPU time in the calls that enter and leave, by samples
     std::vector<model::SourceFrame> entries;
@@ -71,8 +72,9 @@ std::map<uint32_t, double> waits_for_team(const model::OpenMp& openmp, uint32_t 
     return waited_s;
 }
 
-// By how much sooner the team would be done if nobody waited here: no thread could be done sooner than by all of its waits, and none
-// of those for the team lasts longer than the longest one here. 0: the region is not known, or not all of its threads.
+// How much sooner the team might be done if nobody waited here, in seconds. Each thread can save its waits here and for the team, so
+// the team saves no more than the thread that has least of both, and no more than the longest wait here. 0: the region is not known,
+// or not all of its threads.
 double lost_by_all(const model::OpenMp& openmp, const model::OmpWait& wait) {
     if (wait.region == UINT32_MAX)
         return 0;
@@ -196,11 +198,12 @@ class OmpCritical : public Diagnosis {
         finding.title = fmt::format("{} threads of a team wait for {}", of.waited_s.size(), words_of(of.kind));
         if (named)
             finding.title += " (`" + named->name + "`)";
-        finding.cost = {of.lost_s, std::min(1.0, of.lost_s / run_s), "measured"};
+        finding.cost = {of.lost_s, std::min(1.0, of.lost_s / run_s), of.lost_s > of.certain_s ? "estimated" : "measured"};
         // A thread that lacks a CPU may hold what others wait for: as much waiting may be its doing.
         const double certain = std::min(1.0, of.certain_s / run_s);
-        finding.gain = {finding.cost.fraction, "the run without these waits, and without entering and leaving, divided among the threads of the team, or without the waits "
-                        "at the end for the thread that waited longest here",
+        finding.gain = {finding.cost.fraction,
+                        "the run without these waits, and without entering and leaving, divided among the threads of the team; more "
+                        "where the team then waits for a thread that waited here",
                         certain * std::max(0.0, 2 * share_with_cpu(input.run.processes[process]) - 1)};
         finding.where = of.lines.heaviest(kMostLines);
         finding.subject.kind = named ? "variable" : "call-site";

@@ -42,6 +42,7 @@ bool is_for_others(WaitKind kind) {
     case WaitKind::sleep:
     case WaitKind::page_in:
     case WaitKind::memory_map:
+    case WaitKind::plumb:
     case WaitKind::other:
         return false;
     default:

@@ -39,9 +39,9 @@ class Unrecorded(PlumbTest):
     def test_descriptors_taken_away(self):
         """The recorder cannot wait for its rings any more, but for the program it does."""
         run = subprocess.Popen([PLUMB, "run", "-o", str(self.run_directory), "--no-report", "--", "sh", "-c",
-                                "sleep 1; exit 7"], stderr=subprocess.PIPE, text=True)
+                                "touch started; sleep 1; exit 7"], stderr=subprocess.PIPE, text=True, cwd=self.scratch)
         self.addCleanup(run.kill)
-        while not (self.run_directory / "run.json").exists():
+        while not (self.scratch / "started").exists() and run.poll() is None:
             time.sleep(0.01)
         resource.prlimit(run.pid, resource.RLIMIT_NOFILE, (3, 3))
         said = run.communicate(timeout=60)[1]

@@ -159,6 +159,7 @@ TEST_CASE("A thread that waits for all turns of the other, and is then waited fo
         const auto findings = team.diagnose("omp-critical");
         REQUIRE(findings.size() == 1);
         CHECK(findings[0].gain.fraction == Approx(end_wait_s > 2 ? 0.4 : 0.2)); // else half of the wait, as where threads take turns
+        CHECK(findings[0].cost.how == (end_wait_s > 2 ? "estimated" : "measured"));
         CHECK(findings[0].gain.certain() == Approx(0.2));
     }
 }
