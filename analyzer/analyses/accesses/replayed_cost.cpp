@@ -8,7 +8,7 @@ namespace plumb {
 
 namespace {
 
-constexpr double kNoise = 0.03, kSpreads = 3; // of a round as replayed; how many times the spread of its repetitions
+constexpr double kNoise = 0.04, kSpreads = 3; // of a round as replayed; how many times the spread of its repetitions
 constexpr double kLeastAlike = 0.75, kMostAlike = 1.35; // a round in the program, as a part of one in the replay
 
 struct Weight { // of one access in the cost of its loop

@@ -101,7 +101,8 @@ class PageSize(PlumbTest):
         findings = self.look(PROGRAMS / "block_list", MEBIBYTES, 4 * MILLISECONDS)
         finding = self.is_named(findings, "allocation", "heap blocks below 1 MiB", "// step", source, True)
         [most] = finding["subject"]["allocated_at"]
-        self.assertRegex(most, rf"block_list\.c:{line_of('// often', source)}, (8[0-9]|9[0-3]) % of the bytes")
+        # 7 of 8, of some 100 blocks that were looked at: four standard errors are 14 %.
+        self.assertRegex(most, rf"block_list\.c:{line_of('// often', source)}, (7[4-9]|[89][0-9]|100) % of the bytes")
         self.assertIn(most.split(",")[0], finding["title"])
 
     def test_gathers_name_variable_and_line(self):

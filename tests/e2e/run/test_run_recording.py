@@ -178,8 +178,9 @@ class WithoutPerf(PlumbTest):
         self.assertTrue([p for p in trace.processes() if p[1].endswith("/burn")])
         run = [thread["run_ns"] for thread in trace.threads("burn")]
         self.assertEqual(len(run), 2)
-        # What a thread did after the last look at it nobody saw: a tenth of a second, more where the recorder got no CPU.
-        self.assertGreater(sum(run) / 1e9, 2 * 0.7)
+        # What a thread did after the last look at it nobody saw: a tenth of a second, and much more where the recorder gets no
+        # CPU beside the two threads and what else the machine does.
+        self.assertGreater(sum(run) / 1e9, 2 * 0.4)
         self.assertLess(sum(run) / 1e9, 2 * 1.1)
 
     @unittest.skipUnless(may_run_as_nobody(PLUMB), "needs root to become someone else, who can reach the tool")

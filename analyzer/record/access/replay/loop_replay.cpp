@@ -25,7 +25,6 @@ constexpr std::array<uint64_t, 2> kUnrolled = {1, 8};
 constexpr double kAsAlike = 0.03; // of a round: forms that differ less are alike
 constexpr uint64_t kRepetitions = 9, kMostRepetitions = 45, kRepetition_ns = 30'000;
 constexpr uint64_t kSure = 6; // spreads that a difference is wide; likewise parts of a round that a spread is less than
-constexpr size_t kRank = 2; // the spread is from the fastest repetition to this one
 
 uint64_t magnitude(int64_t value) { return value < 0 ? uint64_t{0} - static_cast<uint64_t>(value) : static_cast<uint64_t>(value); }
 
@@ -129,17 +128,26 @@ bool time_both(std::span<const ReplayInstruction> instructions, const std::vecto
     for (uint64_t took_ns = 0; sweeps < (uint64_t{1} << 24) && (took_ns = seen.run_ns(sweeps)) < kRepetition_ns;)
         sweeps = took_ns * 8 > kRepetition_ns ? sweeps * kRepetition_ns / took_ns + 1 : sweeps * 4;
     const auto round_ps = [&](uint64_t time_ns) { return time_ns * 1000 / (sweeps * seen.rounds()); };
-    std::vector<uint64_t> seen_ns, aligned_ns;
+    // What the layouts differ by is told from turns, one run of each: the clock rate steps by 3 to 6 % at any time, and the
+    // fastest run of one may be of another rate than that of the other. A median turn is not spoiled by single ones.
+    std::vector<uint64_t> seen_ns;
+    std::vector<double> ratios;
     do {
-        for (uint64_t i = 0; i < kRepetitions; ++i) { // in turn: the clock rate may change
+        for (uint64_t i = 0; i < kRepetitions; ++i) {
+            const bool is_aligned_first = i % 2 == 1;
+            uint64_t aligned_ns = is_aligned_first ? aligned.run_ns(sweeps) : 0;
             seen_ns.push_back(seen.run_ns(sweeps));
-            aligned_ns.push_back(aligned.run_ns(sweeps));
+            if (!is_aligned_first)
+                aligned_ns = aligned.run_ns(sweeps);
+            ratios.push_back(static_cast<double>(aligned_ns) / static_cast<double>(std::max<uint64_t>(seen_ns.back(), 1)));
         }
         std::ranges::sort(seen_ns);
-        std::ranges::sort(aligned_ns);
+        std::ranges::sort(ratios);
+        const double seen_ps = static_cast<double>(round_ps(seen_ns[0]));
         result.seen_ps = round_ps(seen_ns[0]);
-        result.aligned_ps = round_ps(aligned_ns[0]);
-        result.spread_ps = std::max(round_ps(seen_ns[kRank] - seen_ns[0]), round_ps(aligned_ns[kRank] - aligned_ns[0]));
+        result.aligned_ps = static_cast<uint64_t>(std::llround(seen_ps * ratios[ratios.size() / 2]));
+        result.spread_ps = static_cast<uint64_t>(
+            std::llround(seen_ps * (ratios[ratios.size() * 3 / 4] - ratios[ratios.size() / 4]) / 2));
         // On a busy machine: again, as long as the difference might be chance.
     } while (seen_ns.size() < kMostRepetitions && result.spread_ps * kSure > result.seen_ps / kSure &&
              result.spread_ps * kSure > std::max(result.seen_ps, result.aligned_ps) - std::min(result.seen_ps, result.aligned_ps));
