@@ -1,4 +1,5 @@
 #include "analysis/open_run.h"
+#include "analyses/time/short_waits.h"
 #include "analysis/redact_report.h"
 #include "replay/replay.h"
 #include "support/error.h"
@@ -89,6 +90,7 @@ void make_resolvable(OpenedRun& opened, const AnalysisOptions& options) {
 std::unique_ptr<OpenedRun> open_run(const std::string& directory, const AnalysisOptions& options) {
     auto opened = std::make_unique<OpenedRun>();
     opened->run = replayed_run(directory, options, opened->why_alone);
+    restore_short_waits(opened->run);
     make_resolvable(*opened, options);
     return opened;
 }

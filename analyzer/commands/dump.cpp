@@ -156,14 +156,14 @@ int dump(const DumpOptions& options) {
 
 CommandAction declare_dump(CLI::App& subcommand) {
     const auto options = std::make_shared<DumpOptions>();
-    subcommand.add_option("run", options->path, "run directory, or one trace file of it")->type_name("RUN|FILE");
+    subcommand.add_option("run", options->path, "Run directory, or one trace file of it")->type_name("RUN|FILE");
     subcommand.add_option("--format", options->format, "text: one line a record; json: one JSON object a line")
         ->check(CLI::IsMember({"text", "json"}))
         ->capture_default_str();
-    subcommand.add_option("--only", options->only, "print only records of these types (--describe lists them)")
+    subcommand.add_option("--only", options->only, "Print only records of these types (--describe lists them)")
         ->delimiter(',')
         ->type_name("TYPE,..");
-    subcommand.add_flag("--describe", options->describe, "print the documentation of the format by offset");
+    subcommand.add_flag("--describe", options->describe, "Print the documentation of the format by offset");
     return [options] { return dump(*options); };
 }
 

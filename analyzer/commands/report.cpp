@@ -49,30 +49,30 @@ void take_place_in_job(ReportOptions& options) {
 
 CommandAction declare_report(CLI::App& subcommand) {
     auto arguments = std::make_shared<Arguments>();
-    subcommand.add_option("RUN", arguments->run, "run directory that plumb run wrote")->required();
+    subcommand.add_option("RUN", arguments->run, "Run directory that plumb run wrote")->required();
     subcommand.add_option("--format", arguments->report.format, "text, json, html, or timeline (MPI calls, for Perfetto or "
                                                                 "chrome://tracing)")
         ->check(CLI::IsMember({"text", "json", "html", "timeline"}))
         ->capture_default_str();
     subcommand.add_option("-o,--output", arguments->report.output,
-                          "write to this file instead of the terminal");
-    subcommand.add_flag("--full", arguments->report.full, "as text: everything, not one screen");
-    subcommand.add_option("--finding", arguments->report.finding, "as text: only the finding of this number, with all that is known of it")
+                          "Write to this file instead of the terminal");
+    subcommand.add_flag("--full", arguments->report.full, "As text: everything, not one screen");
+    subcommand.add_option("--finding", arguments->report.finding, "As text: only the finding of this number, with all that is known of it")
         ->check(CLI::PositiveNumber);
-    subcommand.add_option("--only", arguments->report.only, "run only the diagnoses with these ids, separated by commas")
+    subcommand.add_option("--only", arguments->report.only, "Run only the diagnoses with these ids, separated by commas")
         ->delimiter(',');
     subcommand.add_flag("--align-sites", arguments->report.align_sites,
-                        "print only the unaligned accesses, one line each, by cost: file:line: ...");
+                        "Print only the unaligned accesses, one line each, by cost: file:line: ...");
     subcommand.add_option("--only-file", arguments->report.only_file,
-                          "show only unaligned accesses in source files that match this glob");
+                          "Show only unaligned accesses in source files that match this glob");
     subcommand.add_option("--source-map", arguments->source_maps,
                           "OLD=NEW: look below NEW for source files that the debug information names below OLD");
     subcommand.add_option("--sysroot", arguments->report.sysroot,
-                          "directory with the recorded machine's programs and libraries");
-    subcommand.add_flag("--no-debuginfod{false}", arguments->report.debuginfod,
-                        "do not ask the servers of DEBUGINFOD_URLS for missing debug info");
+                          "Directory with the recorded machine's programs and libraries");
+    subcommand.add_flag_callback("--no-debuginfod", [arguments] { arguments->report.debuginfod = false; },
+                                 "Do not ask the servers of DEBUGINFOD_URLS for missing debug info");
     subcommand.add_flag("--redact", arguments->report.redact,
-                        "print a report that can be shown to others: no arguments, host or user names, folders of files or "
+                        "Print a report that can be shown to others: no arguments, host or user names, folders of files or "
                         "source lines");
     subcommand.footer(diagnosis_list());
     return [arguments] {

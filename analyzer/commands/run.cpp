@@ -103,7 +103,8 @@ CommandAction declare_run(CLI::App& subcommand) {
     subcommand.add_option("-o,--output", options->run_directory,
                           "Record into this directory (default: plumb-<program>-<time>)");
     subcommand.add_flag("--force", options->force, "Replace the run that this directory holds");
-    subcommand.add_flag("--no-report{false}", options->report, "Record only; plumb report RUN prints the diagnosis later");
+    subcommand.add_flag_callback("--no-report", [options] { options->report = false; },
+                                 "Record only; plumb report RUN prints the diagnosis later");
     subcommand.add_flag("-q,--quiet", options->quiet, "Print nothing but errors");
     const CLI::Option* rate =
         subcommand.add_option("--rate", options->rate_hz, "Samples a second on each CPU. Unless given, fewer after two seconds, "
@@ -147,8 +148,8 @@ CommandAction declare_run(CLI::App& subcommand) {
     subcommand.add_flag("--redact", options->redact,
                         "Record no arguments, host names or folders of files, and report none");
     auto report = std::make_shared<ReportOptions>();
-    subcommand.add_flag("--no-debuginfod{false}", report->debuginfod,
-                        "Do not ask the servers of DEBUGINFOD_URLS for missing debug info");
+    subcommand.add_flag_callback("--no-debuginfod", [report] { report->debuginfod = false; },
+                                 "Do not ask the servers of DEBUGINFOD_URLS for missing debug info");
     declare_target(subcommand);
 
     return [&subcommand, options, rate, call_graph, pinning, alignment, heap, sweep, timeline, has_timeline, report]() {

@@ -102,7 +102,7 @@ struct ReplayedAccess {
     int64_t round = 0;    // bytes that the access moves in one round of the loop
     double line_share = 0, page_share = 0; // of its accesses cross a line, a page
     uint64_t last_address = 0;
-    double seen_ns = 0, aligned_ns = 0, spread_ns = 0; // of one round as replayed; aligned_ns is within about `spread_ns`
+    double seen_ns = 0, aligned_ns = 0, spread_ns = 0; // of one round as replayed; spread_ns: standard error of aligned_ns
     double round_ns = 0;         // of one round in the program, 0: not known
     uint64_t rounds_at_once = 0; // 0: not known
     uint64_t footprint_bytes = 0;

@@ -77,6 +77,7 @@ struct Thread {
     uint64_t run_ns = 0, run_delay_ns = 0, user_ns = 0, system_ns = 0;
     uint64_t wall_running_ns = 0; // of the run's wall time, what depended on this thread while it ran or waited for a CPU
     uint64_t wall_no_cpu_ns = 0;  // of it, while it waited for a CPU
+    uint64_t wall_unseen_ns = 0;  // of it, blocked for too short to be looked at: where is not known
     ThreadSwitches switches;      // zero: not recorded
     uint64_t voluntary_switches = 0, involuntary_switches = 0;
     uint64_t migrations = 0;
@@ -87,6 +88,9 @@ struct Thread {
     uint64_t start_routine = 0;
     std::optional<Placement> placement;
     std::vector<ThreadInterval> intervals; // by time
+
+    // Of wall_running_ns, while it was on a CPU.
+    uint64_t wall_on_cpu_ns() const { return wall_running_ns - wall_no_cpu_ns - wall_unseen_ns; }
 };
 
 struct HeapSite {

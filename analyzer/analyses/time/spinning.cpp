@@ -33,7 +33,7 @@ std::vector<Spinning> spinning_of(model::CallPaths& paths) {
             const model::Thread& thread = process.threads[site.thread];
             const double share = unsampled[site.thread].weight_ns(process, site) / sampled_ns[site.thread] *
                                  (1 - unsampled[site.thread].share);
-            const double running_ns = static_cast<double>(thread.wall_running_ns) - static_cast<double>(thread.wall_no_cpu_ns);
+            const double running_ns = static_cast<double>(thread.wall_on_cpu_ns());
             all.push_back({index, site.thread, site.path, loop, site.samples, share * thread_times(thread).run_s,
                            running_ns > 0 ? share * running_ns : 0});
         }

@@ -10,15 +10,24 @@ constexpr double kWholeLife = 0.9; // of a thread's life: its switches tell of a
 
 double seconds(uint64_t ns) { return static_cast<double>(ns) * 1e-9; }
 
+double life_between_s(const model::Thread& thread) {
+    return thread.end_ns > thread.start_ns ? seconds(thread.end_ns - thread.start_ns) : 0;
+}
+
 } // namespace
+
+bool has_exact_switches(const model::Thread& thread) {
+    const model::ThreadSwitches& switches = thread.switches;
+    const double seen_s = seconds(switches.on_ns + switches.blocked_ns + switches.preempted_ns);
+    return switches.known() && !switches.stopped && seen_s >= kWholeLife * life_between_s(thread);
+}
 
 ThreadTimes thread_times(const model::Thread& thread) {
     ThreadTimes times;
     double run_s = seconds(thread.run_ns);
-    const double between_s = thread.end_ns > thread.start_ns ? seconds(thread.end_ns - thread.start_ns) : 0;
+    const double between_s = life_between_s(thread);
     const model::ThreadSwitches& switches = thread.switches;
-    const double seen_s = seconds(switches.on_ns + switches.blocked_ns + switches.preempted_ns);
-    const bool exact = switches.known() && !switches.stopped && seen_s >= kWholeLife * between_s;
+    const bool exact = has_exact_switches(thread);
     if (exact)
         run_s = std::max(run_s, seconds(switches.on_ns));
     const double delay_s = std::max(seconds(thread.run_delay_ns), exact ? seconds(switches.preempted_ns) : 0.0);

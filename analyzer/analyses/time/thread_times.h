@@ -16,6 +16,9 @@ struct ThreadTimes {
 
 ThreadTimes thread_times(const model::Thread& thread);
 
+// Whether the thread's switches are known, of all its life.
+bool has_exact_switches(const model::Thread& thread);
+
 // How many times the thread was blocked at least, to be blocked for so many seconds in one kind of wait: no fewer than if these
 // were the longest ones of all. 0: its switches are not known.
 uint64_t least_waits(const model::Thread& thread, double seconds);

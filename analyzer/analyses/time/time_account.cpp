@@ -301,7 +301,10 @@ class Accountant {
         double sampled_ns = 0;
         for (const model::SampleSite* site : samples)
             sampled_ns += weight_ns(site);
-        const double no_cpu_s = seconds(thread.wall_no_cpu_ns), on_cpu_s = seconds(thread.wall_running_ns) - no_cpu_s;
+        const double no_cpu_s = seconds(thread.wall_no_cpu_ns), unseen_s = seconds(thread.wall_unseen_ns);
+        const double on_cpu_s = seconds(thread.wall_on_cpu_ns());
+        if (unseen_s > 0)
+            wall_.add({TimeClass::unknown, {}, {}}, unseen_s);
         const double running_s = (1 - kernel_share) * on_cpu_s;
         if (no_cpu_s > 0)
             wall_.add({TimeClass::no_cpu, {}, {}}, no_cpu_s);

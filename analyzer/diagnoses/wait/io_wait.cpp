@@ -99,7 +99,7 @@ class IoWait : public Diagnosis {
                     continue;
                 const model::Thread& thread = processes[process].threads[site.thread];
                 const double share = static_cast<double>(site.time_ns) / sampled_ns[site.thread];
-                const double running_ns = static_cast<double>(thread.wall_running_ns - thread.wall_no_cpu_ns);
+                const double running_ns = static_cast<double>(thread.wall_on_cpu_ns());
                 for (auto& [file, use] : uses)
                     if (use.call_lines.contains(key)) {
                         const double part = share * use.waiting_s / waiting_s;

@@ -186,7 +186,7 @@ class PageIn : public Diagnosis {
                 continue;
             const model::Thread& thread = process.threads[of.second];
             const double share = faults_ns / sampled_ns;
-            const double running_ns = static_cast<double>(thread.wall_running_ns - thread.wall_no_cpu_ns);
+            const double running_ns = static_cast<double>(thread.wall_on_cpu_ns());
             read.kernel_s += share * thread_times(thread).run_s;
             read.kernel_of[of] += share * thread_times(thread).run_s;
             read.kernel_wall_s += share * running_ns * replay.wall_scale();

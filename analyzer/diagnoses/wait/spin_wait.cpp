@@ -24,6 +24,9 @@ constexpr size_t kMostFindings = 3, kMostLines = 5, kMostThreads = 8;
 
 // Threads more than CPUs, on average: less is those that begin and end.
 constexpr double kShortOf = 0.25;
+// Of a thread's mean work: so much longer may equal work take on one CPU than on another, by frequency, a neighbour on the same core
+// or a hypervisor.
+constexpr double kChance = 0.15;
 
 // Process, and the variable's address; where that is not known or not always the same, the loop's.
 using Key = std::tuple<uint32_t, bool, uint64_t>;
@@ -112,9 +115,9 @@ class SpinWait : public Diagnosis {
     }
 
     // If all threads of the pool had the same share of what they do beside spinning.
-    // `most`: what of the spinning may end.
+    // `most`: what of the spinning may end. `chance`: of the mean share, what a larger one may be without being unequal.
     static double saved_by_sharing_s(const model::Process& process, const std::set<uint32_t>& pool, const Spin& spin,
-                                     const Spin& most) {
+                                     const Spin& most, double chance) {
         if (pool.size() < 2)
             return 0;
         double sum_s = 0, most_s = 0;
@@ -126,7 +129,7 @@ class SpinWait : public Diagnosis {
             most_s = std::max(most_s, work_s);
         }
         const auto members = static_cast<double>(pool.size());
-        return std::clamp(most_s - sum_s / members, 0.0, Spin::sum(most.threads) / members);
+        return std::clamp(most_s - (1 + chance) * sum_s / members, 0.0, Spin::sum(most.threads) / members);
     }
 
     // What is left if each thread spun all the time in which others of its process had no CPU. Nothing tells when that was.
@@ -207,7 +210,7 @@ class SpinWait : public Diagnosis {
             finding.title += ", at " + place_name(finding.where[0]);
         const std::set<uint32_t> pool = pool_of(input.paths, index, spin);
         const double each_s = Spin::sum(spin.threads) / static_cast<double>(std::max<size_t>(pool.size(), 1));
-        const double shared_s = saved_by_sharing_s(process, pool, spin, spin);
+        const double shared_s = saved_by_sharing_s(process, pool, spin, spin, 0);
         const bool is_unequal = shared_s > each_s / 2; // that is why most of the spinning is done
         if (!is_idle_only) {
             // At a barrier of n threads, each second that one of them waits is 1/n second that all could have been earlier.
@@ -216,7 +219,7 @@ class SpinWait : public Diagnosis {
             const Spin certain = is_short_of_cpus(totals) ? spin : certain_part(process, spin);
             const auto saved_s = [&](const Spin& part) { return wall_s - without_s(input.run, replay, totals, index, part); };
             finding.gain = is_unequal ? Gain{shared_s / wall_s, "if all threads of the pool had the same share of the work",
-                                             saved_by_sharing_s(process, pool, spin, certain) / wall_s}
+                                             saved_by_sharing_s(process, pool, spin, certain, kChance) / wall_s}
                                       : Gain{saved_s(spin) / wall_s,
                                              "the run without waiting in this loop; bound by the longest thread's own time and by "
                                              "the CPUs; what these threads need of one another's work before they can go on was "

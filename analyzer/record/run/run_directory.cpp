@@ -258,11 +258,12 @@ bool RunDirectory::join_or_create(bool named_by_user, bool force) {
     if (!files.empty()) {
         if (!named_by_user)
             return false;
-        const bool is_run = !read_run_json().is_null();
+        const bool is_run = !read_run_json().is_null(), has_begun = !read_file(kJobFile).empty();
         if (!force || !is_run)
-            throw UsageError(path_ + (is_run ? " already holds a run; remove it, name another directory with -o, or "
-                                          "replace it with --force"
-                                        : " is not empty and holds no run; name another directory with -o"));
+            throw UsageError(path_ + (is_run      ? " already holds a run; remove it, name another directory with -o, or "
+                                                    "replace it with --force"
+                                      : has_begun ? " holds a run that has just begun; name another directory with -o"
+                                                  : " is not empty and holds no run; name another directory with -o"));
         for (const std::string& file : files)
             if (file == "run.json" || file == kJobFile || file == flag_scan::kFileName || file.ends_with(".plumb") ||
                 file.starts_with(".node-") || file.starts_with(".draft-"))

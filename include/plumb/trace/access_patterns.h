@@ -58,7 +58,7 @@ struct ReplayedAccess {
     Address last_address;    // 88
     uint64_t seen_ps;        // 96  of one round of the loop, replayed with the addresses that were sampled
     uint64_t aligned_ps;     // 104 with aligned ones
-    uint64_t spread_ps;      // 112 half of what the middle half of the repetitions of aligned_ps spans
+    uint64_t spread_ps;      // 112 standard error of aligned_ps
     uint64_t round_ps;       // 120 of one round in the program, by the registers that count rounds; 0: not known
     uint64_t rounds_at_once; // 128 of the loop before it ends, 0: not known
     uint64_t footprint_bytes; // 136 of the loop's accesses, all together

@@ -24,6 +24,7 @@ constexpr uint64_t kCounters = kCodeBytes + 2080; // few loops access just these
 constexpr std::array<uint64_t, 2> kUnrolled = {1, 8};
 constexpr double kAsAlike = 0.03; // of a round: forms that differ less are alike
 constexpr uint64_t kRepetitions = 9, kMostRepetitions = 45, kRepetition_ns = 30'000;
+constexpr double kMedianError = 0.93; // the standard error of n values' median: this / sqrt(n) of what their middle half spans
 constexpr uint64_t kSure = 6; // spreads that a difference is wide; likewise parts of a round that a spread is less than
 
 uint64_t magnitude(int64_t value) { return value < 0 ? uint64_t{0} - static_cast<uint64_t>(value) : static_cast<uint64_t>(value); }
@@ -146,8 +147,9 @@ bool time_both(std::span<const ReplayInstruction> instructions, const std::vecto
         const double seen_ps = static_cast<double>(round_ps(seen_ns[0]));
         result.seen_ps = round_ps(seen_ns[0]);
         result.aligned_ps = static_cast<uint64_t>(std::llround(seen_ps * ratios[ratios.size() / 2]));
+        const double middle_half = ratios[ratios.size() * 3 / 4] - ratios[ratios.size() / 4];
         result.spread_ps = static_cast<uint64_t>(
-            std::llround(seen_ps * (ratios[ratios.size() * 3 / 4] - ratios[ratios.size() / 4]) / 2));
+            std::llround(seen_ps * kMedianError * middle_half / std::sqrt(static_cast<double>(ratios.size()))));
         // On a busy machine: again, as long as the difference might be chance.
     } while (seen_ns.size() < kMostRepetitions && result.spread_ps * kSure > result.seen_ps / kSure &&
              result.spread_ps * kSure > std::max(result.seen_ps, result.aligned_ps) - std::min(result.seen_ps, result.aligned_ps));

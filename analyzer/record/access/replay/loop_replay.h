@@ -12,7 +12,7 @@ namespace plumb::record {
 
 struct ReplayedLoop {
     uint64_t seen_ps = 0, aligned_ps = 0; // of one round, 0: not measured
-    uint64_t spread_ps = 0;               // by which aligned_ps differs between repetitions: half of what the middle half of them spans
+    uint64_t spread_ps = 0;               // the standard error of aligned_ps
 };
 
 // The form of a replay whose rounds take what they took in the program; of those that do so alike the last one, and where it is not
