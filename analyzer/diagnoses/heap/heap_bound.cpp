@@ -22,6 +22,7 @@ constexpr double kLeastShare = 0.03;       // of the CPU time
 constexpr uint64_t kLeastHits = 20;        // whatever the run's length: the confidence speaks for the rest
 constexpr double kLeastConfidence = 0.75;
 constexpr double kMainLine = 0.3;             // of the allocator's time
+constexpr double kReuse_s = 0.5e-9; // to take a block that is kept, or to keep one: at the least a load or a store
 constexpr size_t kFewLines = 5;            // as many as somebody changes in an afternoon
 
 std::string heaviest(const std::map<std::string, uint64_t>& hits) {
@@ -63,7 +64,7 @@ class HeapBound : public Diagnosis {
                         "estimated for these lines without any allocation: the allocator's own time, and the time of its "
                         "callers to build and destroy what the blocks hold, to call it, and to walk what is freed; a "
                         "faster allocator saves a part of the first",
-                        cost_of(profile.share()).fraction * certain_part(input, profile, finding.where)};
+                        cost_of(certain_share(input, profile, totals)).fraction * certain_part(input, profile, finding.where)};
         finding.subject.kind = "allocation";
         finding.subject.name = finding.where.empty() ? module : place_name(finding.where[0]);
         finding.subject.details["allocator"] = module;
@@ -90,6 +91,14 @@ class HeapBound : public Diagnosis {
             by_heap ? "allocator time, split by sampled allocation counts"
                     : "call paths of the time samples");
         return lines;
+    }
+
+    // Of the CPU time: what calls of the allocator take beyond what it takes to use memory again, by the samples' error less.
+    static double certain_share(const DiagnosisInput& input, const HeapProfile& profile, const RunTotals& totals) {
+        const HeapCounts counts = heap_counts_of(input.run);
+        const double calls = counts.recorded ? static_cast<double>(counts.allocations + counts.frees) : 0;
+        const double reuse = profile.program_part() > 0 ? calls * kReuse_s / (totals.cpu_s * profile.program_part()) : 0;
+        return std::max(0.0, profile.share() - share_error(profile.hits, profile.samples) - reuse);
     }
 
     // Of the time in the allocator: what changing a few lines so that they use memory again saves. Where allocation is spread

@@ -129,7 +129,7 @@ bool time_both(std::span<const ReplayInstruction> instructions, const std::vecto
     for (uint64_t took_ns = 0; sweeps < (uint64_t{1} << 24) && (took_ns = seen.run_ns(sweeps)) < kRepetition_ns;)
         sweeps = took_ns * 8 > kRepetition_ns ? sweeps * kRepetition_ns / took_ns + 1 : sweeps * 4;
     const auto round_ps = [&](uint64_t time_ns) { return time_ns * 1000 / (sweeps * seen.rounds()); };
-    // What the layouts differ by is told from turns, one run of each: the clock rate steps by 3 to 6 % at any time, and the
+    // The layouts are compared in turns, one run of each: the clock rate steps by 3 to 6 % at any time, and the
     // fastest run of one may be of another rate than that of the other. A median turn is not spoiled by single ones.
     std::vector<uint64_t> seen_ns;
     std::vector<double> ratios;
