@@ -5,6 +5,8 @@
     part TAB test TAB case: reason                           a case inside a test script that was skipped
 
 A script that skips some of its cases is `ok` to meson; what was not tested is said by the `part` lines.
+
+With the name of a test behind the log's: what that test printed.
 """
 
 import json
@@ -41,21 +43,31 @@ def skipped_cases(text):
         before = line
 
 
-def results(lines):
-    """The output's lines of a log's lines."""
+def entries(lines):
+    """(suites, name, what meson says of it) of a log's tests."""
     for line in lines:
         entry = json.loads(line)
         suites, _, name = entry["name"].rpartition(" / ")
-        kind = "times" if "times" in suites.partition(":")[2].split("+") else "exact"
-        name = name or entry["name"]
+        yield suites.partition(":")[2].split("+"), name or entry["name"], entry
+
+
+def printed(lines, wanted):
+    """What a test printed, on both streams."""
+    return "\n".join(entry.get(stream, "") for _, name, entry in entries(lines) if name == wanted for stream in ("stdout", "stderr"))
+
+
+def results(lines):
+    """The output's lines of a log's lines."""
+    for suites, name, entry in entries(lines):
+        kind = "times" if "times" in suites else "exact"
         yield f"{outcome(entry['result'], entry.get('returncode') or 0)}\t{name}\t{kind}"
         for case, reason in skipped_cases(entry.get("stdout", "") + "\n" + entry.get("stderr", "")):
             yield f"part\t{name}\t{case}: {reason}"
 
 
 if __name__ == "__main__":
-    if len(sys.argv) != 2:
+    if len(sys.argv) not in (2, 3):
         sys.exit(__doc__)
     with open(sys.argv[1]) as log:
-        for line in results(log):
+        for line in results(log) if len(sys.argv) == 2 else [printed(log, sys.argv[2])]:
             print(line)

@@ -38,11 +38,11 @@ unittest.main()
 """
 
 
-def lines(*entries):
+def lines(*entries, of=()):
     with tempfile.NamedTemporaryFile("w", suffix=".json") as log:
         log.write("".join(json.dumps(entry) + "\n" for entry in entries))
         log.flush()
-        return subprocess.run([sys.executable, TOOL, log.name], check=True, capture_output=True,
+        return subprocess.run([sys.executable, TOOL, log.name, *of], check=True, capture_output=True,
                               text=True).stdout.splitlines()
 
 
@@ -65,6 +65,11 @@ class TestResults(unittest.TestCase):
                       "stderr": said.stderr})
         self.assertEqual(sorted(seen), ["ok\ts\texact", "part\ts\ttest_described: why not", "part\ts\ttest_it: whole",
                                         "part\ts\ttest_parts [two]: not two", "part\ts\ttest_plain: no 'x' here"])
+
+    def test_what_one_test_printed(self):
+        seen = lines({"name": "plumbline:e2e / a", "result": "FAIL", "returncode": 1, "stdout": "why", "stderr": "because"},
+                     {"name": "plumbline:e2e / b", "result": "OK", "returncode": 0, "stdout": "no"}, of=["a"])
+        self.assertEqual(seen, ["why", "because"])
 
     def test_cases_skipped_in_a_guest(self):
         seen = lines({"name": "plumbline:guest / g", "result": "OK", "returncode": 0,
