@@ -1,7 +1,6 @@
-// Waits that are over before anybody looks. A look from outside takes 50 us and more, and on a CPU that both share the recorder gets
-// it just when the thread begins to wait: of waits that short it meets too few, and takes the thread for running. The kernel's
-// records of switches miss none. So what they know beyond the looks is moved, of the run's wall time, from running to the places of
-// short waits.
+// Short waits that looks miss. A look takes 50 us or more. Where the recorder shares a CPU with the thread, it gets that CPU when
+// the thread begins to wait, and a short wait is over before the look: the thread seems to run. The kernel's records of switches
+// miss no wait. What they know beyond the looks is moved, of the run's wall time, from running to the places of short waits.
 #pragma once
 
 #include "model/run.h"

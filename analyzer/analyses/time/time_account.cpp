@@ -304,7 +304,7 @@ class Accountant {
         const double no_cpu_s = seconds(thread.wall_no_cpu_ns), unseen_s = seconds(thread.wall_unseen_ns);
         const double on_cpu_s = seconds(thread.wall_on_cpu_ns());
         if (unseen_s > 0)
-            wall_.add({TimeClass::unknown, {}, {}}, unseen_s);
+            add_unseen(wall_, process, unseen_s);
         const double running_s = (1 - kernel_share) * on_cpu_s;
         if (no_cpu_s > 0)
             wall_.add({TimeClass::no_cpu, {}, {}}, no_cpu_s);

@@ -46,7 +46,7 @@ class Waits(PlumbTest):
         waited, report = self.recorded(mpi, way)
         ranks = {row["rank"]: row for row in report["mpi_jobs"][0]["ranks"]}
         self.assertGreater(waited, 0.9e-3 * STEPS * SLEEP_MS)
-        self.assertGreater(ranks[0][key] / waited, 0.8)
+        self.assertGreater(ranks[0][key] / waited, 0.7) # less where the late rank was slow to wake up
         self.assertLess(ranks[0][key] / waited, 1.15)
         self.assertLess(ranks[1][key], 0.15 * waited)
         found = self.findings(report, "mpi-late-rank")
