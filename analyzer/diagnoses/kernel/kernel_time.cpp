@@ -32,6 +32,7 @@ constexpr uint64_t kLeastSamples = 100, kLeastHits = 20;
 constexpr double kLeastConfidence = 0.75;
 constexpr double kLeastCpu_s = 0.5;  // below this the kernel's part is program start
 constexpr size_t kMostFindings = 3;
+constexpr double kFewBytes = 1024;   // of a request: to move fewer takes no time
 constexpr double kCall_s = 1e-6;     // generous: a call takes 0.1 to 1 us besides moving the data
 constexpr double kFault_s = 1e-6;    // generous: a minor fault takes 0.2 to 1 us
 
@@ -104,9 +105,11 @@ std::string words_of(const KernelCause& cause) {
     return cause.kind == KernelCause::Kind::system_call ? "the system call " + cause.name + by_whom : cause.name;
 }
 
-const char* gain_words(const KernelCause& cause) {
+const char* gain_words(const KernelCause& cause, double by_calls) {
     if (cause.kind != KernelCause::Kind::system_call)
         return "all of it";
+    if (by_calls < 1)
+        return "with fewer calls, a microsecond for each: the data must be moved all the same";
     return moves_data(cause.name) ? "all of it, although the data must still be moved"
                                   : "all of it; what the program does for these calls itself comes on top";
 }
@@ -173,9 +176,11 @@ class KernelTime : public Diagnosis {
             finding.gain = {0, "not by itself: the MPI findings report what ranks wait for"};
         else if (entry.cause.maker == KernelCause::Maker::openmp)
             finding.gain = {0, "not by itself: the OpenMP findings report what threads of a team wait for"};
-        else
-            finding.gain = {finding.cost.fraction, gain_words(entry.cause),
-                            finding.cost.fraction * certain_part(input.run, entry, share * totals.cpu_s)};
+        else {
+            const double by_calls = part_by_calls(entry, share * totals.cpu_s);
+            finding.gain = {finding.cost.fraction * by_calls, gain_words(entry.cause, by_calls),
+                            finding.cost.fraction * certain_part(input.run, entry, by_calls)};
+        }
         finding.subject.kind = "call-site";
         finding.subject.name = finding.where.empty() ? entry.cause.name : place_name(finding.where[0]);
         finding.subject.details["cause"] = entry.cause.name;
@@ -203,20 +208,22 @@ class KernelTime : public Diagnosis {
         return finding;
     }
 
+    // Of the time that goes into a cause (`cause_s`, on a CPU): what fewer calls save. Where it is known how many there are, the rest
+    // is for the data, which must be moved all the same.
+    static double part_by_calls(const CauseProfile& entry, double cause_s) {
+        return entry.requests.mean_bytes() >= kFewBytes && cause_s > 0
+                   ? std::min(1.0, kCall_s * static_cast<double>(entry.requests.calls) / cause_s)
+                   : 1;
+    }
+
     // Of the time that goes into a cause: what a change of the program saves for certain.
-    // `cause_s`: CPU seconds that go into it.
-    static double certain_part(const model::Run& run, const CauseProfile& entry, double cause_s) {
+    static double certain_part(const model::Run& run, const CauseProfile& entry, double by_calls) {
         if (entry.cause.kind == KernelCause::Kind::interrupt) // whose they are, and whether another CPU can take them, is not known
             return 0;
         if (entry.cause.name == "sched_yield") // a thread that waits for another: a better way to wait ends no sooner
             return 0;
-        if (entry.cause.kind != KernelCause::Kind::page_fault) {
-            // Of large requests, what fewer calls save; the data must be moved all the same.
-            const double calls = entry.requests.are_large() && cause_s > 0
-                                     ? std::min(1.0, kCall_s * static_cast<double>(entry.requests.calls) / cause_s)
-                                     : 1;
-            return calls * static_cast<double>(entry.users_hits) / static_cast<double>(entry.hits);
-        }
+        if (entry.cause.kind != KernelCause::Kind::page_fault)
+            return by_calls * static_cast<double>(entry.users_hits) / static_cast<double>(entry.hits);
         return fault_source(run) == FaultSource::process_starts ? 0 : repeated_fault_share(run);
     }
 

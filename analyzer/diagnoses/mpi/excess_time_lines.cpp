@@ -1,6 +1,7 @@
 #include "diagnoses/mpi/excess_time_lines.h"
 
 #include "analyses/time/own_time.h"
+#include "analyses/time/parallel_runtime.h"
 #include "model/source_line.h"
 
 #include <algorithm>
@@ -29,10 +30,15 @@ double chance_seconds(const LineTimes& line, double late_s, double other_s) {
     return line.samples ? 3 * std::sqrt((late_s + other_s) * line.sum_s() / static_cast<double>(line.samples)) : 0;
 }
 
-// CPU seconds of the process by the user's line, what it did for MPI included: a rank that waits spins there.
-void add_lines(model::CallPaths& paths, size_t process, size_t place, size_t places, std::map<model::SourceLine, LineTimes>& lines) {
+// CPU seconds of the process outside MPI by the user's line: where a rank spins for a message it has no work. Returns the samples,
+// those in MPI included.
+uint64_t add_lines(model::CallPaths& paths, size_t process, size_t place, size_t places, std::map<model::SourceLine, LineTimes>& lines) {
+    uint64_t samples = 0;
     for (const model::SampleSite& site : paths.run().processes[process].samples) {
         if (is_own_code(paths, process, site.path))
+            continue;
+        samples += site.samples;
+        if (parallel_runtime_of(paths, process, site.path) == ParallelRuntime::mpi)
             continue;
         const model::SourceFrame frame = paths.user_frame(process, site.path);
         LineTimes& line = lines[model::source_line(frame)];
@@ -43,6 +49,7 @@ void add_lines(model::CallPaths& paths, size_t process, size_t place, size_t pla
         line.seconds[place] += static_cast<double>(site.time_ns) * 1e-9;
         line.samples += site.samples;
     }
+    return samples;
 }
 
 // Evenly chosen, at most kMostCompared of them.
@@ -85,15 +92,15 @@ ExcessTimeLines excess_time_lines(model::CallPaths& paths, const model::MpiJob& 
     const std::vector<const model::MpiRankRow*> members = chosen_of(late), compared = chosen_of(others);
     const size_t places = members.size() + compared.size();
     std::map<model::SourceLine, LineTimes> lines;
-    for (size_t place = 0; place < places; ++place)
-        add_lines(paths, (place < members.size() ? members[place] : compared[place - members.size()])->process, place, places, lines);
     ExcessTimeLines extra;
+    for (size_t place = 0; place < places; ++place)
+        extra.samples += add_lines(paths, (place < members.size() ? members[place] : compared[place - members.size()])->process, place,
+                                   places, lines);
     LineShares perhaps; // no more than chance
     std::vector<RankExcess> own(members.size());
     size_t most_on_one_line = 0;
     double late_s = 0, usual_sum_s = 0; // on the lines that are more
     for (auto& [key, line] : lines) {
-        extra.samples += line.samples;
         const auto first = line.seconds.begin() + static_cast<ptrdiff_t>(members.size());
         const auto middle = first + static_cast<ptrdiff_t>(compared.size() / 2);
         double usual_s = 0;

@@ -15,6 +15,37 @@ namespace {
 constexpr double kLeastWait = 0.05;      // of the run: ranks never arrive all at once
 constexpr double kLeastOperation = 0.10; // of the run, in the operations themselves
 constexpr size_t kMostRanksNamed = 8;
+// A call of so many bytes spends its time on them, not on starting.
+constexpr double kLarge_bytes = 8192;
+// Of the mean time that a rank computes: equal work takes so much longer now and then, by what else the machine does.
+constexpr double kChance = 0.15;
+
+bool is_large(const model::MpiCallSite& site) {
+    return site.calls > 0 && static_cast<double>(site.sent_bytes) > kLarge_bytes * static_cast<double>(site.calls);
+}
+
+// Of the operations' time, that in calls of little data.
+double small_share(const model::MpiJob& job) {
+    double all_s = 0, small_s = 0;
+    for (const model::MpiCallSite& site : job.sites) {
+        all_s += site.operation_s;
+        small_s += is_large(site) ? 0 : site.operation_s;
+    }
+    return all_s > 0 ? small_s / all_s : 1;
+}
+
+// What of `gain_s` is no chance: ranks that are late by much the same each time, or by more than chance makes them.
+double certain_s(const model::MpiJob& job, double gain_s) {
+    double regular_s = 0, all_s = 0, compute_s = 0;
+    for (const model::MpiRankRow& row : job.ranks) {
+        regular_s += row.lateness.computing_s + row.lateness.starved_s + row.lateness.blocked_s + row.lateness.waiting_s;
+        all_s += row.lateness.sum_s();
+        compute_s += row.compute_s;
+    }
+    const double regular = all_s > 0 ? std::min(1.0, regular_s / all_s) : 0;
+    const double chance_s = kChance * compute_s / static_cast<double>(std::max<size_t>(job.ranks.size(), 1));
+    return std::clamp(std::max(gain_s * regular, gain_s - chance_s), 0.0, gain_s);
+}
 
 class MpiCollectiveWait : public Diagnosis {
   public:
@@ -90,7 +121,8 @@ class MpiCollectiveWait : public Diagnosis {
         // Ranks of equal speed would meet where now the mean rank arrives.
         const double gain_s = std::clamp(job.imbalance_s - told_s, 0.0, wait_s);
         finding.gain = {fraction_of_run(input.run, gain_s),
-                        "estimated for collectives in which all members arrive at the mean time"};
+                        "estimated for collectives in which all members arrive at the mean time",
+                        fraction_of_run(input.run, certain_s(job, gain_s))};
         finding.evidence["imbalance_seconds"] = job.imbalance_s;
         if (told_s > 0)
             finding.evidence["told_by_other_findings_seconds"] = told_s;
@@ -120,7 +152,11 @@ class MpiCollectiveWait : public Diagnosis {
                                     job_words(input.run, job), 100 * finding.cost.fraction);
         if (!finding.where.empty())
             finding.title += ", mainly at " + place_name(finding.where[0]);
-        finding.gain = {finding.cost.fraction, "all of it"};
+        const double small = small_share(job);
+        finding.gain = {small * finding.cost.fraction, small < 1 ? "all of it in calls that move little data: other calls take their "
+                                                                   "time to move data"
+                                                                 : "all of it"};
+        finding.evidence["small_calls_fraction"] = small;
         finding.advice.push_back({"Call fewer, larger collectives",
             "join several reductions of a few values into one; use a non-blocking collective, and compute while it runs, if "
             "the result is not needed at once", "code", ""});

@@ -134,6 +134,13 @@ TEST_CASE("larger requests are advised where requests are small") {
         process.read_bytes = 200'000ull * 20'000;
         CHECK(finding().severity == Severity::medium);
     }
+    SECTION("in between: the data must be moved, too") {
+        process.read_calls = 50'000; // 0.05 s of 4
+        process.read_bytes = 50'000ull * 8192;
+        CHECK(finding().gain.fraction == Approx(0.0125));
+        CHECK(finding().severity == Severity::low);
+        CHECK(finding().advice[0].what == "Read more at a time");
+    }
     SECTION("of writes nothing is said here") {
         process.write_calls = 10;
         process.write_bytes = 10 << 20;
