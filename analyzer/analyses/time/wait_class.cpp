@@ -243,12 +243,14 @@ WaitClass class_by_call(model::CallPaths& paths, size_t process, const model::Bl
 
 } // namespace
 
-// The shim changes its own files and mappings by system calls of its own. What it does for the program it leaves to the C library,
-// whose code is then innermost.
+// The shim changes its own files and mappings, and waits for its own locks, by system calls of its own. What it does for the program
+// it leaves to the C library, whose code is then innermost.
 WaitClass wait_class_of(model::CallPaths& paths, size_t process, const model::BlockedSite& site) {
     WaitClass what = class_by_call(paths, process, site);
-    if ((what.kind == WaitKind::file || what.kind == WaitKind::memory_map) && is_own_code(paths, process, site.path))
-        return {WaitKind::plumb, "plumb's own work on its files"};
+    const bool may_be_own = what.kind == WaitKind::file || what.kind == WaitKind::memory_map || what.kind == WaitKind::sleep ||
+                            what.kind == WaitKind::other;
+    if (may_be_own && is_own_code(paths, process, site.path))
+        return {WaitKind::plumb, "plumb's own work"};
     return what;
 }
 

@@ -103,8 +103,12 @@ void mpi_will_start() {
         rank_of_process = nullptr;
         return;
     }
-    if (trace::MpiRank* const record = own_record(guard); record && !record->init_begin_ns)
+    if (trace::MpiRank* const record = own_record(guard); record && !record->init_begin_ns) {
         set(record->init_begin_ns, now_ns());
+        // Who takes the lock first owns it, and for that the kernel makes a process of several threads wait for 10 ms. Most have
+        // one as long as the library has not started its own.
+        const Locked claimed(rank_of_process->lock);
+    }
     note_mpi_started();
 }
 
