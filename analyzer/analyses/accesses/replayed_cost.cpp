@@ -8,7 +8,9 @@ namespace plumb {
 
 namespace {
 
-constexpr double kNoise = 0.04, kSpreads = 3; // of a round as replayed; how many times the spread of its repetitions
+// Of a round as replayed: the clock steps by 3 to 6 %, and on a busy machine most turns of one layout may be of another rate than those of
+// the other. How many times the error of the median turn.
+constexpr double kNoise = 0.07, kSpreads = 3;
 constexpr double kLeastAlike = 0.75, kMostAlike = 1.35; // a round in the program, as a part of one in the replay
 
 struct Weight { // of one access in the cost of its loop
