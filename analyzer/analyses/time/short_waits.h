@@ -8,7 +8,8 @@
 namespace plumb {
 
 // Corrects wall_ns and what is part of it at the blocked places of all threads, and wall_running_ns; where no look met a short
-// wait of the thread, wall_unseen_ns. Threads whose switches are not known exactly stay as they are.
+// wait of the thread, wall_unseen_ns. Threads whose switches are not known exactly stay as they are. To be called once, on a run as it
+// was read: a second call would move the time again.
 void restore_short_waits(model::Run& run);
 
 } // namespace plumb

@@ -32,7 +32,7 @@ constexpr uint64_t kLeastSamples = 100, kLeastHits = 20;
 constexpr double kLeastConfidence = 0.75;
 constexpr double kLeastCpu_s = 0.5;  // below this the kernel's part is program start
 constexpr size_t kMostFindings = 3;
-constexpr double kFewBytes = 1024;   // of a request: to move fewer takes no time
+constexpr double kFew_bytes = 1024;   // of a request: to move fewer takes no time
 constexpr double kCall_s = 1e-6;     // generous: a call takes 0.1 to 1 us besides moving the data
 constexpr double kFault_s = 1e-6;    // generous: a minor fault takes 0.2 to 1 us
 
@@ -211,7 +211,7 @@ class KernelTime : public Diagnosis {
     // Of the time that goes into a cause (`cause_s`, on a CPU): what fewer calls save. Where it is known how many there are, the rest
     // is for the data, which must be moved all the same.
     static double part_by_calls(const CauseProfile& entry, double cause_s) {
-        return entry.requests.mean_bytes() >= kFewBytes && cause_s > 0
+        return entry.requests.mean_bytes() >= kFew_bytes && cause_s > 0
                    ? std::min(1.0, kCall_s * static_cast<double>(entry.requests.calls) / cause_s)
                    : 1;
     }

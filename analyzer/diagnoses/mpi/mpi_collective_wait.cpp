@@ -1,4 +1,5 @@
 // Time in collectives: waiting for the last to arrive, and the operations themselves.
+#include "diagnoses/common/equal_work.h"
 #include "diagnoses/common/unplaced_lines.h"
 #include "diagnoses/mpi/mpi_findings.h"
 #include "diagnoses/registry.h"
@@ -17,8 +18,6 @@ constexpr double kLeastOperation = 0.10; // of the run, in the operations themse
 constexpr size_t kMostRanksNamed = 8;
 // A call of so many bytes spends its time on them, not on starting.
 constexpr double kLarge_bytes = 8192;
-// Of the mean time that a rank computes: equal work takes so much longer now and then, by what else the machine does.
-constexpr double kChance = 0.15;
 
 bool is_large(const model::MpiCallSite& site) {
     return site.calls > 0 && static_cast<double>(site.sent_bytes) > kLarge_bytes * static_cast<double>(site.calls);
@@ -43,7 +42,7 @@ double certain_s(const model::MpiJob& job, double gain_s) {
         compute_s += row.compute_s;
     }
     const double regular = all_s > 0 ? std::min(1.0, regular_s / all_s) : 0;
-    const double chance_s = kChance * compute_s / static_cast<double>(std::max<size_t>(job.ranks.size(), 1));
+    const double chance_s = kEqualWorkDiffers * compute_s / static_cast<double>(std::max<size_t>(job.ranks.size(), 1));
     return std::clamp(std::max(gain_s * regular, gain_s - chance_s), 0.0, gain_s);
 }
 

@@ -7,6 +7,7 @@
 //
 // Threads that stream equal parts through memory need unequal times where memory or another program serves their CPUs unequally.
 // No division of the loop cures that: such a loss is no certain gain.
+#include "diagnoses/common/equal_work.h"
 #include "diagnoses/openmp/region_words.h"
 #include "diagnoses/registry.h"
 
@@ -20,9 +21,6 @@ namespace {
 
 constexpr double kLeastShare = 0.01; // of the run
 constexpr size_t kMostFindings = 3;
-// Equal work takes unequal times, by caches, by what else the machine does, and by CPUs that are not equally fast: so much of a
-// thread's mean work may be no fault of the program.
-constexpr double kChance = 0.15;
 
 // A CPU whose core or path to memory another program shares has half of it: so much more may a thread take for equal parts.
 constexpr double kUnequalCpus = 2;
@@ -142,8 +140,8 @@ Losses losses_of(const model::OpenMp& openmp, const model::OmpRegion& region) {
     // Small differences may be chance, or the machine's: one CPU of two may be slower for the whole run.
     const double mean_s = mean_of(works);
     const double lasting_s = works.empty() || works.size() > region.most_threads ? 0 : works[0].work_s - mean_of(works);
-    const bool is_large = std::max(lasting_s, losses.at_barriers_s) > 2 * kChance * mean_s;
-    losses.certain_s = is_large ? losses.total_s() : std::max(0.0, losses.total_s() - kChance * mean_s);
+    const bool is_large = std::max(lasting_s, losses.at_barriers_s) > 2 * kEqualWorkDiffers * mean_s;
+    losses.certain_s = is_large ? losses.total_s() : std::max(0.0, losses.total_s() - kEqualWorkDiffers * mean_s);
     return losses;
 }
 

@@ -3,6 +3,7 @@
 #include "analyses/lines/line_shares.h"
 #include "analyses/time/run_totals.h"
 #include "analyses/time/thread_times.h"
+#include "diagnoses/common/equal_work.h"
 #include "diagnoses/common/task_names.h"
 #include "diagnoses/common/unplaced_lines.h"
 #include "diagnoses/registry.h"
@@ -24,9 +25,6 @@ constexpr size_t kMostFindings = 3, kMostLines = 5, kMostThreads = 8;
 
 // Threads more than CPUs, on average: less is those that begin and end.
 constexpr double kShortOf = 0.25;
-// Of a thread's mean work: so much longer may equal work take on one CPU than on another, by frequency, a neighbour on the same core
-// or a hypervisor.
-constexpr double kChance = 0.15;
 
 // Process, and the variable's address; where that is not known or not always the same, the loop's.
 using Key = std::tuple<uint32_t, bool, uint64_t>;
@@ -219,7 +217,7 @@ class SpinWait : public Diagnosis {
             const Spin certain = is_short_of_cpus(totals) ? spin : certain_part(process, spin);
             const auto saved_s = [&](const Spin& part) { return wall_s - without_s(input.run, replay, totals, index, part); };
             finding.gain = is_unequal ? Gain{shared_s / wall_s, "if all threads of the pool had the same share of the work",
-                                             saved_by_sharing_s(process, pool, spin, certain, kChance) / wall_s}
+                                             saved_by_sharing_s(process, pool, spin, certain, kEqualWorkDiffers) / wall_s}
                                       : Gain{saved_s(spin) / wall_s,
                                              "the run without waiting in this loop; bound by the longest thread's own time and by "
                                              "the CPUs; what these threads need of one another's work before they can go on was "

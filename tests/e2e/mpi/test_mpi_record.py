@@ -161,18 +161,26 @@ class Polls(MpiTest):
 LAUNCHERS_BANNER = re.compile(r"\n=+\n=   BAD TERMINATION.*?\n=+\n(YOUR APPLICATION TERMINATED.*?suggestions\n)?", re.S)
 # What MPICH's launcher returns by the same chance, of about 70 without plumb once, where the rank's own status was 9.
 LAUNCHERS_OWN_STATUS = 1
+MOST_LAUNCHES = 4
 
 
 class BadDays(MpiTest):
+    def ended(self, mpi, what, shimmed):
+        """The finished job; again where the launcher returned its own status, which may be chance, but not each time."""
+        for _ in range(MOST_LAUNCHES):
+            self.fresh()
+            done = self.launch(mpi, 2, "bad_days", what, shimmed=shimmed)
+            if mpi != "mpich" or done.returncode != LAUNCHERS_OWN_STATUS:
+                break
+        return done
+
     def ends(self, mpi, what):
         """Runs it bare and shimmed: same status, same output; the traces."""
         self.needs(mpi, "bad_days")
-        bare = self.launch(mpi, 2, "bad_days", what, shimmed=False)
-        done = self.launch(mpi, 2, "bad_days", what)
+        bare = self.ended(mpi, what, shimmed=False)
+        done = self.ended(mpi, what, shimmed=True)
         said = [LAUNCHERS_BANNER.sub("", run.stdout) for run in (done, bare)]
-        self.assertEqual(said[0], said[1], done.stderr)
-        if mpi != "mpich" or LAUNCHERS_OWN_STATUS not in (done.returncode, bare.returncode):
-            self.assertEqual(done.returncode, bare.returncode, done.stderr)
+        self.assertEqual((done.returncode, said[0]), (bare.returncode, said[1]), done.stderr)
         return ranks_of(self.traces())
 
     def check_death(self, mpi, what):
