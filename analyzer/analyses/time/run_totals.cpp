@@ -48,4 +48,15 @@ RunTotals totals_of(const model::Run& run) {
     return totals;
 }
 
+double followed_wall_ns(const model::Run& run) {
+    double followed_ns = 0;
+    for (const model::Process& process : run.processes) {
+        for (const model::Thread& thread : process.threads)
+            followed_ns += static_cast<double>(thread.wall_running_ns);
+        for (const model::BlockedSite& site : process.blocked)
+            followed_ns += static_cast<double>(site.wall_ns);
+    }
+    return followed_ns;
+}
+
 } // namespace plumb

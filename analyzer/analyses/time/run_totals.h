@@ -29,4 +29,8 @@ struct RunTotals {
 
 RunTotals totals_of(const model::Run& run);
 
+// Of the run's wall time, what looks at blocked threads followed back to a thread or a wait. Looks begin after the run did and end
+// before it: less than the run's.
+double followed_wall_ns(const model::Run& run);
+
 } // namespace plumb

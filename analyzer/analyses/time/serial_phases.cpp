@@ -2,6 +2,7 @@
 
 #include "analyses/time/own_time.h"
 #include "analyses/time/parallel_runtime.h"
+#include "analyses/time/run_totals.h"
 #include "analyses/time/spin_loop_at.h"
 #include "analyses/time/thread_times.h"
 #include "analyses/time/wait_class.h"
@@ -254,18 +255,12 @@ class Finder {
 std::vector<SerialPhases> serial_phases_of(model::CallPaths& paths) {
     const model::Run& run = paths.run();
     const double run_s = seconds(run.wall_ns());
-    double followed_s = 0;
-    for (const model::Process& process : run.processes) {
-        for (const model::BlockedSite& site : process.blocked)
-            followed_s += seconds(site.wall_ns);
-        for (const model::Thread& thread : process.threads)
-            followed_s += seconds(thread.wall_running_ns);
-    }
+    const double followed_ns = followed_wall_ns(run);
     std::vector<SerialPhases> all;
-    if (followed_s <= 0)
+    if (followed_ns <= 0)
         return all;
     for (uint32_t process = 0; process < run.processes.size(); ++process)
-        if (auto phases = Finder(paths, process, run_s, run_s / followed_s * 1e-9).find())
+        if (auto phases = Finder(paths, process, run_s, run_s / followed_ns).find())
             all.push_back(std::move(*phases));
     return all;
 }

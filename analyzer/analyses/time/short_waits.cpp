@@ -1,4 +1,5 @@
 #include "analyses/time/short_waits.h"
+#include "analyses/time/run_totals.h"
 #include "analyses/time/thread_times.h"
 
 #include <algorithm>
@@ -21,18 +22,7 @@ double short_blocked_ns(const model::ThreadSwitches& switches) {
 
 void grow(uint64_t& part, double factor) { part = static_cast<uint64_t>(std::llround(static_cast<double>(part) * factor)); }
 
-// Of the run's wall time, the part that looks followed.
-double followed_share(const model::Run& run) {
-    double followed_ns = 0;
-    for (const model::Process& process : run.processes) {
-        for (const model::Thread& thread : process.threads)
-            followed_ns += static_cast<double>(thread.wall_running_ns);
-        for (const model::BlockedSite& site : process.blocked)
-            followed_ns += static_cast<double>(site.wall_ns);
-    }
-    return run.wall_ns() > 0 ? std::min(1.0, followed_ns / static_cast<double>(run.wall_ns())) : 0;
-}
-
+// `followed`: of the run's wall time, the part that looks followed.
 void restore(model::Thread& thread, const std::vector<model::BlockedSite*>& sites, double followed) {
     double looked_ns = 0, short_looked_ns = 0, short_wall_ns = 0;
     for (const model::BlockedSite* site : sites) {
@@ -68,7 +58,7 @@ void restore(model::Thread& thread, const std::vector<model::BlockedSite*>& site
 } // namespace
 
 void restore_short_waits(model::Run& run) {
-    const double followed = followed_share(run);
+    const double followed = run.wall_ns() > 0 ? std::min(1.0, followed_wall_ns(run) / static_cast<double>(run.wall_ns())) : 0;
     for (model::Process& process : run.processes) {
         std::vector<std::vector<model::BlockedSite*>> sites(process.threads.size());
         for (model::BlockedSite& site : process.blocked)

@@ -16,11 +16,9 @@ namespace {
 constexpr double kLeastWait = 0.05;      // of the run: ranks never arrive all at once
 constexpr double kLeastOperation = 0.10; // of the run, in the operations themselves
 constexpr size_t kMostRanksNamed = 8;
-// A call of so many bytes spends its time on them, not on starting.
-constexpr double kLarge_bytes = 8192;
 
 bool is_large(const model::MpiCallSite& site) {
-    return site.calls > 0 && static_cast<double>(site.sent_bytes) > kLarge_bytes * static_cast<double>(site.calls);
+    return site.calls > 0 && static_cast<double>(site.sent_bytes) > kSmallCall_bytes * static_cast<double>(site.calls);
 }
 
 // Of the operations' time, that in calls of little data.

@@ -27,6 +27,9 @@ std::vector<LateRanks> late_ranks(const model::Run& run, const model::MpiJob& jo
 // Wall seconds that work done one rank after another costs: the mean rank's waiting.
 double serialised_seconds(const model::MpiJob& job);
 
+// A call that carries more bytes spends its time on them, less on starting. A judgement.
+inline constexpr double kSmallCall_bytes = 8192;
+
 double fraction_of_run(const model::Run& run, double seconds);
 
 // Adds the line that called; `weight` in any unit.

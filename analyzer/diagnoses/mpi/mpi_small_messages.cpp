@@ -18,7 +18,6 @@ constexpr double kLeastFraction = 0.03;     // of the run, to be saved
 constexpr double kLeastLatencyPart = 0.5;   // of the time in message calls
 constexpr double kLeastTogether = 2;        // messages that could become one
 constexpr double kLeastMessages = 200;      // the time of a few is that of starting up
-constexpr double kSmall_bytes = 8192;       // where the bandwidth could not be determined
 constexpr double kLeastSmall_bytes = 1024, kMostSmall_bytes = 65536;
 constexpr double kShortWait = 10;           // latencies: waits up to this are part of exchanging
 constexpr uint32_t kMessageCall = trace::kMpiSend | trace::kMpiReceive | trace::kMpiWait;
@@ -27,7 +26,7 @@ constexpr uint32_t kMessageCall = trace::kMpiSend | trace::kMpiReceive | trace::
 struct Messages {
     double count = 0, bytes = 0;
     double small_count = 0;
-    double small_limit_bytes = kSmall_bytes; // at which half of a message's time is its latency
+    double small_limit_bytes = kSmallCall_bytes; // at which half of a message's time is its latency; by judgement where that is unknown
     double calls_s = 0;               // in calls that send, receive or wait for messages, long waits for late ranks left out; at
                                       // most the job's time: threads of a rank may wait side by side
     double latency_part_s = 0;        // of these: what does not grow with the bytes

@@ -57,14 +57,8 @@ WaitReplay::WaitReplay(model::CallPaths& paths) {
     cpus_ = static_cast<double>(std::max<size_t>(totals.usable_cpus, 1));
     cpu_bound_s_ = totals.cpu_s / cpus_;
     busy_bound_s_ = (totals.cpu_s + totals.run_delay_s) / cpus_;
-    double followed_s = 0;
-    for (const model::Process& process : run.processes) {
-        for (const model::BlockedSite& site : process.blocked)
-            followed_s += seconds(site.wall_ns);
-        for (const model::Thread& thread : process.threads)
-            followed_s += seconds(thread.wall_running_ns);
-    }
-    wall_scale_ = followed_s > 0 ? wall_s_ / followed_s * 1e-9 : 0;
+    const double followed_ns = followed_wall_ns(run);
+    wall_scale_ = followed_ns > 0 ? wall_s_ / followed_ns : 0;
     for (uint32_t process = 0; process < run.processes.size(); ++process)
         add_process(paths, process);
 }

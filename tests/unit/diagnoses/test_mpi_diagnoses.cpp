@@ -78,6 +78,31 @@ TEST_CASE("mpi-late-rank: nobody is late where all are alike, or where it is ano
     CHECK(waits[0].evidence.count("ranks_that_compute_most") == 0);
 }
 
+TEST_CASE("mpi-late-rank: a late rank that spins in MPI computes no more than the others there") {
+    constexpr uint64_t kLibrary = 0x7000000, kProgress = kLibrary + 0x100;
+    const auto where_with = [&](double extra_s) {
+        SyntheticJob job = steps(4, 0.010, 2, 0.004);
+        Diagnosed made(job);
+        for (int rank = 0; rank < 4; ++rank) {
+            model::Process& process = made.run.processes[static_cast<size_t>(rank)];
+            process.modules.push_back({.path = "/usr/lib/libmpi.so.40", .start = kLibrary, .end = kLibrary + 0x10000});
+            made.sample(rank, kWork, 1.0);
+            process.paths.push_back({.parent = static_cast<uint32_t>(process.paths.size() - 1), .address = kProgress, .leaf = true});
+            const auto path = static_cast<uint32_t>(process.paths.size() - 1);
+            const uint64_t samples = rank == 2 ? 400 : 10; // below the line of the work
+            process.samples.push_back({0, path, samples, samples * 1'000'000, 0});
+        }
+        made.sample(2, kExtra, extra_s);
+        const auto findings = made.findings("mpi-late-rank");
+        return findings.empty() ? std::vector<Location>() : findings[0].where;
+    };
+    const auto spins = where_with(0.4);
+    REQUIRE(spins.size() == 1);
+    CHECK(spins[0].line == 20);
+    for (const Location& place : where_with(0))
+        CHECK(place.line != 10); // nothing says that it works more at the line from which it called
+}
+
 TEST_CASE("mpi-late-rank: samples over many lines, none of which is certain, still tell of the same work") {
     const auto made_with = [](double extra_s) {
         SyntheticJob job = steps(2, 0.010, 1, extra_s);

@@ -70,6 +70,21 @@ TEST_CASE("threads with unequal work at a barrier of their own: what equal work 
     CHECK(findings[0].gain.fraction == Approx(0.3).epsilon(0.01)); // 10 s less the mean of 4 and 10
 }
 
+TEST_CASE("threads whose work differs by no more than equal work may: no certain gain") {
+    const auto certain_with = [](uint64_t less_work) {
+        SyntheticRun made = program(4);
+        add_worker(made, 1, 0, less_work, 10000 - less_work);
+        add_worker(made, 1, 0, 10000, 0);
+        thread(made, 1).wall_running_ns = SyntheticRun::ns(10);
+        made.finish();
+        const auto findings = made.diagnose("spin-wait");
+        REQUIRE(findings.size() == 1);
+        return findings[0].gain.certain();
+    };
+    CHECK(certain_with(8000) == 0);                             // 10 s are 11 % more than the mean
+    CHECK(certain_with(6000) == Approx(0.08).epsilon(0.01));    // 10 s less 1.15 * 8 s
+}
+
 TEST_CASE("what spins nearly all its life uses a CPU, and nothing else") {
     SyntheticRun made = program(4);
     made.add_samples(0, made.add_path({kMain, kWork}), 100);
