@@ -1,5 +1,6 @@
 #include "record/calibrate/bandwidth_timing.h"
 
+#include "platform/anonymous_memory.h"
 #include "record/run/node_trace_writer.h"
 
 #include <algorithm>
@@ -9,7 +10,6 @@
 #include <map>
 #include <memory>
 #include <sched.h>
-#include <sys/mman.h>
 #include <system_error>
 #include <thread>
 
@@ -82,25 +82,17 @@ bool pin(int cpu) {
 // The arrays of one NUMA node.
 class NodeArrays {
   public:
-    NodeArrays(size_t count, uint64_t bytes_each)
-        : count_(count), each_(bytes_each), bytes_(count * (each_ + kApart)),
-          place_(mmap(nullptr, bytes_, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0)) {}
-    ~NodeArrays() {
-        if (place_ != MAP_FAILED)
-            munmap(place_, bytes_);
-    }
-    NodeArrays(const NodeArrays&) = delete;
-    NodeArrays& operator=(const NodeArrays&) = delete;
-    bool works() const { return place_ != MAP_FAILED; }
-    char* array(size_t i) const { return static_cast<char*>(place_) + i * (each_ + kApart); }
+    NodeArrays(size_t count, uint64_t bytes_each) : count_(count), each_(bytes_each), memory_(count * (each_ + kApart)) {}
+    bool works() const { return static_cast<bool>(memory_); }
+    char* array(size_t i) const { return memory_.data() + i * (each_ + kApart); }
     uint64_t each() const { return each_; }
     size_t count() const { return count_; }
 
   private:
     static constexpr uint64_t kApart = kPage + 17 * kLine; // not all at the same place of a page
     size_t count_;
-    uint64_t each_, bytes_;
-    void* place_;
+    uint64_t each_;
+    platform::AnonymousMemory memory_;
 };
 
 class Timing {

@@ -1,5 +1,6 @@
 #include "record/calibrate/page_timing.h"
 
+#include "platform/anonymous_memory.h"
 #include "platform/huge_pages.h"
 #include "record/run/node_trace_writer.h"
 
@@ -21,19 +22,12 @@ constexpr uint64_t kAccesses = 1 << 17, kChased = 1 << 14; // of one repetition:
 constexpr double kLeastCoverage = 0.9;
 constexpr int kPopulateWrite = 23, kCollapse = 25; // MADV_POPULATE_WRITE (Linux 5.14), MADV_COLLAPSE (6.1)
 
+// From the start of a huge page on.
 class Memory {
   public:
-    explicit Memory(uint64_t bytes)
-        : bytes_(bytes + kHuge), place_(mmap(nullptr, bytes_, PROT_READ | PROT_WRITE,
-                                             MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0)) {}
-    ~Memory() {
-        if (place_ != MAP_FAILED)
-            munmap(place_, bytes_);
-    }
-    Memory(const Memory&) = delete;
-    Memory& operator=(const Memory&) = delete;
-    bool works() const { return place_ != MAP_FAILED; }
-    char* data() const { return reinterpret_cast<char*>((reinterpret_cast<uintptr_t>(place_) + kHuge - 1) & ~(kHuge - 1)); }
+    explicit Memory(uint64_t bytes) : memory_(bytes + kHuge) {}
+    bool works() const { return static_cast<bool>(memory_); }
+    char* data() const { return reinterpret_cast<char*>((reinterpret_cast<uintptr_t>(memory_.data()) + kHuge - 1) & ~(kHuge - 1)); }
 
     // False: no memory.
     bool fill(uint64_t from, uint64_t bytes) {
@@ -57,8 +51,7 @@ class Memory {
     }
 
   private:
-    uint64_t bytes_;
-    void* place_;
+    platform::AnonymousMemory memory_;
 };
 
 // All memory is zero and stays so: what is added and stored changes nothing, but the processor cannot know. The places are

@@ -1,5 +1,6 @@
 #include "record/calibrate/usable_cache.h"
 
+#include "platform/anonymous_memory.h"
 #include "record/run/node_trace_writer.h"
 
 #include <algorithm>
@@ -9,7 +10,6 @@
 #include <optional>
 #include <sstream>
 #include <string>
-#include <sys/mman.h>
 
 namespace plumb::record {
 
@@ -23,22 +23,15 @@ constexpr int kTurns = 3;
 
 class SweptMemory {
   public:
-    explicit SweptMemory(uint64_t bytes)
-        : bytes_(bytes), place_(mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0)) {}
-    ~SweptMemory() {
-        if (place_ != MAP_FAILED)
-            munmap(place_, bytes_);
-    }
-    SweptMemory(const SweptMemory&) = delete;
-    SweptMemory& operator=(const SweptMemory&) = delete;
+    explicit SweptMemory(uint64_t bytes) : memory_(bytes) {}
 
     // The best of some turns, each of whole pieces: others may be in the way now and then. 0: there is no memory for it.
     double rate_of(uint64_t bytes) {
         bytes = bytes / kPiece * kPiece;
-        if (place_ == MAP_FAILED || bytes == 0 || bytes > bytes_)
+        if (!memory_ || bytes == 0 || bytes > memory_.bytes())
             return 0;
         if (bytes > filled_)
-            std::memset(static_cast<char*>(place_) + filled_, 1, bytes - filled_);
+            std::memset(memory_.data() + filled_, 1, bytes - filled_);
         filled_ = std::max(filled_, bytes);
         for (uint64_t at = 0; at < bytes; at += kPiece)
             read(at);
@@ -59,13 +52,12 @@ class SweptMemory {
 
   private:
     void read(uint64_t from) const {
-        const auto* piece = static_cast<const volatile char*>(place_) + from;
+        const volatile char* const piece = memory_.data() + from;
         for (uint64_t at = 0; at < kPiece; at += kLine)
             static_cast<void>(*reinterpret_cast<const volatile uint64_t*>(piece + at));
     }
 
-    const uint64_t bytes_;
-    void* const place_;
+    platform::AnonymousMemory memory_;
     uint64_t filled_ = 0;
 };
 

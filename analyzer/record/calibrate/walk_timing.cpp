@@ -1,11 +1,11 @@
 #include "record/calibrate/walk_timing.h"
 
+#include "platform/anonymous_memory.h"
 #include "record/run/node_trace_writer.h"
 
 #include <algorithm>
 #include <array>
 #include <cstddef>
-#include <sys/mman.h>
 
 namespace plumb::record {
 
@@ -19,24 +19,6 @@ constexpr uint64_t kRepetitions = 20, kInARow = 10, kToSettle = 8;
 constexpr uint64_t kPage = 4096, kLine = 64;
 constexpr uint64_t kMostBytes = 64u << 20; // that become resident
 constexpr uint64_t kMostSpan = uint64_t{1} << 36;
-
-class Memory {
-  public:
-    explicit Memory(uint64_t bytes)
-        : bytes_(bytes), place_(mmap(nullptr, bytes, PROT_READ | PROT_WRITE,
-                                     MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0)) {}
-    ~Memory() {
-        if (place_ != MAP_FAILED)
-            munmap(place_, bytes_);
-    }
-    Memory(const Memory&) = delete;
-    Memory& operator=(const Memory&) = delete;
-    char* data() const { return place_ == MAP_FAILED ? nullptr : static_cast<char*>(place_); }
-
-  private:
-    uint64_t bytes_;
-    void* place_;
-};
 
 // Additions wait for each other, as in most loops over arrays that are not vectorised. In assembler where that is the
 // common machine, so that a build without optimisation measures the same.
@@ -158,7 +140,7 @@ class Timing {
 
     const Walk& walk_;
     const uint64_t rounds_, row_bytes_, longer_;
-    Memory memory_; // of both: the same pages, and as much in the shared cache as the program has
+    platform::AnonymousMemory memory_; // of both: the same pages, and as much in the shared cache as the program has
 };
 
 } // namespace

@@ -1,5 +1,6 @@
 #include "record/access/replay/loop_replay.h"
 
+#include "platform/anonymous_memory.h"
 #include "platform/probes/probe.h"
 #include "record/access/replay/access_layout.h"
 #include "record/access/replay/replay_code.h"
@@ -28,26 +29,6 @@ constexpr double kMedianError = 0.93; // the standard error of n values' median:
 constexpr uint64_t kSure = 6; // spreads that a difference is wide; likewise parts of a round that a spread is less than
 
 uint64_t magnitude(int64_t value) { return value < 0 ? uint64_t{0} - static_cast<uint64_t>(value) : static_cast<uint64_t>(value); }
-
-class Mapping {
-  public:
-    Mapping(uint64_t bytes, int protection)
-        : bytes_(bytes), place_(mmap(nullptr, bytes, protection, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0)) {}
-    ~Mapping() {
-        if (place_ != MAP_FAILED)
-            munmap(place_, bytes_);
-    }
-    Mapping(const Mapping&) = delete;
-    Mapping& operator=(const Mapping&) = delete;
-    explicit operator bool() const { return place_ != MAP_FAILED; }
-    uint64_t address() const { return reinterpret_cast<uint64_t>(place_); }
-    uint8_t* data() const { return static_cast<uint8_t*>(place_); }
-    uint64_t bytes() const { return bytes_; }
-
-  private:
-    uint64_t bytes_;
-    void* place_;
-};
 
 // Each group gets pages of its own; what lies where in a page stays. Returns the bytes needed; addresses become offsets.
 uint64_t pack(std::vector<LoopAccess>& accesses, uint64_t rounds) {
@@ -109,8 +90,8 @@ class Variant {
     }
 
   private:
-    Mapping code_; // its last page holds the counters
-    std::optional<Mapping> memory_;
+    platform::AnonymousMemory code_; // its last page holds the counters
+    std::optional<platform::AnonymousMemory> memory_;
     uint64_t rounds_ = 1;
     bool works_ = false;
 };

@@ -31,7 +31,7 @@ void AccessStrides::take(const SampledAccess& access) {
         return;
     const uint64_t stride = access.move ? magnitude(access.move->stride) : 0;
     auto of_process = sites_.find(access.pid);
-    const Key key{access.instruction, access.generation};
+    const WalkerKey key{access.instruction, access.generation};
     auto known = of_process == sites_.end() ? Sites::iterator() : of_process->second.find(key);
     if (of_process == sites_.end() || known == of_process->second.end()) {
         if (stride < 2 * caches_[0].line_bytes || count_ >= kMostSites)

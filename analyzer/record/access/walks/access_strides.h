@@ -5,6 +5,7 @@
 
 #include "platform/cache_levels.h"
 #include "record/access/sampling/access_sampling.h"
+#include "record/access/walks/walker_key.h"
 #include "record/run/node_trace_writer.h"
 
 #include <cstdint>
@@ -28,15 +29,6 @@ class AccessStrides {
     void write(NodeTraceWriter& file);
 
   private:
-    struct Key {
-        uint64_t instruction, generation;
-        bool operator==(const Key&) const = default;
-    };
-    struct KeyHash {
-        size_t operator()(const Key& key) const {
-            return (key.instruction ^ key.generation << 48) * 0x9e3779b97f4a7c15u >> 7;
-        }
-    };
     struct Site {
         uint64_t stride = 0; // bytes, without its sign: the one that most samples have
         int64_t votes = 0;
@@ -49,12 +41,12 @@ class AccessStrides {
     };
     struct Candidate {
         uint32_t pid;
-        Key key;
+        WalkerKey key;
         Site site;
         const platform::CacheLevel* cache;
         platform::SetUse use;
     };
-    using Sites = std::unordered_map<Key, Site, KeyHash>;
+    using Sites = std::unordered_map<WalkerKey, Site, WalkerKeyHash>;
     bool comes_again(const Site& site) const;
     const platform::CacheLevel* crowded(const Site& site, platform::SetUse& use) const;
     void judge(uint32_t pid, const Sites& sites);

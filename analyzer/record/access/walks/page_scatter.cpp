@@ -48,7 +48,7 @@ void PageScatter::take(const SampledAccess& access) {
         process.first_ns = access.time_ns;
     if (access.move || (access.flags & (trace::kAlignStack | trace::kAlignString)))
         return; // its steps are known
-    const Key key{access.instruction, access.generation};
+    const WalkerKey key{access.instruction, access.generation};
     auto known = process.sites.find(key);
     if (known == process.sites.end()) {
         if (sites_ >= kMostSites)
@@ -155,7 +155,7 @@ void PageScatter::watch(Traced& process, uint64_t now_ns) {
     }
     if (process.bursts >= kMostBursts)
         return;
-    std::pair<const Key, Site>* next = nullptr;
+    std::pair<const WalkerKey, Site>* next = nullptr;
     for (auto& site : process.sites)
         if (site.second.watched == 0 && site.second.tries < kMostTries && matters(process, site.second) &&
             (!next || site.second.time_ns > next->second.time_ns) &&

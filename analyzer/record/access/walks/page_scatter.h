@@ -8,6 +8,7 @@
 #include "record/access/sampling/access_sampling.h"
 #include "record/access/walks/access_burst.h"
 #include "record/access/walks/sampled_places.h"
+#include "record/access/walks/walker_key.h"
 #include "record/calibrate/page_timing.h"
 #include "record/run/node_trace_writer.h"
 
@@ -41,15 +42,6 @@ class PageScatter {
 
   private:
     static constexpr size_t kThreadsKept = 4;
-    struct Key {
-        uint64_t instruction, generation;
-        bool operator==(const Key&) const = default;
-    };
-    struct KeyHash {
-        size_t operator()(const Key& key) const {
-            return (key.instruction ^ key.generation << 48) * 0x9e3779b97f4a7c15u >> 7;
-        }
-    };
     struct Latest { // of one thread
         uint32_t tid = 0;
         uint64_t address = 0, time_ns = 0, before = 0;
@@ -74,17 +66,17 @@ class PageScatter {
         std::map<uint64_t, Use> uses;     // by start of the mapping
     };
     struct Traced {
-        std::unordered_map<Key, Site, KeyHash> sites;
+        std::unordered_map<WalkerKey, Site, WalkerKeyHash> sites;
         uint64_t first_ns = 0, time_ns = 0, next_look_ns = 0;
         uint64_t earliest_look_ns = 0; // what the last one cost allows: for accesses that no look has seen
         bool refuses = false; // prctl(PR_SET_THP_DISABLE)
         std::unique_ptr<AccessBurst> burst; // under way, at one instruction
-        Key burst_at{};
+        WalkerKey burst_at{};
         uint64_t bursts = 0, burst_end_ns = 0;
     };
     struct Candidate {
         uint32_t pid;
-        Key key;
+        WalkerKey key;
         Site site;
         Use use;
         Scatter scatter;
