@@ -93,6 +93,21 @@ TEST_CASE("the shim's work on its own file is no wait of the program's") {
     CHECK(seconds_of(account, TimeClass::blocked, WaitKind::file) == Approx(9));
 }
 
+TEST_CASE("what the shim waits for by calls of its own, a barrier of all CPUs or a sleep, is plumb's; the program's sleep is not") {
+    constexpr uint64_t kOwn = 0x7f2000000100, kNanosleep = 0x7f0000005000;
+    SyntheticRun made = program(10);
+    made.add_module("/opt/lib/libplumb.so", 0x7f2000000000, 0x7f2000010000);
+    made.name(kOwn, "plumb::shim::order_all", "libplumb.so");
+    made.name(kNanosleep, "clock_nanosleep+0x23", "libc.so.6");
+    made.add_thread(0, 0, 0);
+    add_blocked(made, 0, made.add_path({kMain, kOwn}), SYS_membarrier, 1, "");
+    add_blocked(made, 0, made.add_path({kMain, kOwn}), SYS_clock_nanosleep, 2, "");
+    add_blocked(made, 0, made.add_path({kMain, kNanosleep}), SYS_clock_nanosleep, 7, "");
+    const TimeAccount account = account_of(made);
+    CHECK(seconds_of(account, TimeClass::plumb) == Approx(3));
+    CHECK(seconds_of(account, TimeClass::blocked, WaitKind::sleep) == Approx(7));
+}
+
 TEST_CASE("without looks the time off the CPU is unknown, and nothing is invented") {
     SyntheticRun made = program(4);
     made.add_thread(0, 0.5, 0);
