@@ -14,6 +14,7 @@
 #include <algorithm>
 #include <fmt/format.h>
 #include <map>
+#include <numeric>
 #include <set>
 #include <tuple>
 
@@ -112,22 +113,32 @@ class SpinWait : public Diagnosis {
         return pool;
     }
 
-    // If all threads of the pool had the same share of what they do beside spinning.
-    // `most`: what of the spinning may end. `chance`: of the mean share, what a larger one may be without being unequal.
-    static double saved_by_sharing_s(const model::Process& process, const std::set<uint32_t>& pool, const Spin& spin,
-                                     const Spin& most, double chance) {
-        if (pool.size() < 2)
-            return 0;
-        double sum_s = 0, most_s = 0;
+    // CPU seconds of each thread of the pool, beside spinning.
+    static std::vector<double> works_s(const model::Process& process, const std::set<uint32_t>& pool, const Spin& spin) {
+        std::vector<double> works;
         for (const uint32_t thread : pool) {
             const auto spins = spin.threads.find(thread);
-            const double work_s =
-                std::max(0.0, thread_times(process.threads[thread]).run_s - (spins == spin.threads.end() ? 0 : spins->second));
-            sum_s += work_s;
-            most_s = std::max(most_s, work_s);
+            works.push_back(std::max(0.0, thread_times(process.threads[thread]).run_s - (spins == spin.threads.end() ? 0 : spins->second)));
         }
-        const auto members = static_cast<double>(pool.size());
-        return std::clamp(most_s - (1 + chance) * sum_s / members, 0.0, Spin::sum(most.threads) / members);
+        return works;
+    }
+
+    // Of the mean work of the pool's threads, what may be chance: one works longer than another now and then, of which the means of the
+    // whole run need not show anything.
+    static double chance_s(const std::vector<double>& works_s) {
+        if (works_s.size() < 2)
+            return 0;
+        return kEqualWorkDiffers * std::reduce(works_s.begin(), works_s.end()) / static_cast<double>(works_s.size());
+    }
+
+    // If all threads of the pool had the same share of what they do beside spinning.
+    // `most_s`: what of the spinning may end, all threads together. `chance_s`: what a share may be larger without being unequal.
+    static double saved_by_sharing_s(const std::vector<double>& works_s, double most_s, double chance_s) {
+        if (works_s.size() < 2)
+            return 0;
+        const auto members = static_cast<double>(works_s.size());
+        const double mean_s = std::reduce(works_s.begin(), works_s.end()) / members;
+        return std::clamp(*std::ranges::max_element(works_s) - mean_s - chance_s, 0.0, most_s / members);
     }
 
     // What is left if each thread spun all the time in which others of its process had no CPU. Nothing tells when that was.
@@ -208,7 +219,8 @@ class SpinWait : public Diagnosis {
             finding.title += ", at " + place_name(finding.where[0]);
         const std::set<uint32_t> pool = pool_of(input.paths, index, spin);
         const double each_s = Spin::sum(spin.threads) / static_cast<double>(std::max<size_t>(pool.size(), 1));
-        const double shared_s = saved_by_sharing_s(process, pool, spin, spin, 0);
+        const std::vector<double> works = works_s(process, pool, spin);
+        const double shared_s = saved_by_sharing_s(works, Spin::sum(spin.threads), 0);
         const bool is_unequal = shared_s > each_s / 2; // that is why most of the spinning is done
         if (!is_idle_only) {
             // At a barrier of n threads, each second that one of them waits is 1/n second that all could have been earlier.
@@ -217,11 +229,11 @@ class SpinWait : public Diagnosis {
             const Spin certain = is_short_of_cpus(totals) ? spin : certain_part(process, spin);
             const auto saved_s = [&](const Spin& part) { return wall_s - without_s(input.run, replay, totals, index, part); };
             finding.gain = is_unequal ? Gain{shared_s / wall_s, "if all threads of the pool had the same share of the work",
-                                             saved_by_sharing_s(process, pool, spin, certain, kEqualWorkDiffers) / wall_s}
+                                             saved_by_sharing_s(works, Spin::sum(certain.threads), chance_s(works)) / wall_s}
                                       : Gain{saved_s(spin) / wall_s,
                                              "the run without waiting in this loop; bound by the longest thread's own time and by "
                                              "the CPUs; what these threads need of one another's work before they can go on was "
-                                             "not seen", saved_s(certain) / wall_s};
+                                             "not seen", std::max(0.0, saved_s(certain) - chance_s(works)) / wall_s};
         } else {
             finding.fixed_severity = Severity::info;
             finding.gain = {0, "no other thread waits for one that spins nearly all its life"};

@@ -85,6 +85,21 @@ TEST_CASE("threads whose work differs by no more than equal work may: no certain
     CHECK(certain_with(6000) == Approx(0.08).epsilon(0.01));    // 10 s less 1.15 * 8 s
 }
 
+TEST_CASE("threads that do equal work and wait for each other by chance: no certain gain until it is more than chance") {
+    const auto certain_with = [](uint64_t work) {
+        SyntheticRun made = program(4);
+        add_worker(made, 1, 0, work, 10000 - work);
+        add_worker(made, 1, 0, work, 10000 - work);
+        thread(made, 1).wall_running_ns = SyntheticRun::ns(10);
+        made.finish();
+        const auto findings = made.diagnose("spin-wait");
+        REQUIRE(findings.size() == 1);
+        return findings[0].gain.certain();
+    };
+    CHECK(certain_with(9000) == 0);
+    CHECK(certain_with(6000) == Approx(0.31).epsilon(0.01)); // 4 s less 0.15 * 6 s
+}
+
 TEST_CASE("what spins nearly all its life uses a CPU, and nothing else") {
     SyntheticRun made = program(4);
     made.add_samples(0, made.add_path({kMain, kWork}), 100);
@@ -136,7 +151,8 @@ TEST_CASE("the first thread spins for one that works all its life: the run canno
     made.finish();
     const auto findings = made.diagnose("spin-wait");
     REQUIRE(findings.size() == 1);
-    CHECK(findings[0].gain.certain() == Approx(0.02).epsilon(0.01)); // 2 s in 10 s: 0.2 s outside of the other's life
+    CHECK(findings[0].gain.fraction == Approx(0.02).epsilon(0.01)); // 2 s in 10 s: 0.2 s outside of the other's life
+    CHECK(findings[0].gain.certain() == 0);                         // such work may be that much longer by chance
 }
 
 TEST_CASE("the time account has spinning as a class of its own; the kernel's time in such a loop is not in it") {

@@ -220,11 +220,32 @@ TEST_CASE("page faults all over a cold file cost what they wait; a walk through 
         REQUIRE(findings.size() == 1);
         CHECK(findings[0].severity == severity);
         CHECK(findings[0].gain.fraction == Approx(0.5).epsilon(0.01));
+        if (source == Source::file && severity == Severity::high) // less one of 1000 waits, and 16 MB at 500 MB/s
+            CHECK(findings[0].gain.certain() == Approx(0.4995 - 0.00328).margin(0.002));
         CHECK(findings[0].where.at(0).line == 40);
         CHECK(findings[0].subject.name == "/data/table");
         CHECK(std::get<int64_t>(findings[0].evidence.at("page_fault_count")) == 1000);
         CHECK(made.diagnose("io-wait").empty());
     }
+}
+
+TEST_CASE("what reads a mapped file ahead takes time itself: that much of the faults' time is not certain to be gained") {
+    const auto certain_with = [](uint64_t mapped_bytes) {
+        SyntheticRun made = program(10);
+        made.add_thread(0, 0.5, 0);
+        made.add_samples(0, made.add_path({kMain}), 5000);
+        made.run.processes.back().threads[0].wall_running_ns = SyntheticRun::ns(5);
+        blocked(made, 0, made.add_path({kMain, kSave}), -1, 5, 5);
+        made.run.processes.back().page_reads.push_back({.thread = 0, .address = kSave, .source = model::PageRead::Source::file,
+                                                        .file = "/data/table", .faults = 100'000, .ahead = 0,
+                                                        .mapped_bytes = mapped_bytes});
+        made.finish();
+        const auto findings = made.diagnose("page-in");
+        REQUIRE(findings.size() == 1);
+        return findings[0].gain.certain();
+    };
+    CHECK(certain_with(500'000'000) == Approx(0.4).epsilon(0.01));        // all of the file in a second
+    CHECK(certain_with(1'000'000'000'000) == Approx(0.172).epsilon(0.02)); // four times the pages, 1.6 GB: in 3.3 s
 }
 
 namespace {
