@@ -21,7 +21,7 @@ double repeated_fault_share(const model::Run& run) {
         const double bytes = static_cast<double>(faults) * model::kPageBytes; // more where pages are huge
         faulted_bytes += bytes;
         if (is_users_program(process))
-            repeated_bytes += std::max(0.0, bytes - static_cast<double>(process.max_rss_bytes));
+            repeated_bytes += std::max(0.0, bytes - static_cast<double>(kStartFaults * model::kPageBytes + process.max_rss_bytes));
     }
     return faulted_bytes > 0 ? repeated_bytes / faulted_bytes : 0;
 }

@@ -9,7 +9,6 @@ namespace plumb {
 namespace {
 
 constexpr uint64_t kPageBytes = 4096;         // a fault may bring more (a huge page): the resident memory tells
-constexpr uint64_t kStartFaults = 3000;       // of one process: a shell takes 200, a script interpreter 2,000
 constexpr size_t kManyProcesses = 20;
 constexpr double kLeastAllocatedShare = 0.5;  // of the faulted memory: malloc's memory is also used again
 

@@ -3,6 +3,7 @@
 #include "analyses/time/kernel_cause.h"
 #include "diagnoses/common/confidence.h"
 #include "diagnoses/common/interpreted_code.h"
+#include "diagnoses/common/changeable_code.h"
 #include "diagnoses/kernel/fault_source.h"
 #include "diagnoses/kernel/kernel_advice.h"
 #include "diagnoses/metrics.h"
@@ -527,4 +528,15 @@ TEST_CASE("metrics carry their formula") {
     CHECK(values.at("parallel efficiency") == Approx(0.75));
     CHECK(values.at("load balance") == Approx(0.75));
     CHECK(values.at("run delay fraction") == Approx(0.25));
+}
+
+TEST_CASE("page faults of starting, and of memory touched once, are not repeated") {
+    SyntheticRun made(1, 2);
+    made.add_thread(0, 1, 0);
+    model::Process& process = made.run.processes[0];
+    process.max_rss_bytes = 22u << 20;
+    process.threads[0].minor_faults = 7'840; // 32 MB: two of some pages, while libraries were loaded
+    CHECK(repeated_fault_share(made.run) == 0);
+    process.threads[0].minor_faults = 100'000; // 410 MB
+    CHECK(repeated_fault_share(made.run) == Approx(1 - (23.1e6 + 12.3e6) / 410e6).epsilon(0.01));
 }
