@@ -1,9 +1,9 @@
 // Kernel time by cause, library time, migration and overlapping masks on made-up runs.
 #include "analyses/lines/launch_command.h"
 #include "analyses/time/kernel_cause.h"
+#include "diagnoses/common/changeable_code.h"
 #include "diagnoses/common/confidence.h"
 #include "diagnoses/common/interpreted_code.h"
-#include "diagnoses/common/changeable_code.h"
 #include "diagnoses/kernel/fault_source.h"
 #include "diagnoses/kernel/kernel_advice.h"
 #include "diagnoses/metrics.h"
