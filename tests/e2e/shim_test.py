@@ -2,6 +2,7 @@
 
 import os
 import pathlib
+import struct
 import subprocess
 
 from plumb_test import PROGRAMS, PlumbTest
@@ -40,6 +41,16 @@ class ShimTest(PlumbTest):
     def traces(self, program=None):
         traces = [Trace(path) for path in sorted(self.run_directory.glob("process-*.plumb"))]
         return [trace for trace in traces if program in (None, trace.program)]
+
+    def has_begun(self, program):
+        """Whether a process that may still run has a trace. Traces that are just being made do not count yet."""
+        for path in self.run_directory.glob("process-*.plumb"):
+            try:
+                if Trace(path).program == program:
+                    return True
+            except (ValueError, LookupError, struct.error):
+                continue
+        return False
 
     def trace(self, program=None):
         traces = self.traces(program)

@@ -116,7 +116,7 @@ class Torture(ShimTest):
         bare = self.run_bare(program, 2)
         for mode, preload in (("find", None), ("exact", str(STRINGS))):
             with self.subTest(mode), self.start(program, 2, PLUMB_ALIGN=mode, LD_PRELOAD=preload) as process:
-                while not self.traces("align_late") and process.poll() is None:
+                while not self.has_begun("align_late") and process.poll() is None:
                     time.sleep(0.01)
                 debugger = subprocess.run(
                     [shutil.which("gdb"), "-nx", "-batch", "-p", str(process.pid), "-ex", "info registers rip", "-ex", "detach"],

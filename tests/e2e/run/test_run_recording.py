@@ -9,6 +9,15 @@ from plumb_test import PLUMB, PROGRAMS, PlumbTest, has_mount_namespaces, may_run
 from recorder_trace import recorder_trace
 
 STATIC, FOREIGN, PRIVILEGED = 2, 4, 8  # flags of ProcessSeen
+CPUS_OF_A_SLOWER_RATE = 32  # with more of them the rate stays: slowing takes another event on each
+
+
+def may_slow_down(trace):
+    """Whether this machine lets a long run be sampled more slowly: its events belong to CPUs, which are not too many."""
+    online = os.cpu_count()
+    cpus = online if online <= 64 else len(os.sched_getaffinity(0))
+    _, why, _ = trace.evidence()["perf-sampling"]
+    return cpus <= CPUS_OF_A_SLOWER_RATE and "threads are sampled from when the recorder knows them" not in why
 
 
 class Recording(PlumbTest):
@@ -129,8 +138,11 @@ class Recording(PlumbTest):
         trace = self.trace(PROGRAMS / "burn", "4")
         pid = self.main_of(trace, "burn")[0]
         cost = trace.of("RecorderCost")[0]
-        self.assertLess(cost["samples"], 0.9 * 4 * 241, "as many samples in each second")
-        self.assertAlmostEqual(cost["sample_period_ns"], 4 * 1e9 / 241, delta=1e5)
+        slowness = 4 if may_slow_down(trace) else 1
+        self.assertAlmostEqual(cost["sample_period_ns"], slowness * 1e9 / 241, delta=1e5,
+                               msg=f"{os.cpu_count()} CPUs, {trace.evidence()['perf-sampling']}")
+        if slowness > 1:
+            self.assertLess(cost["samples"], 0.9 * 4 * 241, "as many samples in each second")
         self.assertAlmostEqual(trace.sampled_ns(pid) / self.used_ns(trace, pid), 1, delta=0.05)
 
     @of_times
