@@ -154,11 +154,13 @@ void MachineCache::save() {
     if (kept_.empty() || folder_.empty() || machine_.empty())
         return;
     Values all = load();
-    for (auto& [name, value] : kept_)
-        all.insert_or_assign(name, std::move(value));
+    for (const auto& [name, value] : kept_)
+        all.insert_or_assign(name, value);
+    std::string plain = format(all, machine_);
+    if (plain.size() > kMostBytes)
+        plain = format(kept_, machine_);
     kept_.clear();
     is_loaded_ = false;
-    const std::string plain = format(all, machine_);
     if (plain.size() > kMostBytes)
         return;
     if (const std::string frame = pack(plain); !frame.empty())

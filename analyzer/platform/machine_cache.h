@@ -27,7 +27,8 @@ class MachineCache {
     std::optional<std::string> find(const std::string& name); // nothing: not measured since the machine started
     void keep(const std::string& name, std::string value);    // at most 256 KiB; larger ones are not kept
 
-    // Writes what was kept, beside what others have kept meanwhile. Failures are ignored: it is measured again.
+    // Writes what was kept, beside what others have kept meanwhile. A file that would become larger than kMostBytes begins anew
+    // with what was kept here: figures grow old, and are not removed one by one. Failures are ignored: it is measured again.
     void save();
 
     // What stands in such a file, without the file. Reading: empty for whatever is wrong with it.

@@ -5,6 +5,8 @@
 #include <cerrno>
 #include <cstdlib>
 #include <cstring>
+#include <ctime>
+#include <dirent.h>
 #include <fcntl.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -39,6 +41,29 @@ bool write_whole(int fd, std::string_view text) {
         text.remove_prefix(static_cast<size_t>(put));
     }
     return true;
+}
+
+constexpr time_t kAbandoned_s = 600; // writing takes milliseconds
+
+bool is_draft_of(std::string_view name, std::string_view entry) {
+    if (!entry.starts_with(name) || entry.size() < name.size() + 2 || entry[name.size()] != '.')
+        return false;
+    return std::ranges::all_of(entry.substr(name.size() + 1), [](unsigned char c) { return isdigit(c); });
+}
+
+// Of writers that were ended before they had finished.
+void remove_abandoned_drafts(int folder, const std::string& name) {
+    DIR* entries = fdopendir(openat(folder, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC));
+    if (!entries)
+        return;
+    const time_t now = time(nullptr);
+    while (const dirent* entry = readdir(entries)) {
+        struct stat info {};
+        if (is_draft_of(name, entry->d_name) && fstatat(folder, entry->d_name, &info, AT_SYMLINK_NOFOLLOW) == 0 &&
+            info.st_mtime < now - kAbandoned_s)
+            unlinkat(folder, entry->d_name, 0);
+    }
+    closedir(entries);
 }
 
 } // namespace
@@ -93,6 +118,7 @@ bool write_private_file(const std::string& folder, const std::string& name, std:
     const Descriptor in(open_folder(folder));
     if (!in)
         return false;
+    remove_abandoned_drafts(in.get(), name);
     bool written = false;
     {
         const Descriptor file(openat(in.get(), draft.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600));

@@ -32,7 +32,8 @@ std::string name_for_this_host(std::string_view prefix);
 // For reading; negative: there is none, or others could have written it.
 int open_private_file(const std::string& folder, const std::string& name);
 
-// Puts a new file in the place of the old one, or leaves that as it is: readers see one of the two whole.
+// Puts a new file in the place of the old one, or leaves that as it is: readers see one of the two whole. What earlier writers of
+// it left unfinished is removed.
 bool write_private_file(const std::string& folder, const std::string& name, std::string_view content);
 
 } // namespace plumb::platform

@@ -1,6 +1,7 @@
 #include "diagnoses/kernel/fault_source.h"
 
 #include "diagnoses/common/changeable_code.h"
+#include "model/alignment.h"
 
 #include <algorithm>
 
@@ -8,7 +9,6 @@ namespace plumb {
 
 namespace {
 
-constexpr uint64_t kPageBytes = 4096;         // a fault may bring more (a huge page): the resident memory tells
 constexpr size_t kManyProcesses = 20;
 constexpr double kLeastAllocatedShare = 0.5;  // of the faulted memory: malloc's memory is also used again
 
@@ -28,7 +28,7 @@ FaultSource fault_source(const model::Run& run) {
         if (process.heap.recorded) {
             recorded_faults += of_process;
             java_faults += has_java(process) ? of_process : 0;
-            faulted_bytes += std::max(of_process * kPageBytes, process.max_rss_bytes);
+            faulted_bytes += std::max(of_process * model::kPageBytes, process.max_rss_bytes); // more where pages are huge
             allocated_bytes += process.heap.allocated_bytes;
         }
     }

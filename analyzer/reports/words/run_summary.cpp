@@ -180,8 +180,8 @@ std::vector<std::string> run_warnings(const Report& report) {
     if (report.samples == 0)
         warnings.push_back("No time samples were taken, so the lines that used the time are not known.");
     else if (report.samples < kFewSamples)
-        warnings.push_back(fmt::format("Only {} were taken: the profile below is a rough estimate.",
-                                       counted(report.samples, "sample", "samples")));
+        warnings.push_back(fmt::format("Only {} taken: the profile below is a rough estimate.",
+                                       counted(report.samples, "sample was", "samples were")));
     const double short_lived_s = report.account.seconds_of(TimeClass::short_lived);
     if (short_lived_s > 0 && short_lived_s >= kShortLivedShare * report.account.own_s())
         warnings.push_back(fmt::format("{} of the thread time is in processes that ended before a sample was due: their programs "

@@ -4,6 +4,8 @@
 #include "platform/machine_cache.h"
 
 #include <catch2/catch.hpp>
+#include <ctime>
+#include <fcntl.h>
 #include <fstream>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -47,6 +49,40 @@ TEST_CASE("what was measured is found again, by this machine and this boot alone
     struct stat info {};
     REQUIRE(stat(folder.file().c_str(), &info) == 0);
     CHECK((info.st_mode & 0777) == 0600);
+}
+
+TEST_CASE("a full file begins anew, so that figures are kept for ever after") {
+    const Folder folder;
+    const std::string large(200'000, 'x');
+    for (const char* name : {"first", "second", "third", "fourth", "fifth"})
+        folder.keep(name, large);
+    CHECK(folder.find("first"));
+    folder.keep("sixth", large);
+    CHECK(folder.find("sixth") == large);
+    CHECK(!folder.find("first"));
+    folder.keep("cost", "42");
+    CHECK(folder.find("cost") == "42");
+    CHECK(folder.find("sixth"));
+}
+
+TEST_CASE("what a writer that was killed left unfinished is removed, and nothing else") {
+    const Folder folder;
+    const auto make = [&](const std::string& name, time_t age_s) {
+        const std::string path = folder.path() + "/" + name;
+        std::ofstream(path) << "unfinished";
+        const timespec then{time(nullptr) - age_s, 0};
+        const timespec times[2] = {then, then};
+        REQUIRE(utimensat(AT_FDCWD, path.c_str(), times, 0) == 0);
+        return path;
+    };
+    const std::string old = make("machine-here.4711", 3600), young = make("machine-here.4712", 0),
+                      of_other_host = make("machine-here.example.4711", 3600), other = make("load-cost-here.4711", 3600);
+    folder.keep("cost", "42");
+    CHECK(access(old.c_str(), F_OK) != 0);
+    CHECK(access(young.c_str(), F_OK) == 0); // it may be being written
+    CHECK(access(of_other_host.c_str(), F_OK) == 0);
+    CHECK(access(other.c_str(), F_OK) == 0);
+    CHECK(folder.find("cost") == "42");
 }
 
 TEST_CASE("a damaged file reads as empty, whichever byte it is, and is written anew") {
