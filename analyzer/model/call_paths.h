@@ -14,6 +14,9 @@
 
 namespace plumb::model {
 
+inline constexpr size_t kMostFrames = 10'000; // of a path: a damaged tree may hold a ring
+inline constexpr size_t kMostCallers = 256;   // where every path of a run is walked
+
 class CallPaths {
   public:
     explicit CallPaths(const Run& run, SourceResolver& resolver);

@@ -10,7 +10,6 @@ namespace plumb::record {
 
 namespace {
 
-constexpr uint64_t kMillisecond = 1'000'000;
 constexpr uint64_t kMostBytesEach = 8u << 20; // of the recorder's file, for one process of the target
 constexpr uint64_t kReservedBytes = 1u << 30;
 constexpr double kWaitShare = 0.15; // of the budget, for looks at blocked threads
@@ -80,7 +79,7 @@ uint64_t Collectors::samples() const {
 
 // The kernel interrupts the CPU of each event that is running to read its count.
 void Collectors::count_lost(uint64_t now_ns, bool final) {
-    constexpr uint64_t kEvery = 1000 * kMillisecond;
+    constexpr uint64_t kEvery = 1000 * kMillisecond_ns;
     if (!sampler || (!final && now_ns - counted_lost_ns_ < kEvery))
         return;
     counted_lost_ns_ = now_ns;
@@ -159,7 +158,7 @@ bool Collectors::is_withheld(int pid, uint64_t started_ns) {
         return withheld_;
     const Process* first = processes.find(static_cast<uint32_t>(pid));
     // The record of the exec may lie in the ring still, as the youngest do, or have found no room there.
-    constexpr uint64_t kSettled = 100 * kMillisecond; // on a busy machine
+    constexpr uint64_t kSettled = 100 * kMillisecond_ns; // on a busy machine
     const bool has_come = drained_ns_ > started_ns + kSettled && lost_ == 0 && sampler->lost() == 0;
     withheld_ = has_come && first && !first->seen_written;
     if (withheld_)

@@ -32,8 +32,7 @@ namespace plumb::record {
 
 namespace {
 
-constexpr uint64_t kMillisecond = 1'000'000;
-constexpr uint64_t kShortestTick = 100 * kMillisecond, kLongestTick = 1000 * kMillisecond;
+constexpr uint64_t kShortestTick = 100 * kMillisecond_ns, kLongestTick = 1000 * kMillisecond_ns;
 constexpr double kTickShare = 0.25; // of the budget: the rest is for samples
 
 uint64_t to_ns(const timeval& time) {

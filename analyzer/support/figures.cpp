@@ -94,4 +94,8 @@ std::string format_count(double count) {
     return three_digits(count);
 }
 
+std::string counted(uint64_t count, const char* one, const char* many) {
+    return format_count(static_cast<double>(count)) + " " + (count == 1 ? one : many);
+}
+
 } // namespace plumb

@@ -1,6 +1,7 @@
 // Figures as people read them: three significant digits, one unit, no exponents, never more precision than was measured.
 #pragma once
 
+#include <cstdint>
 #include <string>
 
 namespace plumb {
@@ -10,5 +11,6 @@ std::string format_seconds(double seconds);   // "12.3 s", "820 ms", "3.4 us", "
 std::string format_bytes(double bytes);       // "1.50 GiB"
 std::string format_fraction(double fraction); // 0.483 -> "48 %", 0.0321 -> "3.2 %"
 std::string format_count(double count);       // "1,234" below a million, "12.3 M" above
+std::string counted(uint64_t count, const char* one, const char* many); // "1 rank", "1,234 ranks"
 
 } // namespace plumb

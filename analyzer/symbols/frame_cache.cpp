@@ -12,7 +12,7 @@ namespace plumb::symbols {
 namespace {
 
 // To be changed with the layout below and with anything that makes frames of the same files come out differently.
-constexpr char kMagic[16] = "PLUMB-SYMBOLS-1";
+constexpr char kCacheMagic[16] = "PLUMB-SYMBOLS-1";
 constexpr uint64_t kMaxBytes = 256u << 20;
 // Of all texts, unfolded: a few bytes can refer to a long one again and again. A frame takes 13 bytes and the names of C++
 // templates a few thousand.
@@ -35,7 +35,7 @@ class Writer {
     }
     // magic | count of strings | strings | body
     std::string file() const {
-        std::string all(kMagic, sizeof kMagic);
+        std::string all(kCacheMagic, sizeof kCacheMagic);
         const auto count = static_cast<uint32_t>(ids_.size());
         all.append(reinterpret_cast<const char*>(&count), sizeof count);
         return all + strings_ + body_;
@@ -50,11 +50,11 @@ class Writer {
 class Reader {
   public:
     explicit Reader(std::string data) : data_(std::move(data)) {
-        if (data_.size() < sizeof kMagic || std::memcmp(data_.data(), kMagic, sizeof kMagic) != 0) {
+        if (data_.size() < sizeof kCacheMagic || std::memcmp(data_.data(), kCacheMagic, sizeof kCacheMagic) != 0) {
             is_good_ = false;
             return;
         }
-        at_ = sizeof kMagic;
+        at_ = sizeof kCacheMagic;
         const auto count = number<uint32_t>();
         for (uint32_t i = 0; is_good_ && i < count; ++i) {
             const auto size = number<uint32_t>();

@@ -13,7 +13,7 @@ namespace plumb::symbols {
 
 namespace {
 
-constexpr char kMagic[16] = "plumb-kernel-1\n";
+constexpr char kKernelMagic[16] = "plumb-kernel-1\n";
 constexpr uint64_t kMostSpan = UINT32_MAX; // of the kernel's code
 
 struct Header {
@@ -55,7 +55,7 @@ KernelTable::~KernelTable() {
 bool KernelTable::read(std::string_view file, const std::string& machine) {
     Header header;
     std::memcpy(&header, file.data(), sizeof header);
-    if (std::memcmp(header.magic, kMagic, sizeof kMagic) != 0 || header.machine_bytes != machine.size() ||
+    if (std::memcmp(header.magic, kKernelMagic, sizeof kKernelMagic) != 0 || header.machine_bytes != machine.size() ||
         header.end <= header.base || header.text_bytes > file.size())
         return false;
     const uint64_t begins = sizeof header + padded(header.machine_bytes);
@@ -101,7 +101,7 @@ std::string KernelTable::format(const AddressNames& names, const std::string& ma
     if (text.size() > UINT32_MAX)
         return {};
     Header header{{}, *base, *end, static_cast<uint32_t>(begins.size()), static_cast<uint32_t>(machine.size()), text.size()};
-    std::memcpy(header.magic, kMagic, sizeof kMagic);
+    std::memcpy(header.magic, kKernelMagic, sizeof kKernelMagic);
     std::string file;
     put(file, header);
     file.append(machine).append(padded(machine.size()) - machine.size(), '\0');

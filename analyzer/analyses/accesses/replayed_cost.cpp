@@ -10,7 +10,7 @@ namespace {
 
 // Of a round as replayed: the clock steps by 3 to 6 %, and on a busy machine most turns of one layout may be of another rate than those of
 // the other. How many times the error of the median turn.
-constexpr double kNoise = 0.07, kSpreads = 3;
+constexpr double kReplayNoise = 0.07, kSpreads = 3;
 constexpr double kLeastAlike = 0.75, kMostAlike = 1.35; // a round in the program, as a part of one in the replay
 
 struct Weight { // of one access in the cost of its loop
@@ -30,7 +30,7 @@ AccessCost loop_cost(const model::ReplayedAccess& loop) {
     AccessCost cost;
     const double time_s = static_cast<double>(loop.time_ns) * 1e-9;
     double lost_ns = loop.seen_ns - loop.aligned_ns;
-    if (lost_ns <= std::max(kNoise * loop.seen_ns, kSpreads * loop.spread_ns))
+    if (lost_ns <= std::max(kReplayNoise * loop.seen_ns, kSpreads * loop.spread_ns))
         return cost;
     // A round in the program loses no more than the replay does, nor more than what it takes beyond an aligned one.
     const double round_ns = loop.round_ns > 0 ? loop.round_ns : loop.seen_ns;

@@ -1,13 +1,13 @@
 #include "analyses/time/allocator_code.h"
 
+#include "model/call_paths.h"
+
 #include <string_view>
 #include <unordered_set>
 
 namespace plumb {
 
 namespace {
-
-constexpr size_t kMaxDepth = 10'000; // a damaged tree may hold a ring
 
 // How far the code between two exported functions of a stripped C library may reach, and how finely to look for
 // its end: functions are aligned to 16 bytes there.
@@ -145,7 +145,7 @@ bool AllocatorCode::unnamed_part_of_libc(size_t process, uint64_t address) {
 
 uint32_t AllocatorCode::innermost(size_t process, uint32_t node) {
     const std::vector<model::PathNode>& paths = paths_.run().processes[process].paths;
-    for (size_t depth = 0; node != 0 && node < paths.size() && depth < kMaxDepth; depth++) {
+    for (size_t depth = 0; node != 0 && node < paths.size() && depth < model::kMostFrames; depth++) {
         if (contains(process, node))
             return node;
         node = paths[node].parent;
@@ -156,7 +156,7 @@ uint32_t AllocatorCode::innermost(size_t process, uint32_t node) {
 uint32_t AllocatorCode::caller(size_t process, uint32_t node) {
     const std::vector<model::PathNode>& paths = paths_.run().processes[process].paths;
     uint32_t outside = node;
-    for (size_t depth = 0; node != 0 && node < paths.size() && depth < kMaxDepth; depth++) {
+    for (size_t depth = 0; node != 0 && node < paths.size() && depth < model::kMostFrames; depth++) {
         const bool kernel = paths[node].kernel;
         bool wrapper = false;
         if (!kernel && !contains(process, node)) {

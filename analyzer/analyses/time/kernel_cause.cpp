@@ -2,6 +2,7 @@
 
 #include "analyses/time/allocator_code.h"
 #include "analyses/time/own_time.h"
+#include "model/call_paths.h"
 
 #include <array>
 #include <vector>
@@ -9,8 +10,6 @@
 namespace plumb {
 
 namespace {
-
-constexpr size_t kMaxDepth = 10'000;
 
 bool has_prefix(std::string_view text, std::string_view prefix) { return text.substr(0, prefix.size()) == prefix; }
 
@@ -122,7 +121,7 @@ bool is_program_code(const model::Module& module) {
 KernelCause::Maker maker_of(model::CallPaths& paths, size_t process, uint32_t node) {
     const std::vector<model::PathNode>& nodes = paths.run().processes[process].paths;
     KernelCause::Maker maker = KernelCause::Maker::program;
-    for (size_t depth = 0; node != 0 && node < nodes.size() && depth < kMaxDepth; depth++, node = nodes[node].parent) {
+    for (size_t depth = 0; node != 0 && node < nodes.size() && depth < model::kMostFrames; depth++, node = nodes[node].parent) {
         const model::Module* module = paths.module_of(process, nodes[node].address);
         if (!module)
             continue;
@@ -188,7 +187,7 @@ std::string system_call_of_wrapper(std::string_view function) {
 KernelCause kernel_cause_of(model::CallPaths& paths, size_t process, uint32_t node) {
     const std::vector<model::PathNode>& nodes = paths.run().processes[process].paths;
     std::vector<std::string_view> kernel; // innermost first
-    for (size_t depth = 0; node != 0 && node < nodes.size() && nodes[node].kernel && depth < kMaxDepth; depth++) {
+    for (size_t depth = 0; node != 0 && node < nodes.size() && nodes[node].kernel && depth < model::kMostFrames; depth++) {
         for (const model::SourceFrame& frame : paths.frames_of(process, node))
             kernel.push_back(without_offset(frame.function));
         node = nodes[node].parent;

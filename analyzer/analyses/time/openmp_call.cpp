@@ -1,13 +1,13 @@
 #include "analyses/time/openmp_call.h"
 
+#include "model/call_paths.h"
+
 #include <algorithm>
 #include <initializer_list>
 
 namespace plumb {
 
 namespace {
-
-constexpr size_t kMostDepth = 256;
 
 bool is_any_of(std::string_view name, std::initializer_list<std::string_view> names) {
     return std::ranges::find(names, name) != names.end();
@@ -51,7 +51,7 @@ OpenMpCall openmp_call_named(std::string_view function) {
 OpenMpCall openmp_call_of(model::CallPaths& paths, size_t process, uint32_t node) {
     const std::vector<model::PathNode>& nodes = paths.run().processes[process].paths;
     uint32_t entry = 0;
-    for (size_t depth = 0; node != 0 && node < nodes.size() && depth < kMostDepth; ++depth, node = nodes[node].parent) {
+    for (size_t depth = 0; node != 0 && node < nodes.size() && depth < model::kMostCallers; ++depth, node = nodes[node].parent) {
         if (nodes[node].kernel)
             continue;
         const model::Module* module = paths.module_of(process, nodes[node].address);

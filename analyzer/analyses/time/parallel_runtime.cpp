@@ -1,13 +1,13 @@
 #include "analyses/time/parallel_runtime.h"
 
+#include "model/call_paths.h"
+
 namespace plumb {
 
 namespace {
 
-constexpr size_t kMostDepth = 256;
-
 uint32_t first_user_node(const std::vector<model::PathNode>& nodes, uint32_t node) {
-    for (size_t depth = 0; node != 0 && node < nodes.size() && nodes[node].kernel && depth < kMostDepth; ++depth)
+    for (size_t depth = 0; node != 0 && node < nodes.size() && nodes[node].kernel && depth < model::kMostCallers; ++depth)
         node = nodes[node].parent;
     return node;
 }
@@ -17,7 +17,7 @@ uint32_t first_user_node(const std::vector<model::PathNode>& nodes, uint32_t nod
 ParallelRuntime parallel_runtime_of(model::CallPaths& paths, size_t process, uint32_t node) {
     const std::vector<model::PathNode>& nodes = paths.run().processes[process].paths;
     uint32_t at = node;
-    for (size_t depth = 0; at != 0 && at < nodes.size() && depth < kMostDepth; ++depth, at = nodes[at].parent) {
+    for (size_t depth = 0; at != 0 && at < nodes.size() && depth < model::kMostCallers; ++depth, at = nodes[at].parent) {
         const model::Module* module = paths.module_of(process, nodes[at].address);
         if (!module || nodes[at].kernel)
             continue;

@@ -6,6 +6,7 @@
 #include "analyses/time/spin_loop_at.h"
 #include "analyses/time/thread_times.h"
 #include "analyses/time/wait_class.h"
+#include "support/nanoseconds.h"
 
 #include <algorithm>
 #include <numeric>
@@ -30,8 +31,6 @@ struct FunctionTime { // inclusive
     double all_s = 0, alone_s = 0;
     std::map<uint32_t, double> by_thread;
 };
-
-double seconds(uint64_t ns) { return static_cast<double>(ns) * 1e-9; }
 
 bool is_users(const model::SourceFrame& frame) {
     return !frame.function.empty() && !model::is_system_module(frame.module) && !model::is_system_source(frame.file);

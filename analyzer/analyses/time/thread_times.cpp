@@ -1,14 +1,14 @@
 #include "analyses/time/thread_times.h"
 
+#include "support/nanoseconds.h"
+
 #include <algorithm>
 
 namespace plumb {
 
 namespace {
 
-constexpr double kWholeLife = 0.9; // of a thread's life: its switches tell of all of it
-
-double seconds(uint64_t ns) { return static_cast<double>(ns) * 1e-9; }
+constexpr double kNearlyAllOfLife = 0.9; // of a thread's life: its switches tell of all of it
 
 double life_between_s(const model::Thread& thread) {
     return thread.end_ns > thread.start_ns ? seconds(thread.end_ns - thread.start_ns) : 0;
@@ -19,7 +19,7 @@ double life_between_s(const model::Thread& thread) {
 bool has_exact_switches(const model::Thread& thread) {
     const model::ThreadSwitches& switches = thread.switches;
     const double seen_s = seconds(switches.on_ns + switches.blocked_ns + switches.preempted_ns);
-    return switches.known() && !switches.stopped && seen_s >= kWholeLife * life_between_s(thread);
+    return switches.known() && !switches.stopped && seen_s >= kNearlyAllOfLife * life_between_s(thread);
 }
 
 ThreadTimes thread_times(const model::Thread& thread) {

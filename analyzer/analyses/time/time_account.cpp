@@ -11,6 +11,7 @@
 #include "analyses/time/thread_times.h"
 #include "analyses/time/unsampled_kernel.h"
 #include "support/idle_share.h"
+#include "support/nanoseconds.h"
 
 #include <algorithm>
 #include <map>
@@ -24,8 +25,6 @@ namespace {
 
 // Who waits for so long is looked at, however little it runs, where anybody looks.
 constexpr double kLongWait_s = 0.1;
-
-double seconds(uint64_t ns) { return static_cast<double>(ns) * 1e-9; }
 
 struct Kind {
     TimeClass kind = TimeClass::unknown;

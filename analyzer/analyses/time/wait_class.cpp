@@ -1,6 +1,7 @@
 #include "analyses/time/wait_class.h"
 
 #include "analyses/time/own_time.h"
+#include "model/call_paths.h"
 
 #include <algorithm>
 #include <array>
@@ -12,8 +13,6 @@
 namespace plumb {
 
 namespace {
-
-constexpr size_t kMostDepth = 256;
 
 struct KindOfCall {
     int number;
@@ -166,7 +165,7 @@ bool is_java_library(std::span<const model::SourceFrame> frames) {
 StackFacts look_at_stack(model::CallPaths& paths, size_t process, uint32_t node) {
     StackFacts facts;
     const std::vector<model::PathNode>& nodes = paths.run().processes[process].paths;
-    for (size_t depth = 0; node != 0 && node < nodes.size() && depth < kMostDepth; ++depth, node = nodes[node].parent) {
+    for (size_t depth = 0; node != 0 && node < nodes.size() && depth < model::kMostCallers; ++depth, node = nodes[node].parent) {
         const model::Module* module = paths.module_of(process, nodes[node].address);
         if (!module)
             continue;

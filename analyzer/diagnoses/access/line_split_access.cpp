@@ -4,6 +4,7 @@
 #include "diagnoses/access/crossing_cost.h"
 #include "diagnoses/access/unaligned_objects.h"
 #include "diagnoses/common/access_words.h"
+#include "diagnoses/common/finding_limits.h"
 #include "diagnoses/registry.h"
 
 #include <algorithm>
@@ -14,7 +15,6 @@ namespace plumb {
 
 namespace {
 
-constexpr double kLeastConfidence = 0.75;
 constexpr double kPagesMatter = 0.5; // of the cost of all crossings
 
 class LineSplitAccess : public Diagnosis {

@@ -8,6 +8,7 @@
 #include "diagnoses/access/crossing_cost.h"
 #include "diagnoses/common/access_words.h"
 #include "diagnoses/common/confidence.h"
+#include "diagnoses/common/finding_limits.h"
 #include "diagnoses/registry.h"
 
 #include <algorithm>
@@ -22,8 +23,6 @@ namespace plumb {
 namespace {
 
 constexpr double kLeastSpeedUp = 1.15; // of the walk alone: two timings of the same walk differ by less
-constexpr double kLeastConfidence = 0.75;
-constexpr size_t kMostPlaces = 5;
 constexpr uint64_t kLargestElement = 16; // bytes: a double precision complex number
 
 struct StridedObject {
@@ -117,7 +116,7 @@ class PowerOfTwoStride : public Diagnosis {
         const model::StridedWalk& walk = object.walk;
         Finding finding;
         finding.id = id();
-        finding.where = object.lines.heaviest(kMostPlaces);
+        finding.where = object.lines.heaviest(kMostLines);
         finding.cost.seconds = totals.wall_of_share(std::min(1.0, object.cost_ns * 1e-9 / totals.sampled_s));
         finding.cost.fraction = std::min(1.0, finding.cost.seconds / totals.wall_s);
         finding.cost.how = "estimated";

@@ -11,7 +11,7 @@ namespace plumb {
 
 namespace {
 
-constexpr size_t kMostPlaces = 8;
+constexpr size_t kMostUnalignedLines = 8;
 constexpr double kLeastCrossing = 0.05; // of the samples: what sampled crossings must be above, most likely
 
 struct Draft {
@@ -174,7 +174,7 @@ std::vector<UnalignedObject> unaligned_objects(const UnalignedAccesses& accesses
 
 Finding object_finding(const UnalignedObject& object, const UnalignedAccesses& accesses) {
     Finding finding;
-    finding.where = object.lines.heaviest(kMostPlaces);
+    finding.where = object.lines.heaviest(kMostUnalignedLines);
     describe_subject(object, finding);
     add_evidence(object, accesses, finding);
     // The trap does not err; a caught access may be a rare one, though, as long as only some were counted.

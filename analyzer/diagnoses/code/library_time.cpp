@@ -17,7 +17,7 @@ namespace {
 
 constexpr double kLeastShare = 0.25; // of the CPU time: smaller parts are in the report's table of libraries
 constexpr uint64_t kLeastSamples = 100;
-constexpr double kLeastConfidence = 0.9;
+constexpr double kLeastShareConfidence = 0.9;
 
 // Libraries with drop-in replacements that are several times as fast, recognised by the path of their file.
 struct Cure {
@@ -75,7 +75,7 @@ class LibraryTimeDiagnosis : public Diagnosis {
         if (samples < kLeastSamples || totals.wall_s <= 0)
             return findings;
         for (const auto& [name, library] : libraries)
-            if (confidence_above(library.hits, samples, kLeastShare) >= kLeastConfidence)
+            if (confidence_above(library.hits, samples, kLeastShare) >= kLeastShareConfidence)
                 findings.push_back(finding_of(input, totals, name, library, samples));
         return findings;
     }

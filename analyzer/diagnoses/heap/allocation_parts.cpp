@@ -1,5 +1,6 @@
 #include "diagnoses/heap/allocation_parts.h"
 
+#include "model/call_paths.h"
 #include "model/source_line.h"
 
 #include <algorithm>
@@ -11,8 +12,6 @@
 namespace plumb {
 
 namespace {
-
-constexpr size_t kMaxDepth = 10'000;
 
 // "std::vector<double>::_M_fill(unsigned long)" -> "std::vector::_M_fill": types in brackets may hold any name.
 std::string without_types(std::string_view function) {
@@ -105,7 +104,7 @@ class Classifier {
     void learn_calls(size_t process, const model::SampleSite& site) {
         const std::vector<model::PathNode>& nodes = paths_.run().processes[process].paths;
         uint32_t callee = site.path;
-        for (size_t depth = 0; callee != 0 && depth < kMaxDepth; depth++) {
+        for (size_t depth = 0; callee != 0 && depth < model::kMostFrames; depth++) {
             const uint32_t caller = nodes[callee].parent;
             if (caller == 0 || caller >= nodes.size())
                 return;

@@ -5,6 +5,7 @@
 #include "analyses/time/run_totals.h"
 #include "diagnoses/common/changeable_code.h"
 #include "diagnoses/common/confidence.h"
+#include "diagnoses/common/finding_limits.h"
 #include "diagnoses/common/unplaced_lines.h"
 #include "diagnoses/heap/allocation_parts.h"
 #include "diagnoses/heap/heap_growth.h"
@@ -20,7 +21,6 @@ namespace {
 
 constexpr double kLeastShare = 0.03;       // of the CPU time
 constexpr uint64_t kLeastHits = 20;        // whatever the run's length: the confidence speaks for the rest
-constexpr double kLeastConfidence = 0.75;
 constexpr double kMainLine = 0.3;             // of the allocator's time
 constexpr double kReuse_s = 0.5e-9; // to take a block that is kept, or to keep one: at the least a load or a store
 constexpr size_t kFewLines = 5;            // as many as somebody changes in an afternoon

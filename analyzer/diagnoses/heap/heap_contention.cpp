@@ -16,9 +16,9 @@ namespace plumb {
 namespace {
 
 constexpr double kLeastLockShare = 0.02; // of the CPU time
-constexpr double kLeastHeapShare = 0.02; // the locks are the heap's only where the heap is in use
-constexpr uint64_t kLeastSamples = 100, kLeastLockHits = 20;
-constexpr double kLeastConfidence = 0.9;
+constexpr double kLeastAllocatorShare = 0.02; // the locks are the heap's only where the heap is in use
+constexpr uint64_t kLeastTimeSamples = 100, kLeastLockHits = 20;
+constexpr double kLeastLockConfidence = 0.9;
 constexpr double kLeastSleep = 0.03; // of the run, in each thread
 constexpr double kLeastSwitches = 100; // voluntary, a second: waiting threads sleep
 
@@ -59,15 +59,15 @@ class HeapContention : public Diagnosis {
         const double waiting_s =
             std::min(slept_s(input.paths, waiting_lines), asleep_s(input.run, profile));
         const size_t threads = std::max(profile.lock_threads.size(), profile.threads.size());
-        if (totals.wall_s <= 0 || threads < 2 || profile.samples < kLeastSamples ||
-            profile.share() < kLeastHeapShare ||
+        if (totals.wall_s <= 0 || threads < 2 || profile.samples < kLeastTimeSamples ||
+            profile.share() < kLeastAllocatorShare ||
             static_cast<double>(totals.voluntary_switches) < kLeastSwitches * totals.wall_s)
             return {};
         const double by_locks = profile.lock_hits < kLeastLockHits
             ? 0 : confidence_above(profile.lock_hits, profile.samples, kLeastLockShare);
         // Threads wait side by side: the run loses the mean over them.
         const double slept_fraction = waiting_s / static_cast<double>(threads) / totals.wall_s;
-        if (by_locks < kLeastConfidence && slept_fraction < kLeastSleep)
+        if (by_locks < kLeastLockConfidence && slept_fraction < kLeastSleep)
             return {};
         // Threads that hold one another up seldom run side by side: CPU time in the locks is shared out over as many threads
         // as ran at a time, not over all there are. One may be awake in a lock while another sleeps in it: no sum.
@@ -75,7 +75,7 @@ class HeapContention : public Diagnosis {
         Finding finding;
         finding.id = id();
         // Two witnesses that agree are better than one; stdio takes locks of the same kind.
-        finding.confidence = by_locks >= kLeastConfidence && slept_fraction >= kLeastSleep ? 0.95 : 0.75;
+        finding.confidence = by_locks >= kLeastLockConfidence && slept_fraction >= kLeastSleep ? 0.95 : 0.75;
         const double lost_s = std::max(locking_s, waiting_s / static_cast<double>(threads));
         const double shim_part = totals.wall_of_share(1 - profile.program_part()) / totals.wall_s;
         const double seen = std::min(1.0, lost_s / totals.wall_s / (1 - std::min(0.9, shim_part)));

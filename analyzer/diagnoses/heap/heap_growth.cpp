@@ -12,8 +12,8 @@ namespace {
 constexpr double kLeastLife_s = 1;
 constexpr double kLeastLive_bytes = 4e6;
 constexpr double kLeastLiveShare = 0.5; // of what the site allocated lived at one time
-constexpr double kLeastHeapShare = 0.1; // of everything that did
-constexpr uint64_t kLeastSamples = 8;   // allocations seen: fewer are a buffer or two
+constexpr double kLeastGrowthShare = 0.1; // of everything that did
+constexpr uint64_t kFewestAllocations = 8;   // allocations seen: fewer are a buffer or two
 constexpr double kGoesOnUntil = 0.75;   // of the process's life
 constexpr double kSpread = 0.5;         // part of its life over which the site was active, at least
 
@@ -36,7 +36,7 @@ std::vector<HeapGrowth> growing_lines(model::CallPaths& paths, size_t index) {
         const uint64_t samples = process.heap.every_event ? site.allocations : site.samples;
         all_live += live;
         // What a line needs for a moment only, on another path than what it keeps, hides no growth.
-        if (samples >= kLeastSamples && live < kLeastLiveShare * static_cast<double>(site.allocated_bytes))
+        if (samples >= kFewestAllocations && live < kLeastLiveShare * static_cast<double>(site.allocated_bytes))
             continue;
         const model::SourceFrame frame = paths.user_frame(index, site.path);
         HeapGrowth& line = lines[model::source_line(frame)];
@@ -54,8 +54,8 @@ std::vector<HeapGrowth> growing_lines(model::CallPaths& paths, size_t index) {
     for (const auto& [key, line] : lines) {
         const double last_s = static_cast<double>(line.last_ns - process.start_ns) * 1e-9;
         if (last_s >= kGoesOnUntil * life_s && line.active_s() >= kSpread * life_s && line.live_bytes >= kLeastLive_bytes &&
-            line.live_bytes >= kLeastLiveShare * line.allocated_bytes && line.live_bytes >= kLeastHeapShare * all_live &&
-            line.samples >= kLeastSamples)
+            line.live_bytes >= kLeastLiveShare * line.allocated_bytes && line.live_bytes >= kLeastGrowthShare * all_live &&
+            line.samples >= kFewestAllocations)
             growing.push_back(line);
     }
     std::sort(growing.begin(), growing.end(),

@@ -9,6 +9,7 @@
 #include "diagnoses/access/emulated_accesses.h"
 #include "diagnoses/common/changeable_code.h"
 #include "diagnoses/common/confidence.h"
+#include "diagnoses/common/finding_limits.h"
 #include "diagnoses/common/interpreted_code.h"
 #include "diagnoses/common/unplaced_lines.h"
 #include "diagnoses/kernel/kernel_advice.h"
@@ -29,7 +30,6 @@ namespace {
 constexpr double kLeastCauseShare = 0.05; // of the CPU time, for one cause
 constexpr double kLeastShare = 0.15;      // of the CPU time, where causes are not known
 constexpr uint64_t kLeastSamples = 100, kLeastHits = 20;
-constexpr double kLeastConfidence = 0.75;
 constexpr double kLeastCpu_s = 0.5;  // below this the kernel's part is program start
 constexpr size_t kMostFindings = 3;
 constexpr double kFew_bytes = 1024;   // of a request: to move fewer takes no time

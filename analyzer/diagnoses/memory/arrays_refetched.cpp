@@ -5,6 +5,7 @@
 #include "analyses/lines/line_shares.h"
 #include "analyses/memory/memory_names.h"
 #include "analyses/time/run_totals.h"
+#include "diagnoses/common/finding_limits.h"
 #include "diagnoses/common/unplaced_lines.h"
 #include "diagnoses/registry.h"
 
@@ -23,14 +24,13 @@ constexpr double kLeastFull = 0.5;     // of a loop's bursts
 constexpr double kMeets = 0.15;
 constexpr size_t kFewestBursts = 4;
 constexpr double kLeastFraction = 0.01; // of the run, to be saved
-constexpr double kLeastConfidence = 0.75;
-constexpr size_t kMostPlaces = 5, kMostArrays = 8;
+constexpr size_t kMostArrays = 8;
 
 struct Traffic { // of one loop, through one array, in the whole run
     double read_B = 0, written_B = 0;
 };
 
-struct Array {
+struct RefetchedArray {
     uint64_t begin = 0, end = 0; // addresses
     const model::MemoryStream* stream = nullptr; // one of them
     std::map<const LoopUse*, Traffic> by_loop;
@@ -52,17 +52,18 @@ struct Array {
     }
 };
 
-bool is_same(const Array& array, const model::MemoryStream& stream) {
+bool is_same(const RefetchedArray& array, const model::MemoryStream& stream) {
     const uint64_t begin = std::max(array.begin, stream.lowest_address), end = std::min(array.end, stream.highest_address);
     const uint64_t smaller = std::min(array.end - array.begin, stream.highest_address - stream.lowest_address);
     return begin < end && 2 * (end - begin) >= smaller;
 }
 
-void add_stream(std::vector<Array>& arrays, const LoopUse& use, const model::MemoryStream& stream, double round_bytes) {
+void add_stream(std::vector<RefetchedArray>& arrays, const LoopUse& use, const model::MemoryStream& stream, double round_bytes) {
     const double share = use.bytes / std::max(round_bytes, 1.0);
-    const auto known = std::ranges::find_if(arrays, [&](const Array& array) { return is_same(array, stream); });
-    Array& array = known != arrays.end() ? *known
-                                         : arrays.emplace_back(Array{stream.lowest_address, stream.highest_address, &stream, {}});
+    const auto known = std::ranges::find_if(arrays, [&](const RefetchedArray& array) { return is_same(array, stream); });
+    RefetchedArray& array = known != arrays.end() ? *known
+                                         : arrays.emplace_back(
+                                               RefetchedArray{stream.lowest_address, stream.highest_address, &stream, {}});
     array.begin = std::min(array.begin, stream.lowest_address);
     array.end = std::max(array.end, stream.highest_address);
     Traffic& traffic = array.by_loop[&use];
@@ -122,7 +123,7 @@ class ArraysRefetched : public Diagnosis {
   private:
     static Finding finding_of(const BandwidthUse& use, const std::vector<const LoopUse*>& loops, const DiagnosisInput& input,
                               const RunTotals& totals) {
-        std::vector<Array> arrays;
+        std::vector<RefetchedArray> arrays;
         LineShares lines;
         double time_ns = 0, full_bytes_per_s = 0;
         for (const LoopUse* loop : loops) {
@@ -135,10 +136,10 @@ class ArraysRefetched : public Diagnosis {
                 lines.add(input.paths.user_frame(loop->process, site->path), static_cast<double>(site->time_ns));
             time_ns += loop->time_ns * loop->full_fraction;
         }
-        std::erase_if(arrays, [](const Array& array) { return array.bytes() <= 0; });
-        std::ranges::stable_sort(arrays, std::greater{}, &Array::superfluous_bytes);
+        std::erase_if(arrays, [](const RefetchedArray& array) { return array.bytes() <= 0; });
+        std::ranges::stable_sort(arrays, std::greater{}, &RefetchedArray::superfluous_bytes);
         double bytes = 0, superfluous = 0;
-        for (const Array& array : arrays) {
+        for (const RefetchedArray& array : arrays) {
             bytes += array.bytes();
             superfluous += array.superfluous_bytes();
         }
@@ -157,7 +158,7 @@ class ArraysRefetched : public Diagnosis {
         finding.gain = {finding.cost.fraction, "estimated: the time of these loops goes down with the bytes that they move, if each array "
                                                "is fetched and written back once for all of them. Where a loop needs a result of the "
                                                "whole loop before it, as after a sum, that is not possible"};
-        finding.where = lines.heaviest(kMostPlaces);
+        finding.where = lines.heaviest(kMostLines);
         finding.title = fmt::format("{} loops fetch the same arrays from memory one after the other and use all its bandwidth, {:.1f} "
                                     "GB/s", loops.size(), full ? full_bytes_per_s / static_cast<double>(full) * 1e-9 : 0);
         finding.subject.kind = "call-site";
@@ -170,11 +171,11 @@ class ArraysRefetched : public Diagnosis {
         return finding;
     }
 
-    static void add_evidence(const std::vector<Array>& arrays, const std::vector<const LoopUse*>& loops, model::CallPaths& paths,
-                             double bytes, double superfluous, Finding& finding) {
+    static void add_evidence(const std::vector<RefetchedArray>& arrays, const std::vector<const LoopUse*>& loops,
+                             model::CallPaths& paths, double bytes, double superfluous, Finding& finding) {
         MemoryNames names(paths, loops[0]->process);
         std::vector<std::string> words;
-        for (const Array& array : arrays) {
+        for (const RefetchedArray& array : arrays) {
             if (array.by_loop.size() < 2 || words.size() == kMostArrays)
                 continue;
             const model::StreamingLoop& loop = *array.by_loop.begin()->first->loop;

@@ -9,6 +9,7 @@
 #include "diagnoses/access/crossing_cost.h"
 #include "diagnoses/common/access_words.h"
 #include "diagnoses/common/confidence.h"
+#include "diagnoses/common/finding_limits.h"
 #include "diagnoses/registry.h"
 #include "model/call_paths.h"
 
@@ -23,10 +24,9 @@ namespace plumb {
 namespace {
 
 constexpr double kLeastSaturated = 0.5; // of a loop's bursts
-constexpr size_t kFewestBursts = 4;
-constexpr double kLeastConfidence = 0.75;
+constexpr size_t kFewestFullBursts = 4;
 constexpr double kMostScatter = 0.3; // between the quartiles of the measured roof, of its median
-constexpr size_t kMostPlaces = 5, kMostArrays = 8;
+constexpr size_t kMostStreamedArrays = 8;
 
 std::string gigabytes(double bytes_per_s) { return fmt::format("{:.1f} GB/s", bytes_per_s * 1e-9); }
 
@@ -36,7 +36,7 @@ double median_of(std::vector<double> values) {
     return *middle;
 }
 
-struct Array {
+struct StreamedArray {
     std::string words;
     double bytes_per_s = 0;
     bool read = false, written = false;
@@ -83,7 +83,7 @@ std::optional<Saturation> saturation_of(const BandwidthUse& use) {
         read.push_back(burst.read_bytes_per_s);
         roofs.push_back(burst.roof_bytes_per_s);
     }
-    if (found.saturated.size() < kFewestBursts)
+    if (found.saturated.size() < kFewestFullBursts)
         return std::nullopt;
     found.threads = static_cast<uint32_t>(std::lround(median_of(threads)));
     found.enough = static_cast<uint32_t>(std::lround(median_of(enough)));
@@ -148,7 +148,7 @@ class BandwidthSaturated : public Diagnosis {
             for (const model::SampleSite* site : loop->sites)
                 lines.add(input.paths.user_frame(loop->process, site->path),
                           static_cast<double>(site->time_ns) * loop->saturated_fraction);
-        finding.where = lines.heaviest(kMostPlaces);
+        finding.where = lines.heaviest(kMostLines);
         const double share = std::min(1.0, full.time_ns * 1e-9 / totals.sampled_s);
         finding.cost.seconds = totals.wall_of_share(share * full.superfluous());
         finding.cost.fraction = std::min(1.0, finding.cost.seconds / totals.wall_s);
@@ -178,8 +178,8 @@ class BandwidthSaturated : public Diagnosis {
                             "on more NUMA nodes", full.threads, gigabytes(alone))};
     }
 
-    static std::vector<Array> arrays_of(const Saturation& full, model::CallPaths& paths) {
-        std::map<std::string, Array> arrays;
+    static std::vector<StreamedArray> arrays_of(const Saturation& full, model::CallPaths& paths) {
+        std::map<std::string, StreamedArray> arrays;
         std::map<size_t, MemoryNames> names;
         for (const LoopUse* use : full.loops) {
             const model::StreamingLoop& loop = *use->loop;
@@ -190,7 +190,7 @@ class BandwidthSaturated : public Diagnosis {
             for (const model::MemoryStream& stream : loop.streams) {
                 const std::string words = of_process.at(stream.last_address, model::MemoryTraffic::kNone, loop.first_ns,
                                                         loop.last_ns, stream.kind.width, stream.instruction).words();
-                Array& array = arrays[words];
+                StreamedArray& array = arrays[words];
                 array.words = words;
                 array.read |= stream.kind.load;
                 array.written |= stream.kind.store;
@@ -198,15 +198,15 @@ class BandwidthSaturated : public Diagnosis {
                                      std::max(round_bytes, 1.0);
             }
         }
-        std::vector<Array> list;
+        std::vector<StreamedArray> list;
         for (auto& [words, array] : arrays)
             list.push_back(std::move(array));
-        std::ranges::stable_sort(list, std::greater{}, &Array::bytes_per_s);
-        list.resize(std::min(list.size(), kMostArrays));
+        std::ranges::stable_sort(list, std::greater{}, &StreamedArray::bytes_per_s);
+        list.resize(std::min(list.size(), kMostStreamedArrays));
         return list;
     }
 
-    static void add_evidence(const Saturation& full, const std::vector<Array>& arrays, Finding& finding) {
+    static void add_evidence(const Saturation& full, const std::vector<StreamedArray>& arrays, Finding& finding) {
         const auto number = [](uint64_t count) { return static_cast<int64_t>(count); };
         const model::BandwidthRoof& roof = *full.roof;
         auto& evidence = finding.evidence;
@@ -225,7 +225,7 @@ class BandwidthSaturated : public Diagnosis {
         evidence["memory_node_count"] = number(memory_nodes(*full.use->host));
         evidence["timed_array_bytes"] = number(roof.bytes);
         std::vector<std::string> words;
-        for (const Array& array : arrays)
+        for (const StreamedArray& array : arrays)
             words.push_back(fmt::format("{} ({}, {})", array.words,
                                         array.read && array.written ? "read and written" : array.read ? "read" : "written",
                                         gigabytes(array.bytes_per_s)));

@@ -3,6 +3,7 @@
 #include "analyses/analyses.h"
 #include "analyses/time/run_totals.h"
 #include "diagnoses/common/confidence.h"
+#include "diagnoses/common/finding_limits.h"
 #include "diagnoses/common/task_names.h"
 
 #include <algorithm>
@@ -14,10 +15,9 @@ namespace plumb {
 namespace {
 
 constexpr double kLeastCost = 0.01;       // of the run
-constexpr double kLeastConfidence = 0.75;
 constexpr double kRemoteMatters = 0.1;    // of an object's accesses
 constexpr double kWithoutTouch = 0.8;     // trust in a cause when nobody saw who touched the memory first
-constexpr size_t kMostPlaces = 8;
+constexpr size_t kMostRemoteLines = 8;
 
 std::vector<std::string> rows_of(const NodeMatrix& matrix, double seconds) {
     std::vector<std::string> rows;
@@ -61,6 +61,10 @@ void add_evidence(const DiagnosisInput& input, const MemoryCase& one, Finding& f
 }
 
 } // namespace
+
+std::string megabytes(uint64_t bytes) {
+    return fmt::format("{} MiB", (bytes + (1 << 19)) >> 20);
+}
 
 std::optional<Location> touched_at(const DiagnosisInput& input, const MemoryObject& object) {
     LineShares lines;
@@ -110,7 +114,7 @@ std::optional<Finding> memory_finding(const DiagnosisInput& input, const MemoryC
                           : "estimated for remote accesses as fast as local ones, by the node distances of the firmware (1.5 "
                             "if it has none)"};
     const MemoryObject& heaviest = *one.objects.front();
-    finding.where = heaviest.remote_lines.heaviest(kMostPlaces);
+    finding.where = heaviest.remote_lines.heaviest(kMostRemoteLines);
     const NamedMemory& memory = heaviest.memory;
     finding.subject = memory.subject();
     if (memory.bytes > 0)

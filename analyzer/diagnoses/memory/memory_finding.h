@@ -13,6 +13,8 @@ namespace plumb {
 // The cases of remote memory with this cause, by remote time.
 const std::vector<MemoryCase>& memory_cases(const DiagnosisInput& input, MemoryCause cause);
 
+std::string megabytes(uint64_t bytes); // "1234 MiB"
+
 // With cost, places, subject and evidence; nothing when it costs too little to be mentioned. The cost is what the
 // distances of the nodes say that the remote accesses took longer than local ones; `bound`: all of their time, since they
 // also wait for one another at one node.

@@ -16,9 +16,7 @@ namespace plumb {
 namespace {
 
 constexpr size_t kMostNamed = 64;     // threads whose needs are listed
-constexpr double kWithoutTouch = 0.9; // trust in who needs how much when no page faults show it
-
-std::string megabytes(uint64_t bytes) { return fmt::format("{} MiB", (bytes + (1 << 19)) >> 20); }
+constexpr double kWithoutFaults = 0.9; // trust in who needs how much when no page faults show it
 
 // The threads of a host, what they need, and how to place them.
 struct Job {
@@ -122,7 +120,7 @@ class MemorySpacing : public Diagnosis {
             return {};
         const Job job = job_on(input.run, *host);
         if (!job.room.touch_known)
-            finding->confidence *= kWithoutTouch;
+            finding->confidence *= kWithoutFaults;
         describe(input.run, one, job, *finding);
         add_advice(input.run, job, *finding);
         return {std::move(*finding)};

@@ -12,8 +12,6 @@ namespace plumb {
 
 namespace {
 
-std::string megabytes(uint64_t bytes) { return fmt::format("{} MiB", (bytes + (1 << 19)) >> 20); }
-
 class PageCacheSpill : public Diagnosis {
   public:
     const char* id() const override { return "page-cache-spill"; }

@@ -8,8 +8,10 @@
 #include "diagnoses/access/crossing_cost.h"
 #include "diagnoses/common/access_words.h"
 #include "diagnoses/common/confidence.h"
+#include "diagnoses/common/finding_limits.h"
 #include "diagnoses/memory/page_size_cause.h"
 #include "diagnoses/registry.h"
+#include "model/alignment.h"
 
 #include <algorithm>
 #include <fmt/format.h>
@@ -20,10 +22,7 @@ namespace plumb {
 namespace {
 
 constexpr double kLeastSpeedUp = 1.05; // of the accesses alone: two timings of the same differ by less
-constexpr double kLeastConfidence = 0.75;
 constexpr double kUnwatched = 0.8; // trust where time samples alone say that accesses which follow one another lie apart
-constexpr size_t kMostPlaces = 5;
-constexpr uint64_t kSmallPage = 4096;
 
 struct ScatteredObject {
     NamedMemory memory;
@@ -114,7 +113,7 @@ class PageSize : public Diagnosis {
         const model::PageScatter& scatter = object.scatter;
         Finding finding;
         finding.id = id();
-        finding.where = object.lines.heaviest(kMostPlaces);
+        finding.where = object.lines.heaviest(kMostLines);
         const double cost_ns = object.timed ? object.cost_ns : object.small_ns;
         finding.cost.seconds = totals.wall_of_share(std::min(1.0, cost_ns * 1e-9 / totals.sampled_s));
         finding.cost.fraction = std::min(1.0, finding.cost.seconds / totals.wall_s);
@@ -162,7 +161,7 @@ class PageSize : public Diagnosis {
         const model::PageScatter& scatter = object.scatter;
         auto& evidence = finding.evidence;
         evidence["footprint_bytes"] = number(scatter.footprint_bytes);
-        evidence["small_page_count"] = number(scatter.footprint_bytes / kSmallPage);
+        evidence["small_page_count"] = number(scatter.footprint_bytes / model::kPageBytes);
         evidence["huge_page_fraction"] = huge_fraction(object);
         evidence["looked_at_sample_count"] = number(scatter.places);
         evidence["touched_page_count"] = number(scatter.pages);

@@ -1,6 +1,7 @@
 #include "diagnoses/memory/page_size_cause.h"
 
 #include "analyses/lines/launch_command.h"
+#include "model/alignment.h"
 
 #include <fmt/format.h>
 
@@ -9,8 +10,6 @@ namespace plumb {
 namespace {
 
 using Cause = SmallPageCause;
-
-constexpr uint64_t kSmallPage = 4096;
 
 // Shared anonymous memory, tmpfs, memfd and System V segments are files to the kernel.
 bool is_shared_memory(const model::MemoryArea& area) {
@@ -92,7 +91,7 @@ std::string words(SmallPageCause cause, const model::PageScatter& scatter, const
         text += fmt::format(" (defrag is set to {})", settings.defrag);
     if (settings.scan_pages > 0 && settings.scan_sleep_ms > 0) {
         const double bytes_s =
-            static_cast<double>(settings.scan_pages * kSmallPage) * 1000 / static_cast<double>(settings.scan_sleep_ms);
+            static_cast<double>(settings.scan_pages * model::kPageBytes) * 1000 / static_cast<double>(settings.scan_sleep_ms);
         text += fmt::format("; khugepaged would take {} to convert this much memory",
                             in_words(static_cast<double>(scatter.resident_bytes - scatter.huge_bytes) / bytes_s));
     }

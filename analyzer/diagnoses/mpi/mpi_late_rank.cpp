@@ -14,7 +14,7 @@ namespace plumb {
 namespace {
 
 constexpr size_t kMostFindings = 4;
-constexpr size_t kMostRanksNamed = 64;
+constexpr size_t kMostLateRanksNamed = 64;
 constexpr size_t kCrowd = 3; // so many ranks are not late alike by chance
 
 std::vector<int> numbers_of(const LateRanks& late) {
@@ -256,7 +256,7 @@ class MpiLateRank : public Diagnosis {
     }
 
     static std::vector<int64_t> first_of(const std::vector<int>& ranks) {
-        return {ranks.begin(), ranks.begin() + static_cast<ptrdiff_t>(std::min(ranks.size(), kMostRanksNamed))};
+        return {ranks.begin(), ranks.begin() + static_cast<ptrdiff_t>(std::min(ranks.size(), kMostLateRanksNamed))};
     }
 
     static void add_evidence(const model::MpiJob& job, const LateCase& late_case, const model::MpiLateness& lateness, Finding& finding) {

@@ -22,7 +22,7 @@ using model::MpiPending;
 using model::MpiPendingRank;
 using State = MpiPendingRank::State;
 
-constexpr size_t kMostRanksNamed = 16;
+constexpr size_t kMostPendingRanksNamed = 16;
 constexpr double kRingProven = 0.95, kRingLikely = 0.6;
 constexpr double kIncomplete = 0.8, kStray = 0.8, kWhere = 0.9, kFirstEnd = 0.85;
 constexpr double kShortWait_s = 0.25; // for a member that is about to come
@@ -75,11 +75,11 @@ class MpiPendingCalls : public Diagnosis {
         finding.evidence["finished_rank_count"] = static_cast<int64_t>(job.pending.finished);
         std::vector<std::string> told;
         for (const MpiPendingRank& rank : job.pending.ranks)
-            if (told.size() < kMostRanksNamed)
+            if (told.size() < kMostPendingRanksNamed)
                 told.push_back(words.line(rank));
         finding.evidence["ranks"] = told;
-        if (job.pending.ranks.size() > kMostRanksNamed)
-            finding.evidence["more_rank_count"] = static_cast<int64_t>(job.pending.ranks.size() - kMostRanksNamed);
+        if (job.pending.ranks.size() > kMostPendingRanksNamed)
+            finding.evidence["more_rank_count"] = static_cast<int64_t>(job.pending.ranks.size() - kMostPendingRanksNamed);
         return finding;
     }
 

@@ -11,12 +11,12 @@ namespace plumb {
 
 namespace {
 
-constexpr double kLeastFraction = 0.03; // of the run
+constexpr double kLeastSerialFraction = 0.03; // of the run
 constexpr uint64_t kLeastWaits = 3;
-constexpr size_t kMostRanksNamed = 5;
+constexpr size_t kMostSerialRanksNamed = 5;
 
 std::string rank_words(const std::vector<int>& ranks) {
-    if (ranks.size() <= kMostRanksNamed)
+    if (ranks.size() <= kMostSerialRanksNamed)
         return fmt::format("{}", fmt::join(ranks, ", "));
     const std::vector<int> first(ranks.begin(), ranks.begin() + 3);
     return fmt::format("{}, ..., {}", fmt::join(first, ", "), ranks.back());
@@ -30,7 +30,7 @@ class MpiSerialised : public Diagnosis {
         std::vector<Finding> findings;
         for (const model::MpiJob& job : input.run.mpi_jobs)
             if (job.chains.waits >= kLeastWaits && job.chains.longest >= 2 &&
-                fraction_of_run(input.run, serialised_seconds(job)) >= kLeastFraction)
+                fraction_of_run(input.run, serialised_seconds(job)) >= kLeastSerialFraction)
                 findings.push_back(finding_of(input, job));
         return findings;
     }

@@ -14,7 +14,7 @@ namespace plumb {
 
 namespace {
 
-constexpr double kLeastFraction = 0.03;     // of the run, to be saved
+constexpr double kLeastSavedFraction = 0.03;     // of the run, to be saved
 constexpr double kLeastLatencyPart = 0.5;   // of the time in message calls
 constexpr double kLeastTogether = 2;        // messages that could become one
 constexpr double kLeastMessages = 200;      // the time of a few is that of starting up
@@ -99,7 +99,7 @@ class MpiSmallMessages : public Diagnosis {
             const double saved_s = saved_seconds(messages) / job.size;
             if (messages.count >= kLeastMessages && messages.together >= kLeastTogether && messages.small_count >= 0.5 * messages.count &&
                 messages.latency_part_s >= kLeastLatencyPart * messages.calls_s &&
-                fraction_of_run(input.run, saved_s) >= kLeastFraction)
+                fraction_of_run(input.run, saved_s) >= kLeastSavedFraction)
                 findings.push_back(finding_of(input, job, messages, saved_s));
         }
         return findings;

@@ -13,6 +13,7 @@
 #include "analyses/time/thread_times.h"
 #include "diagnoses/openmp/region_words.h"
 #include "diagnoses/registry.h"
+#include "support/nanoseconds.h"
 
 #include <algorithm>
 #include <fmt/format.h>
@@ -23,8 +24,8 @@ namespace plumb {
 
 namespace {
 
-constexpr double kLeastShare = 0.01; // of the run
-constexpr size_t kMostFindings = 3, kMostLines = 4;
+constexpr double kLeastWaitingShare = 0.01; // of the run
+constexpr size_t kMostCriticals = 3, kMostCriticalLines = 4;
 
 // All waits for one object: critical sections of one name, one lock, the locks of one place, ordered parts of one region.
 struct Contention {
@@ -57,8 +58,6 @@ double team_of(const model::OpenMp& openmp, const model::OmpWait& wait) {
     const model::OmpRegion& region = openmp.regions[wait.region];
     return std::max({waiting, team_size(region), static_cast<double>(region.most_threads)});
 }
-
-double seconds(uint64_t ns) { return static_cast<double>(ns) * 1e-9; }
 
 // How long each thread of a region waited for the others: at the end of the region, and of its loops.
 std::map<uint32_t, double> waits_for_team(const model::OpenMp& openmp, uint32_t region) {
@@ -176,10 +175,10 @@ class OmpCritical : public Diagnosis {
             contention.count_samples();
         std::vector<std::pair<Key, const Contention*>> order;
         for (const auto& [key, contention] : all)
-            if (run_s > 0 && contention.lost_s >= kLeastShare * run_s && contention.waited_s.size() > 1)
+            if (run_s > 0 && contention.lost_s >= kLeastWaitingShare * run_s && contention.waited_s.size() > 1)
                 order.emplace_back(key, &contention);
         std::ranges::stable_sort(order, std::greater<>(), [](const auto& entry) { return entry.second->lost_s; });
-        order.resize(std::min(order.size(), kMostFindings));
+        order.resize(std::min(order.size(), kMostCriticals));
         std::vector<Finding> findings;
         for (const auto& [key, contention] : order)
             findings.push_back(finding_of(input, key, *contention, run_s));
@@ -205,7 +204,7 @@ class OmpCritical : public Diagnosis {
                         "the run without these waits, and without entering and leaving, divided among the threads of the team; more "
                         "where the team then waits for a thread that waited here",
                         certain * std::max(0.0, 2 * share_with_cpu(input.run.processes[process]) - 1)};
-        finding.where = of.lines.heaviest(kMostLines);
+        finding.where = of.lines.heaviest(kMostCriticalLines);
         finding.subject.kind = named ? "variable" : "call-site";
         finding.subject.name = named ? named->name : finding.where.empty() ? "" : place_name(finding.where[0]);
         finding.subject.details["process"] = input.run.processes[process].name;

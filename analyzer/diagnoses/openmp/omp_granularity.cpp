@@ -11,6 +11,7 @@
 #include "analyses/time/thread_times.h"
 #include "analyses/time/wait_class.h"
 #include "diagnoses/common/confidence.h"
+#include "diagnoses/common/finding_limits.h"
 #include "diagnoses/registry.h"
 
 #include <algorithm>
@@ -21,10 +22,9 @@ namespace plumb {
 
 namespace {
 
-constexpr double kLeastShare = 0.02; // of the CPU time, handing out
-constexpr double kLeastConfidence = 0.9;
+constexpr double kLeastOverheadShare = 0.02; // of the CPU time, handing out
+constexpr double kLeastOverheadConfidence = 0.9;
 constexpr double kSavedByLarger = 0.9; // of handing out: pieces ten times as large are a tenth as many
-constexpr size_t kMostLines = 5;
 
 std::vector<bool> in_team(const model::Process& process) {
     std::vector<bool> team(process.threads.size(), !process.openmp || process.openmp->regions.empty());
@@ -113,9 +113,9 @@ class OmpGranularity : public Diagnosis {
         std::vector<Finding> findings;
         if (totals.wall_s <= 0)
             return findings;
-        if (confidence_above(tasks.samples, samples, kLeastShare) >= kLeastConfidence)
+        if (confidence_above(tasks.samples, samples, kLeastOverheadShare) >= kLeastOverheadConfidence)
             findings.push_back(of_tasks(totals, tasks, waiting, surely_waited(totals, surely_s, waiting, samples), samples));
-        if (confidence_above(chunks.samples, samples, kLeastShare) >= kLeastConfidence)
+        if (confidence_above(chunks.samples, samples, kLeastOverheadShare) >= kLeastOverheadConfidence)
             findings.push_back(of_chunks(totals, chunks, samples));
         return findings;
     }
@@ -132,7 +132,7 @@ class OmpGranularity : public Diagnosis {
         const auto of_run = [&](uint64_t count) { return std::min(1.0, totals.wall_of_share(share(count)) / totals.wall_s); };
         Finding finding;
         finding.id = id();
-        finding.confidence = confidence_above(pieces.samples, samples, kLeastShare);
+        finding.confidence = confidence_above(pieces.samples, samples, kLeastOverheadShare);
         finding.cost = {of_run(estimated) * totals.wall_s, of_run(estimated),
                         estimated > pieces.samples ? "estimated" : "measured"};
         finding.gain = {of_run(estimated), "", kSavedByLarger * of_run(certain)};

@@ -19,8 +19,8 @@ namespace plumb {
 
 namespace {
 
-constexpr double kLeastShare = 0.01; // of the run
-constexpr size_t kMostFindings = 3;
+constexpr double kLeastLossShare = 0.01; // of the run
+constexpr size_t kMostUneven = 3;
 
 // A CPU whose core or path to memory another program shares has half of it: so much more may a thread take for equal parts.
 constexpr double kUnequalCpus = 2;
@@ -154,10 +154,10 @@ class OmpImbalance : public Diagnosis {
         std::vector<std::pair<RegionPlace, Losses>> order;
         for (const RegionPlace& place : regions_of(input.run))
             if (const Losses losses = losses_of(*input.run.processes[place.process].openmp, *place.region);
-                run_s > 0 && losses.total_s() >= kLeastShare * run_s)
+                run_s > 0 && losses.total_s() >= kLeastLossShare * run_s)
                 order.emplace_back(place, losses);
         std::ranges::stable_sort(order, std::greater<>(), [](const auto& entry) { return entry.second.total_s(); });
-        order.resize(std::min(order.size(), kMostFindings));
+        order.resize(std::min(order.size(), kMostUneven));
         std::vector<Finding> findings;
         for (auto& [place, losses] : order) {
             losses.may_be_machine = losses.at_end_s >= losses.at_barriers_s && may_be_machine(input.paths, place);

@@ -3,8 +3,10 @@
 // The time is the CPU time of a thread that starts regions, sampled outside of them. That its lines can be divided among the
 // team is not known; what they cost at most is.
 #include "analyses/time/own_time.h"
+#include "diagnoses/common/finding_limits.h"
 #include "diagnoses/openmp/region_words.h"
 #include "diagnoses/registry.h"
+#include "model/call_paths.h"
 
 #include <algorithm>
 #include <fmt/format.h>
@@ -16,11 +18,10 @@ namespace plumb {
 
 namespace {
 
-constexpr double kLeastShare = 0.10;       // of the run, serial
+constexpr double kLeastSerialShare = 0.10;       // of the run, serial
 constexpr double kLeastRegionShare = 0.10; // of the run, in regions: less is no program that lives by its team
 constexpr double kClearLine = 0.5;         // of the serial time in one function: it can be named as the cause
 constexpr uint64_t kLeastSamples = 30;
-constexpr size_t kMostLines = 5, kMostDepth = 256;
 
 struct Serial {
     uint32_t process = 0, thread = 0;
@@ -36,7 +37,7 @@ bool is_elsewhere(model::CallPaths& paths, size_t process, uint32_t node) {
     const std::vector<model::PathNode>& nodes = paths.run().processes[process].paths;
     if (is_own_code(paths, process, node))
         return true;
-    for (size_t depth = 0; node != 0 && node < nodes.size() && depth < kMostDepth; ++depth, node = nodes[node].parent)
+    for (size_t depth = 0; node != 0 && node < nodes.size() && depth < model::kMostCallers; ++depth, node = nodes[node].parent)
         if (nodes[node].truncated) // what called it may be a region
             return true;
         else if (const model::Module* module = nodes[node].kernel ? nullptr : paths.module_of(process, nodes[node].address);
@@ -75,7 +76,7 @@ class OmpSerial : public Diagnosis {
         std::vector<Finding> findings;
         for (uint32_t process = 0; process < input.run.processes.size(); ++process)
             for (Serial& serial : serials_of(input, process))
-                if (run_s > 0 && serial.serial_s >= kLeastShare * run_s && serial.regions_s >= kLeastRegionShare * run_s &&
+                if (run_s > 0 && serial.serial_s >= kLeastSerialShare * run_s && serial.regions_s >= kLeastRegionShare * run_s &&
                     serial.samples >= kLeastSamples && serial.team > 1)
                     findings.push_back(finding_of(input, serial, run_s));
         std::ranges::stable_sort(findings, std::greater<>(), [](const Finding& finding) { return finding.cost.seconds; });

@@ -13,11 +13,11 @@ namespace plumb {
 
 namespace {
 
-constexpr double kLeastShare = 0.01;     // of the run
+constexpr double kLeastStartingShare = 0.01;     // of the run
 constexpr double kLeastOverhead = 0.10;  // of a region
 constexpr double kLongest_s = 200e-6;    // of a region, on average: longer ones pay their start
 constexpr double kBarrierShare = 0.5;    // of start and join: a barrier that remains is one of the two
-constexpr size_t kMostFindings = 3;
+constexpr size_t kMostRegions = 3;
 
 struct Small {
     RegionPlace place;
@@ -45,11 +45,11 @@ class OmpSmallRegions : public Diagnosis {
             small.overhead_s *= small.with_cpu;
             small.work_s = wall_s_of(region, static_cast<double>(region.mean_work_ns)) * team_size(region) * scale;
             if (scale > 0 && team_size(region) > 1 && run_s > 0 && small.mean_s <= kLongest_s &&
-                small.overhead_s >= kLeastShare * run_s && small.overhead_s >= kLeastOverhead * small.wall_s)
+                small.overhead_s >= kLeastStartingShare * run_s && small.overhead_s >= kLeastOverhead * small.wall_s)
                 order.push_back(small);
         }
         std::ranges::stable_sort(order, std::greater<>(), &Small::overhead_s);
-        order.resize(std::min(order.size(), kMostFindings));
+        order.resize(std::min(order.size(), kMostRegions));
         std::vector<Finding> findings;
         for (const Small& small : order)
             findings.push_back(finding_of(input, small, run_s));

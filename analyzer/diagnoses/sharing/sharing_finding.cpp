@@ -3,6 +3,7 @@
 #include "analyses/time/run_totals.h"
 #include "diagnoses/access/crossing_cost.h"
 #include "diagnoses/common/confidence.h"
+#include "diagnoses/common/finding_limits.h"
 #include "diagnoses/common/task_names.h"
 
 #include <algorithm>
@@ -16,9 +17,8 @@ namespace plumb {
 
 namespace {
 
-constexpr double kLeastConfidence = 0.75;
 constexpr double kLeastOrderless = 0.25; // interleaving of the samples must be above that, most likely
-constexpr size_t kMostPlaces = 5, kMostUses = 8, kMostThreads = 8;
+constexpr size_t kMostUses = 8, kMostThreads = 8;
 
 Location location_of(const model::SourceFrame& frame) {
     return {.file = frame.file, .function = frame.function, .module = frame.module, .line = frame.line, .share = 0,
@@ -181,7 +181,7 @@ std::optional<Finding> sharing_finding(const DiagnosisInput& input, const Shared
     if (finding.cost.fraction < kLeastNotedFraction || finding.confidence < kLeastConfidence)
         return std::nullopt;
     finding.gain = gain_of(input.run, object, finding.cost.fraction);
-    finding.where = object.where.heaviest(kMostPlaces);
+    finding.where = object.where.heaviest(kMostLines);
     describe_subject(input, object, finding);
     add_evidence(object, finding);
     return finding;

@@ -4,6 +4,7 @@
 // parent needs what the child makes before it can go on was not seen: the gain is a bound, and nothing of it is certain.
 #include "analyses/lines/line_shares.h"
 #include "analyses/time/thread_times.h"
+#include "diagnoses/common/finding_limits.h"
 #include "diagnoses/common/task_names.h"
 #include "diagnoses/common/unplaced_lines.h"
 #include "diagnoses/registry.h"
@@ -19,7 +20,6 @@ namespace plumb {
 namespace {
 
 constexpr double kLeastShare = 0.10; // of the run: waiting for children, and as much of its own work
-constexpr size_t kMostLines = 5;
 
 struct ChildWait {
     double seconds = 0, wall_s = 0;

@@ -3,6 +3,7 @@
 #include "analyses/time/kernel_cause.h"
 #include "analyses/time/reported_waits.h"
 #include "analyses/time/thread_times.h"
+#include "diagnoses/common/finding_limits.h"
 #include "diagnoses/common/unplaced_lines.h"
 #include "diagnoses/registry.h"
 #include "diagnoses/wait/wait_replay.h"
@@ -18,7 +19,7 @@ namespace {
 
 constexpr uint64_t kManyWaits = 10;          // the program does it again and again
 constexpr double kSmallRequest_B = 64 * 1024; // larger ones are limited by the device's bandwidth, not by its latency
-constexpr size_t kMostFindings = 3, kMostLines = 5;
+constexpr size_t kMostFiles = 3;
 
 struct FileUse {
     WaitKind kind = WaitKind::file;
@@ -67,7 +68,7 @@ class IoWait : public Diagnosis {
             if (is_known_well(use.looks, use.wall_s / replay.wall_s()))
                 order.push_back(&use);
         std::ranges::stable_sort(order, std::greater<>(), &FileUse::wall_s);
-        order.resize(std::min(order.size(), kMostFindings));
+        order.resize(std::min(order.size(), kMostFiles));
         std::vector<Finding> findings;
         for (const FileUse* use : order)
             findings.push_back(finding_of(input, replay, *use));

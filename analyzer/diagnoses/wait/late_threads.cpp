@@ -2,6 +2,7 @@
 
 #include "analyses/analyses.h"
 #include "analyses/time/thread_times.h"
+#include "support/nanoseconds.h"
 
 #include <algorithm>
 #include <set>
@@ -16,8 +17,6 @@ namespace {
 constexpr double kMemberShare = 0.05; // of the waiting time that a thread is waited for: less is chance
 constexpr double kCoordinates = 0.1;  // of the late thread's work: a thread that does less, and another work, is none of the pool
 constexpr double kBusy = 0.5;         // of the life of a thread that does its share of a pool's work
-
-double seconds(uint64_t ns) { return static_cast<double>(ns) * 1e-9; }
 
 class Finder {
   public:

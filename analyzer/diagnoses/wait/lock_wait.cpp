@@ -3,6 +3,7 @@
 #include "analyses/memory/memory_names.h"
 #include "analyses/time/kernel_cause.h"
 #include "analyses/time/run_totals.h"
+#include "diagnoses/common/finding_limits.h"
 #include "diagnoses/common/unplaced_lines.h"
 #include "diagnoses/registry.h"
 #include "diagnoses/wait/wait_replay.h"
@@ -18,7 +19,7 @@ namespace plumb {
 
 namespace {
 
-constexpr size_t kMostFindings = 3, kMostLines = 5;
+constexpr size_t kMostLocks = 3;
 constexpr const char* kLacksCpu = "waiting for a CPU";
 
 struct Lock {
@@ -47,7 +48,7 @@ class LockWait : public Diagnosis {
             if (is_known_well(lock.looks, lock.wall_s / replay.wall_s()))
                 order.emplace_back(key, std::move(lock));
         std::ranges::stable_sort(order, std::greater<>(), [](const auto& entry) { return entry.second.wall_s; });
-        order.resize(std::min(order.size(), kMostFindings));
+        order.resize(std::min(order.size(), kMostLocks));
         const RunTotals totals = totals_of(input.run);
         add_kernel_time(input.paths, totals, order);
         std::vector<Finding> findings;

@@ -1,5 +1,6 @@
 // Java threads that wait for a monitor (synchronized) or, where the names of compiled Java code are known, for a lock of
 // java.util.concurrent. The Java machine does not show from outside which one, nor who holds it.
+#include "diagnoses/common/finding_limits.h"
 #include "diagnoses/common/unplaced_lines.h"
 #include "diagnoses/registry.h"
 #include "diagnoses/wait/turn_taking.h"
@@ -11,7 +12,6 @@ namespace plumb {
 
 namespace {
 
-constexpr size_t kMostLines = 5;
 constexpr const char* kNameJavaCode = "JAVA_TOOL_OPTIONS='-XX:+PreserveFramePointer -XX:+UnlockDiagnosticVMOptions "
                                       "-XX:+DumpPerfMapAtExit' plumb run -- java ...";
 

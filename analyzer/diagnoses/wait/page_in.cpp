@@ -3,6 +3,7 @@
 #include "analyses/lines/line_shares.h"
 #include "analyses/time/kernel_cause.h"
 #include "analyses/time/thread_times.h"
+#include "diagnoses/common/finding_limits.h"
 #include "diagnoses/common/unplaced_lines.h"
 #include "diagnoses/registry.h"
 #include "diagnoses/wait/wait_replay.h"
@@ -20,13 +21,13 @@ namespace {
 
 using Source = model::PageRead::Source;
 
-constexpr uint64_t kManyWaits = 10;    // fewer may be all that there is to read
+constexpr uint64_t kManyReads = 10;    // fewer may be all that there is to read
 constexpr double kIsWalk = 0.75;       // of the faults, a little ahead of the one before
 constexpr double kLeastPage_B = 4096;
 // Reading ahead still reads: in large pieces, as fast as a solid-state disk behind SATA, the pages and up to three times as much besides
 // them, at most all that is mapped. Where a slower disk would take longer, each fault waits that much longer, too. Judgements.
 constexpr double kReadAhead_B_per_s = 500e6, kMostBesides = 3;
-constexpr size_t kMostFindings = 3, kMostLines = 5;
+constexpr size_t kMostMappings = 3;
 constexpr double kAllOf = 0.9; // of the times that a thread was blocked
 
 struct FileRead {
@@ -136,7 +137,7 @@ class PageIn : public Diagnosis {
                 (read.is_counted && read.wall_s >= kLeastWallShare * replay.wall_s()))
                 order.push_back(&read);
         std::ranges::stable_sort(order, std::greater<>(), &FileRead::wall_s);
-        order.resize(std::min(order.size(), kMostFindings));
+        order.resize(std::min(order.size(), kMostMappings));
         std::vector<Finding> findings;
         for (const FileRead* read : order)
             findings.push_back(finding_of(input, replay, *read));
@@ -165,7 +166,7 @@ class PageIn : public Diagnosis {
                     seen_wall_s += wait.wall_s;
                 }
             }
-            if (faults >= kManyWaits && waiting_s >= kAllOf * times.blocked_s && thread.switches.blocked_count > 0 &&
+            if (faults >= kManyReads && waiting_s >= kAllOf * times.blocked_s && thread.switches.blocked_count > 0 &&
                 static_cast<double>(faults) >= kAllOf * static_cast<double>(thread.switches.blocked_count)) {
                 read.is_counted = true;
                 wall_s += std::max(seen_wall_s, waiting_s / times.life_s() * thread_wall_ns * replay.wall_scale());
@@ -220,7 +221,7 @@ class PageIn : public Diagnosis {
         // reads ahead already: what is left may be the disk's bandwidth.
         const double gain = (wall_s - without_s) / wall_s;
         const uint64_t waits = std::max(read.faults, read.waits);
-        const bool is_scattered = read.source == Source::file && !read.is_walk() && waits >= kManyWaits && read.faults > 0;
+        const bool is_scattered = read.source == Source::file && !read.is_walk() && waits >= kManyReads && read.faults > 0;
         const double kept = gain / static_cast<double>(std::max<uint64_t>(waits, 1)) +
                             (is_scattered ? read.read_ahead_s() / wall_s : 0);
         finding.gain = {gain, "the run without these waits",

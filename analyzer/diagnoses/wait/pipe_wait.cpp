@@ -2,6 +2,7 @@
 // computes.
 #include "analyses/lines/line_shares.h"
 #include "analyses/time/thread_times.h"
+#include "diagnoses/common/finding_limits.h"
 #include "diagnoses/common/task_names.h"
 #include "diagnoses/common/unplaced_lines.h"
 #include "diagnoses/registry.h"
@@ -16,8 +17,8 @@ namespace plumb {
 
 namespace {
 
-constexpr uint64_t kManyWaits = 20; // they talk again and again, and do not just start and end
-constexpr size_t kMostFindings = 2, kMostLines = 5;
+constexpr uint64_t kManyTalks = 20; // they talk again and again, and do not just start and end
+constexpr size_t kMostPipes = 2;
 // Of two that take turns one waits at each moment. Two that work at the same time wait now and then, too, and the more the less
 // they have CPUs: then it is not known which of both they do.
 constexpr double kTakesTurns = 0.7;   // of the time in which both live and have CPUs
@@ -50,12 +51,12 @@ class PipeWait : public Diagnosis {
             // Of two that wait for one another the one that waits longer is reported: the other is the one to look at.
             const bool first = way.seconds > back->second.seconds || (way.seconds == back->second.seconds && pair < back->first);
             const double overlap_s = std::min({way.seconds, back->second.seconds, replay.wall_s() - replay.busy_bound_s()});
-            if (first && take_turns(input.run, pair, way, back->second) && waits_of(replay, input.run, pair) >= kManyWaits &&
+            if (first && take_turns(input.run, pair, way, back->second) && waits_of(replay, input.run, pair) >= kManyTalks &&
                 is_known_well(std::min(way.looks, back->second.looks), overlap_s / replay.wall_s()))
                 order.emplace_back(overlap_s, pair);
         }
         std::ranges::stable_sort(order, std::greater<>(), [](const auto& entry) { return entry.first; });
-        order.resize(std::min(order.size(), kMostFindings));
+        order.resize(std::min(order.size(), kMostPipes));
         std::vector<Finding> findings;
         for (const auto& [overlap_s, pair] : order)
             findings.push_back(finding_of(input, replay, pair, ways.at(pair), ways.at({pair.second, pair.first}), overlap_s));

@@ -7,6 +7,7 @@
 #include "analyses/lines/line_shares.h"
 #include "analyses/time/short_lived.h"
 #include "analyses/time/thread_times.h"
+#include "diagnoses/common/finding_limits.h"
 #include "diagnoses/common/unplaced_lines.h"
 #include "diagnoses/registry.h"
 #include "diagnoses/wait/wait_replay.h"
@@ -25,7 +26,6 @@ namespace {
 
 constexpr size_t kLeastProcesses = 100;
 constexpr size_t kMostOfCommandLine = 10; // processes; a shell that starts more runs a script
-constexpr size_t kMostLines = 5;
 
 struct Started {
     size_t count = 0;

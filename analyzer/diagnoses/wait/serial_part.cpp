@@ -3,6 +3,7 @@
 // That its work can be divided is not known; what it costs at most is. Only the time of one function that takes most of it
 // counts for the severity.
 #include "analyses/analyses.h"
+#include "diagnoses/common/finding_limits.h"
 #include "diagnoses/common/task_names.h"
 #include "diagnoses/common/unplaced_lines.h"
 #include "diagnoses/registry.h"
@@ -17,7 +18,6 @@ namespace {
 
 constexpr double kClearFunction = 0.5; // of the serial time: it can be named as the cause
 constexpr double kLeastCpus = 1.2;     // for the team: fewer are no proof that more threads gain anything
-constexpr size_t kMostLines = 5;
 
 class SerialPart : public Diagnosis {
   public:

@@ -22,7 +22,7 @@ namespace plumb {
 namespace {
 
 constexpr uint64_t kManySleeps = 20; // fewer may be pauses that somebody asked for
-constexpr size_t kMostFindings = 2;
+constexpr size_t kMostSleepers = 2;
 constexpr uint64_t kSmallPart = 50; // a thread that runs for a fiftieth of the sleeper's time brings it nothing
 
 struct Sleeper {
@@ -73,7 +73,7 @@ class SleepPoll : public Diagnosis {
         std::ranges::stable_sort(findings, std::greater<>(), [](const Finding& finding) {
             return std::pair(finding.gain.certain(), finding.cost.seconds);
         });
-        findings.resize(std::min(findings.size(), kMostFindings));
+        findings.resize(std::min(findings.size(), kMostSleepers));
         return findings;
     }
 

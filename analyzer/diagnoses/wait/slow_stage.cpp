@@ -3,6 +3,7 @@
 // Whether the work of that stage can be divided, or moved to another one, was not seen: what the run would take if it were no slower
 // than the next slowest stage is an estimate of what dividing it gains.
 #include "analyses/lines/line_shares.h"
+#include "diagnoses/common/finding_limits.h"
 #include "diagnoses/common/task_names.h"
 #include "diagnoses/common/unplaced_lines.h"
 #include "diagnoses/registry.h"
@@ -16,7 +17,7 @@ namespace plumb {
 
 namespace {
 
-constexpr size_t kMostFindings = 2, kMostLines = 5;
+constexpr size_t kMostStages = 2;
 
 class SlowStages : public Diagnosis {
   public:
@@ -26,7 +27,7 @@ class SlowStages : public Diagnosis {
         const WaitReplay replay(input.paths);
         std::vector<Finding> findings;
         for (const SlowStage& stage : slow_stages(input, replay))
-            if (findings.size() < kMostFindings && is_known_well(stage.looks, stage.saved_s / replay.wall_s()))
+            if (findings.size() < kMostStages && is_known_well(stage.looks, stage.saved_s / replay.wall_s()))
                 findings.push_back(finding_of(input, replay, stage));
         return findings;
     }

@@ -4,6 +4,7 @@
 #include "diagnoses/common/task_names.h"
 #include "diagnoses/wait/late_threads.h"
 #include "support/idle_share.h"
+#include "support/nanoseconds.h"
 
 #include <algorithm>
 #include <map>
@@ -16,17 +17,15 @@ namespace plumb {
 
 namespace {
 
-constexpr double kBusy = 0.75;         // of the life of a thread of the slow stage: it goes on, or could if it had a CPU
+constexpr double kBusyStage = 0.75;         // of the life of a thread of the slow stage: it goes on, or could if it had a CPU
 constexpr double kOnTheWall = 0.5;     // of the run: it depends on the stage
 constexpr double kMostlyForIt = 0.75;  // of what a thread waits for: the stage
 constexpr double kLeastWaiting = 0.10; // of the run, for the stage
 constexpr double kLeastWork = 1 - kIdleShare; // of the slow stage's: a thread that does less is no stage that could be overlapped
-constexpr double kSpeedsDiffer = 1.25; // equal stages differ so much by chance, on unequal CPUs
-constexpr uint64_t kManyWaits = 20;    // they hand over item by item, and do not just begin and end
+constexpr double kEqualStages = 1.25; // equal stages differ so much by chance, on unequal CPUs
+constexpr uint64_t kManyHandovers = 20;    // they hand over item by item, and do not just begin and end
 
 using ThreadKey = WaitReplay::ThreadKey;
-
-double seconds(uint64_t ns) { return static_cast<double>(ns) * 1e-9; }
 
 struct Waiter {
     struct Part { // for one other thread
@@ -42,9 +41,9 @@ struct Waiter {
 // By what threads do: the function that they began with, and the one that takes most of their time.
 using Work = std::tuple<uint32_t, std::string, std::string>; // process
 
-class Finder {
+class StageFinder {
   public:
-    Finder(const DiagnosisInput& input, const WaitReplay& replay) : run_(input.run), paths_(input.paths), replay_(replay) {}
+    StageFinder(const DiagnosisInput& input, const WaitReplay& replay) : run_(input.run), paths_(input.paths), replay_(replay) {}
 
     std::vector<SlowStage> all() {
         find_waits();
@@ -68,7 +67,7 @@ class Finder {
 
     bool is_busy(const ThreadKey& key) const {
         const ThreadTimes times = thread_times(thread_of(key));
-        return times.run_s > 0 && work_s_of(key) + times.no_cpu_s >= kBusy * times.life_s();
+        return times.run_s > 0 && work_s_of(key) + times.no_cpu_s >= kBusyStage * times.life_s();
     }
 
     const Work& work_of_thread(const ThreadKey& key) {
@@ -194,14 +193,14 @@ class Finder {
                     stage.next_s = std::max(stage.next_s, replay_.own_s({process, thread}));
         std::vector<std::pair<double, ThreadKey>> order;
         for (const auto& [key, waiter] : waiters_)
-            if (!slow.contains(key) && waiter.count >= kManyWaits && waits <= waiter.count / 2)
+            if (!slow.contains(key) && waiter.count >= kManyHandovers && waits <= waiter.count / 2)
                 if (const double time_s = time_for(key, waiter, slow, work, stage.own_s);
                     time_s >= kLeastWaiting * replay_.wall_s())
                     order.emplace_back(time_s, key);
         std::ranges::stable_sort(order, std::greater<>(), [](const auto& entry) { return entry.first; });
         for (const auto& [time_s, key] : order)
             add_waiter(stage, slow, key, time_s);
-        if (stage.waiters.empty() || stage.own_s < kSpeedsDiffer * stage.next_s)
+        if (stage.waiters.empty() || stage.own_s < kEqualStages * stage.next_s)
             return {};
         stage.saved_s = std::min({stage.own_s - stage.next_s, stage.wall_s, replay_.wall_s() - replay_.busy_bound_s()});
         return stage;
@@ -288,6 +287,8 @@ class Finder {
 
 } // namespace
 
-std::vector<SlowStage> slow_stages(const DiagnosisInput& input, const WaitReplay& replay) { return Finder(input, replay).all(); }
+std::vector<SlowStage> slow_stages(const DiagnosisInput& input, const WaitReplay& replay) {
+    return StageFinder(input, replay).all();
+}
 
 } // namespace plumb

@@ -4,6 +4,7 @@
 #include "analyses/time/run_totals.h"
 #include "analyses/time/thread_times.h"
 #include "diagnoses/common/equal_work.h"
+#include "diagnoses/common/finding_limits.h"
 #include "diagnoses/common/task_names.h"
 #include "diagnoses/common/unplaced_lines.h"
 #include "diagnoses/registry.h"
@@ -22,7 +23,7 @@ namespace plumb {
 
 namespace {
 
-constexpr size_t kMostFindings = 3, kMostLines = 5, kMostThreads = 8;
+constexpr size_t kMostSpins = 3, kMostThreads = 8;
 
 // Threads more than CPUs, on average: less is those that begin and end.
 constexpr double kShortOf = 0.25;
@@ -67,7 +68,7 @@ class SpinWait : public Diagnosis {
             if (totals.cpu_s > 0 && is_known_well(spin.samples, spin.cpu_s() / totals.cpu_s))
                 order.emplace_back(key, std::move(spin));
         std::ranges::stable_sort(order, std::greater<>(), [](const auto& entry) { return entry.second.cpu_s(); });
-        order.resize(std::min(order.size(), kMostFindings));
+        order.resize(std::min(order.size(), kMostSpins));
         std::vector<Finding> findings;
         for (const auto& [key, spin] : order)
             findings.push_back(finding_of(input, replay, totals, key, spin));

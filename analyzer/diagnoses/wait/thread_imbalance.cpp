@@ -1,6 +1,7 @@
 // Threads of one pool with unequal work: the others wait for the slow one at a barrier, or have ended when it still runs and is
 // joined.
 #include "analyses/lines/line_shares.h"
+#include "diagnoses/common/finding_limits.h"
 #include "diagnoses/common/task_names.h"
 #include "diagnoses/common/unplaced_lines.h"
 #include "diagnoses/registry.h"
@@ -14,7 +15,7 @@ namespace plumb {
 
 namespace {
 
-constexpr size_t kMostFindings = 2, kMostLines = 5;
+constexpr size_t kMostPools = 2;
 constexpr double kOneIsLate = 0.6; // of the time that the others wait
 // Equal work takes up to so much more CPU time on one CPU than on another: frequency, a neighbour on the same core, a hypervisor.
 constexpr double kSpeedsDiffer = 0.25;
@@ -30,7 +31,7 @@ class ThreadImbalance : public Diagnosis {
             if (is_known_well(group.looks, group.saved_s / replay.wall_s()))
                 order.push_back(std::move(group));
         std::ranges::stable_sort(order, std::greater<>(), &LateThreads::saved_s);
-        order.resize(std::min(order.size(), kMostFindings));
+        order.resize(std::min(order.size(), kMostPools));
         std::vector<Finding> findings;
         for (const LateThreads& group : order)
             findings.push_back(finding_of(input, replay, group));

@@ -13,7 +13,7 @@ namespace plumb {
 
 namespace {
 
-constexpr size_t kMostThreads = 8, kMostCallers = 16;
+constexpr size_t kMostTakers = 8, kMostCallers = 16;
 constexpr double kHardly = 0.1; // of the longest waiter's time
 
 // "double package.Class.method(int)"; others that the Java machine names are the interpreter and stubs.
@@ -122,7 +122,7 @@ std::vector<std::string> thread_times_of(const model::Run& run, uint32_t process
     std::ranges::sort(order, std::greater<>());
     std::vector<std::string> names;
     for (const auto& [time_s, thread] : order)
-        if (names.size() < kMostThreads)
+        if (names.size() < kMostTakers)
             names.push_back(fmt::format("{}: {:.3g} s", task_name(run, {process, thread}), time_s));
     return names;
 }

@@ -4,6 +4,7 @@
 #include "analyses/time/thread_times.h"
 #include "diagnoses/common/confidence.h"
 #include "support/idle_share.h"
+#include "support/nanoseconds.h"
 
 #include <algorithm>
 
@@ -13,9 +14,7 @@ namespace {
 
 constexpr double kWaitedForShare = 0.1;
 constexpr uint64_t kLeastLooks = 5; // fewer may be one event that several looks met
-constexpr double kLeastConfidence = 0.95;
-
-double seconds(uint64_t ns) { return static_cast<double>(ns) * 1e-9; }
+constexpr double kLeastWallConfidence = 0.95;
 
 // A timer: a thread, not the first of its process, that slept nearly all its life in one place, and nobody waited for it.
 bool is_by_design(const model::Process& process, const Wait& wait) {
@@ -31,7 +30,7 @@ bool is_known_well(uint64_t looks, double share) {
     if (looks < kLeastLooks || share <= 0)
         return false;
     const auto all = static_cast<uint64_t>(static_cast<double>(looks) / std::min(share, 1.0));
-    return confidence_above(looks, all, kLeastWallShare) >= kLeastConfidence;
+    return confidence_above(looks, all, kLeastWallShare) >= kLeastWallConfidence;
 }
 
 bool is_for_others(WaitKind kind) {

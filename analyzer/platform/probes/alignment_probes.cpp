@@ -61,8 +61,6 @@ ProbeResult alignment_trap() {
 }
 #endif
 
-constexpr const char* perf_setting = "/proc/sys/kernel/perf_event_paranoid";
-
 perf_event_attr clock_event(uint64_t period_ns) {
     perf_event_attr attributes{};
     attributes.size = sizeof attributes;
@@ -118,7 +116,7 @@ ProbeResult trap_ticks() {
         return {State::missing,
                 status < 0 ? fmt::format("the test was ended by signal {}", -status)
                            : fmt::format("perf_event_open of a clock with sigtrap=1 was refused (perf_event_paranoid is {})",
-                                         read_number(perf_setting).value_or(-1)),
+                                         read_number(kPerfSetting).value_or(-1)),
                 "Linux 5.13 or later and sysctl kernel.perf_event_paranoid=2; until then threads are watched only at their "
                 "start"};
     if (status == 0)
@@ -162,7 +160,7 @@ ProbeResult address_sampling() {
     if (event < 0)
         return {State::missing,
                 fmt::format("perf_event_open with registers: {} (perf_event_paranoid is {})", strerror(errno),
-                            read_number(perf_setting).value_or(-1)),
+                            read_number(kPerfSetting).value_or(-1)),
                 "sysctl kernel.perf_event_paranoid=2, or allow perf_event_open in the container's seccomp profile"};
     const size_t page = static_cast<size_t>(sysconf(_SC_PAGESIZE)), data_bytes = 4 * page;
     void* ring = mmap(nullptr, page + data_bytes, PROT_READ | PROT_WRITE, MAP_SHARED, event, 0);
@@ -228,7 +226,7 @@ ProbeResult split_locks() {
                                    "without it"};
 }
 
-constexpr Probe probes[] = {
+constexpr Probe kAlignmentProbes[] = {
     {"alignment-trap", "unaligned accesses, by source line", alignment_trap},
     {"trap-ticks", "unaligned accesses of long-running threads", trap_ticks},
     {"code-changes", "counting hot unaligned accesses without a signal", code_changes},
@@ -239,6 +237,6 @@ constexpr Probe probes[] = {
 
 } // namespace
 
-std::span<const Probe> alignment_probes() { return probes; }
+std::span<const Probe> alignment_probes() { return kAlignmentProbes; }
 
 } // namespace plumb::platform

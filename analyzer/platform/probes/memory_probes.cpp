@@ -67,13 +67,13 @@ ProbeResult page_nodes() {
     return {State::ok, fmt::format("a child's page is on node {}", status), ""};
 }
 
-constexpr Probe probes[] = {
+constexpr Probe kMemoryProbes[] = {
     {"numa", "whether memory can be remote", numa},
     {"page-nodes", "which node a page of the program is on", page_nodes},
 };
 
 } // namespace
 
-std::span<const Probe> memory_probes() { return probes; }
+std::span<const Probe> memory_probes() { return kMemoryProbes; }
 
 } // namespace plumb::platform

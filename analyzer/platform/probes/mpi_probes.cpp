@@ -55,12 +55,12 @@ ProbeResult libraries() {
     return {State::ok, found, ""};
 }
 
-constexpr Probe kProbes[] = {
+constexpr Probe kMpiProbes[] = {
     {"mpi", "who waits for whom among the ranks of an MPI job, and why", libraries},
 };
 
 } // namespace
 
-std::span<const Probe> mpi_probes() { return kProbes; }
+std::span<const Probe> mpi_probes() { return kMpiProbes; }
 
 } // namespace plumb::platform

@@ -21,6 +21,8 @@ struct Probe {
     ProbeResult (*run)(); // never throws; takes less than a second
 };
 
+inline constexpr const char* kPerfSetting = "/proc/sys/kernel/perf_event_paranoid";
+
 std::span<const Probe> sampling_probes(); // perf events, timers, hardware counters
 std::span<const Probe> memory_probes();   // page nodes, NUMA nodes
 std::span<const Probe> alignment_probes(); // the alignment trap and what serves it, addresses of accesses, split locks

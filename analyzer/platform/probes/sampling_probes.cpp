@@ -89,14 +89,12 @@ Sampled sample_self(bool exclude_kernel) {
     return result;
 }
 
-const char* const perf_setting = "/proc/sys/kernel/perf_event_paranoid";
-
 ProbeResult perf_user() {
     const Sampled sampled = sample_self(true);
     if (sampled.error)
         return {State::missing,
                 fmt::format("{}: {} (perf_event_paranoid is {})", sampled.step, strerror(sampled.error),
-                            setting(perf_setting)),
+                            setting(kPerfSetting)),
                 "sysctl kernel.perf_event_paranoid=2, or allow perf_event_open in the container's seccomp profile"};
     if (sampled.user == 0)
         return {State::missing, "events open, but no sample arrived in 20 ms of CPU time", ""};
@@ -108,7 +106,7 @@ ProbeResult perf_kernel() {
     if (sampled.error)
         return {State::missing,
                 fmt::format("{}: {} (perf_event_paranoid is {})", sampled.step, strerror(sampled.error),
-                            setting(perf_setting)),
+                            setting(kPerfSetting)),
                 "sysctl kernel.perf_event_paranoid=1, or give plumb CAP_PERFMON"};
     if (sampled.kernel == 0)
         return {State::limited, "events open, but no sample hit the kernel", ""};
@@ -177,7 +175,7 @@ ProbeResult hardware_counters() {
     return {State::ok, fmt::format("{} cycles counted", cycles), ""};
 }
 
-constexpr Probe probes[] = {
+constexpr Probe kSamplingProbes[] = {
     {"perf-sampling", "where time goes, by source line; the modules of every process", perf_user},
     {"perf-kernel", "kernel time by system call and fault", perf_kernel},
     {"perf-rings", "room for samples", perf_rings},
@@ -187,6 +185,6 @@ constexpr Probe probes[] = {
 
 } // namespace
 
-std::span<const Probe> sampling_probes() { return probes; }
+std::span<const Probe> sampling_probes() { return kSamplingProbes; }
 
 } // namespace plumb::platform

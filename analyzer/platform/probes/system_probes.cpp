@@ -105,7 +105,7 @@ ProbeResult debug_info_servers() {
     return {State::ok, fmt::format("DEBUGINFOD_URLS={}", urls), ""};
 }
 
-constexpr Probe probes[] = {
+constexpr Probe kSystemProbes[] = {
     {"schedule", "run time and run delay of every thread", schedule_accounts},
     {"migrations", "how often threads changed CPU", migrations},
     {"steal", "time the hypervisor took", steal},
@@ -117,6 +117,6 @@ constexpr Probe probes[] = {
 
 } // namespace
 
-std::span<const Probe> system_probes() { return probes; }
+std::span<const Probe> system_probes() { return kSystemProbes; }
 
 } // namespace plumb::platform

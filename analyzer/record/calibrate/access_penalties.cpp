@@ -2,6 +2,7 @@
 
 #include "platform/probes/probe.h"
 #include "record/run/node_trace_writer.h"
+#include "support/memory_units.h"
 
 #include <algorithm>
 #include <cstring>
@@ -11,8 +12,7 @@ namespace plumb::record {
 
 namespace {
 
-constexpr uint64_t kRounds = 256, kAccessesARound = 4, kRepetitions = 12;
-constexpr uint64_t kLine = 64, kPage = 4096;
+constexpr uint64_t kRounds = 256, kAccessesARound = 4, kPenaltyRepetitions = 12;
 constexpr size_t kBytes = 8 * kPage;
 
 // Four accesses a round at base, base + stride, ... + 3 * stride; 8 bytes each.
@@ -148,7 +148,7 @@ uint16_t sweep_line_ps(Loop sweep, char* page) {
         sweep(base, kCount, kSweeps);
         return monotonic_ns() - begin;
     };
-    for (uint64_t i = 0; i < 2 * kRepetitions; ++i) { // in turn: the clock rate may change
+    for (uint64_t i = 0; i < 2 * kPenaltyRepetitions; ++i) { // in turn: the clock rate may change
         aligned_ns = std::min(aligned_ns, time(page));
         crossing_ns = std::min(crossing_ns, time(page + 4));
     }
@@ -187,10 +187,10 @@ trace::AccessPenalty measure_access_penalties(bool with_split_locks) {
     char* memory = static_cast<char*>(place);
     std::memset(memory, 0, kBytes); // a page that was never written is one page of zeros
     const auto time = [&](Loop loop, uint64_t offset, uint64_t stride) {
-        return least_ps(loop, memory + offset, stride, kRounds, kRepetitions);
+        return least_ps(loop, memory + offset, stride, kRounds, kPenaltyRepetitions);
     };
     // Every other line, so that no two accesses of the line-crossing loop share one. Pages: what crosses into the next.
-    penalty.loads = kRounds * kAccessesARound * kRepetitions;
+    penalty.loads = kRounds * kAccessesARound * kPenaltyRepetitions;
     penalty.aligned_load_ps = time(load, 0, 2 * kLine);
     penalty.unaligned_load_ps = time(load, 4, 2 * kLine);
     penalty.line_load_ps = time(load, kLine - 4, 2 * kLine);

@@ -2,6 +2,7 @@
 
 #include "platform/anonymous_memory.h"
 #include "record/run/node_trace_writer.h"
+#include "support/memory_units.h"
 
 #include <algorithm>
 #include <atomic>
@@ -17,7 +18,6 @@ namespace plumb::record {
 
 namespace {
 
-constexpr uint64_t kLine = 64, kPage = 4096;
 constexpr uint64_t kTurn_ns = 8'000'000;       // of one repetition
 constexpr uint64_t kLongestWarmUp_ns = 60'000'000;
 constexpr int kPasses = 2, kTurns = 4;         // over all numbers of threads, and in a row

@@ -10,6 +10,9 @@
 
 namespace plumb::record {
 
+// What the machine's other users may change is measured again after so long.
+inline constexpr uint64_t kFreshFor_ns = 3'600'000'000'000;
+
 class Calibration {
   public:
     explicit Calibration(platform::MachineCache cache) : cache_(std::move(cache)) {}

@@ -1,5 +1,7 @@
 #include "record/calibrate/known_bandwidth.h"
 
+#include "record/calibrate/calibration.h"
+
 #include <fmt/format.h>
 #include <locale>
 #include <optional>
@@ -9,8 +11,6 @@
 namespace plumb::record {
 
 namespace {
-
-constexpr uint64_t kLifetime_ns = 3'600'000'000'000;
 
 std::string name_of(const StreamMix& mix, const std::vector<TimedCpu>& cpus, uint64_t bytes_each_node) {
     std::string name = fmt::format("bandwidth {} {} {} {} {}", mix.loads, mix.stores, mix.updates, mix.past_caches, bytes_each_node);
@@ -32,7 +32,7 @@ std::optional<BandwidthTime> parse(const std::string& text, uint64_t now_ns) {
     in.imbue(std::locale::classic());
     uint64_t then_ns = 0;
     BandwidthTime time;
-    if (!(in >> then_ns >> time.bytes) || now_ns < then_ns || now_ns - then_ns > kLifetime_ns)
+    if (!(in >> then_ns >> time.bytes) || now_ns < then_ns || now_ns - then_ns > kFreshFor_ns)
         return std::nullopt;
     for (BandwidthPoint point; in >> point.threads >> point.bytes_per_s >> point.low >> point.high;)
         time.points.push_back(point);

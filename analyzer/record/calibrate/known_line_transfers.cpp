@@ -1,5 +1,7 @@
 #include "record/calibrate/known_line_transfers.h"
 
+#include "record/calibrate/calibration.h"
+
 #include <algorithm>
 #include <fmt/format.h>
 #include <locale>
@@ -13,14 +15,13 @@ namespace plumb::record {
 
 namespace {
 
-constexpr uint64_t kLifetime_ns = 3'600'000'000'000;
 constexpr unsigned kLeastWork = 2, kLongestWork = 1 << 8;
 constexpr double kWithoutPause = 0.8; // of the time: loops of little else
 
 // The tasks of one form on two CPUs.
-class Form {
+class FormTimes {
   public:
-    Form(platform::MachineCache& cache, std::string name, LineForm form, unsigned words, uint64_t now_ns,
+    FormTimes(platform::MachineCache& cache, std::string name, LineForm form, unsigned words, uint64_t now_ns,
          const TimeLineTask& measure)
         : cache_(cache), name_(std::move(name)), task_{form, words, 0}, now_ns_(now_ns), measure_(measure) {}
 
@@ -58,7 +59,7 @@ class Form {
         uint64_t then_ns = 0;
         LineTimes times;
         if (!(in >> then_ns >> times.own_ps >> times.contended_ps >> times.share) || now_ns_ < then_ns ||
-            now_ns_ - then_ns > kLifetime_ns || times.own_ps == 0 || times.contended_ps == 0)
+            now_ns_ - then_ns > kFreshFor_ns || times.own_ps == 0 || times.contended_ps == 0)
             return std::nullopt;
         return times;
     }
@@ -91,14 +92,15 @@ trace::LineTransfer known_line_transfers(platform::MachineCache& cache, int cpu,
     record.cpu = cpu;
     record.other_cpu = other_cpu;
     struct Wanted {
-        Form form;
+        FormTimes form;
         uint64_t &own_ps, &contended_ps;
     };
     std::vector<Wanted> all;
     const unsigned words = std::clamp(accesses.words, 1u, kMostLineWords);
     const auto want = [&](bool wanted, LineForm form, const char* name, uint64_t& own_ps, uint64_t& contended_ps) {
         if (wanted)
-            all.push_back({Form(cache, fmt::format("line {} {} {} {}", name, words, cpu, other_cpu), form, words, now_ns, measure),
+            all.push_back({FormTimes(cache, fmt::format("line {} {} {} {}", name, words, cpu, other_cpu), form, words, now_ns,
+                                     measure),
                            own_ps, contended_ps});
     };
     want(accesses.locked, LineForm::locked, "locked", record.own_locked_ps, record.contended_locked_ps);

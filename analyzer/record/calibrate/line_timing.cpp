@@ -1,6 +1,7 @@
 #include "record/calibrate/line_timing.h"
 
 #include "record/run/node_trace_writer.h"
+#include "support/median.h"
 
 #include <algorithm>
 #include <atomic>
@@ -23,27 +24,26 @@ constexpr timespec kPause{0, 200'000};        // else this thread waits without 
 constexpr size_t kApart = 512; // bytes: no prefetcher takes the lines for neighbours
 
 using Word = std::atomic<uint64_t>;
-using Form = LineForm;
 
 // In assembler where that is the common machine, so that a build without optimisation measures the same.
-template <Form form> inline void access(Word* word) {
+template <LineForm form> inline void touch(Word* word) {
 #if defined(__x86_64__)
-    if constexpr (form == Form::load) {
+    if constexpr (form == LineForm::load) {
         uint64_t value;
         asm volatile("movq (%[at]), %[value]" : [value] "=r"(value) : [at] "r"(word) : "memory");
-    } else if constexpr (form == Form::store) {
+    } else if constexpr (form == LineForm::store) {
         asm volatile("movq %[at], (%[at])" : : [at] "r"(word) : "memory");
-    } else if constexpr (form == Form::update) {
+    } else if constexpr (form == LineForm::update) {
         asm volatile("addq $1, (%[at])" : : [at] "r"(word) : "memory", "cc");
     } else {
         asm volatile("lock addq $1, (%[at])" : : [at] "r"(word) : "memory", "cc");
     }
 #else
-    if constexpr (form == Form::load)
+    if constexpr (form == LineForm::load)
         static_cast<void>(word->load(std::memory_order_relaxed));
-    else if constexpr (form == Form::store)
+    else if constexpr (form == LineForm::store)
         word->store(1, std::memory_order_relaxed);
-    else if constexpr (form == Form::update)
+    else if constexpr (form == LineForm::update)
         word->store(word->load(std::memory_order_relaxed) + 1, std::memory_order_relaxed);
     else
         word->fetch_add(1);
@@ -63,11 +63,11 @@ inline void work(unsigned steps, uint64_t& value) {
 // `task.words` 0: the calculation alone.
 using Round = void (*)(Word*, const LineTask&);
 
-template <Form form> void round_of(Word* word, const LineTask& task) {
+template <LineForm form> void round_of(Word* word, const LineTask& task) {
     uint64_t value = 1;
     for (uint64_t i = 0; i < kIterationsARound; ++i) {
         for (unsigned at = 0; at < task.words; ++at)
-            access<form>(word + at);
+            touch<form>(word + at);
         work(task.work, value);
     }
 }
@@ -143,12 +143,6 @@ uint64_t run(Round round, const LineTask& task, Word* word, const Opponent* oppo
     return was_there ? std::max<uint64_t>(took_ns * 1000 / (rounds * kIterationsARound), 1) : 0;
 }
 
-uint64_t median(std::vector<uint64_t>& values) {
-    const auto middle = values.begin() + static_cast<ptrdiff_t>(values.size() / 2);
-    std::ranges::nth_element(values, middle);
-    return *middle;
-}
-
 // In turn, because the clock rate may change. On a busy machine the two threads run at the same time only now and then:
 // it is waited for, though not for long.
 LineTimes time_task(int other_cpu, Round round, Round other_round, const LineTask& task, char* memory, const Room& room) {
@@ -168,21 +162,21 @@ LineTimes time_task(int other_cpu, Round round, Round other_round, const LineTas
     }
     if (own.size() < kFewest || contended.size() < kFewest)
         return {};
-    const uint64_t own_ps = median(own), contended_ps = median(contended);
-    const uint64_t work_ps = task.work == 0 ? 0 : median(without);
+    const uint64_t own_ps = upper_median(own), contended_ps = upper_median(contended);
+    const uint64_t work_ps = task.work == 0 ? 0 : upper_median(without);
     const auto each = [&](uint64_t ps) { return std::max<uint64_t>((ps - std::min(ps, work_ps)) / task.words, 1); };
     return {each(own_ps), each(contended_ps),
             static_cast<double>(contended_ps - std::min(contended_ps, work_ps)) / static_cast<double>(contended_ps)};
 }
 
-Round round_of(Form form) {
+Round round_of(LineForm form) {
     switch (form) {
-    case Form::load: return round_of<Form::load>;
-    case Form::store: return round_of<Form::store>;
-    case Form::update: return round_of<Form::update>;
-    case Form::locked: break;
+    case LineForm::load: return round_of<LineForm::load>;
+    case LineForm::store: return round_of<LineForm::store>;
+    case LineForm::update: return round_of<LineForm::update>;
+    case LineForm::locked: break;
     }
-    return round_of<Form::locked>;
+    return round_of<LineForm::locked>;
 }
 
 } // namespace
@@ -197,7 +191,7 @@ LineTimes time_line_task(int cpu, int other_cpu, LineTask task, uint64_t most_ns
             try {
                 if (move_to(cpu)) // a load waits where the other thread writes
                     times = time_task(other_cpu, round_of(task.form),
-                                      round_of(task.form == Form::load ? Form::update : task.form), task, memory, room);
+                                      round_of(task.form == LineForm::load ? LineForm::update : task.form), task, memory, room);
             } catch (const std::system_error&) { // no thread to be had: not measured
             }
         }).join();

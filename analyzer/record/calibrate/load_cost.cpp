@@ -1,6 +1,7 @@
 #include "record/calibrate/load_cost.h"
 
 #include "platform/read_file.h"
+#include "support/median.h"
 
 #include <algorithm>
 #include <cerrno>
@@ -92,12 +93,6 @@ std::optional<uint64_t> counted_each(const std::string& folder) {
     return files == kRuns ? std::optional(sum / files) : std::nullopt;
 }
 
-uint64_t median(std::vector<uint64_t>& values) {
-    const auto middle = values.begin() + static_cast<ptrdiff_t>(values.size() / 2);
-    std::ranges::nth_element(values, middle);
-    return *middle;
-}
-
 uint64_t measure(const std::string& shim, const std::string& folder) {
     const std::vector<std::string> bare = environment_without_plumb(), preloaded = environment_with(shim, folder);
     std::vector<uint64_t> without, with;
@@ -109,7 +104,7 @@ uint64_t measure(const std::string& shim, const std::string& folder) {
         with.push_back(*other);
     }
     const auto counted = counted_each(folder);
-    const uint64_t most = median(with), least = median(without) + counted.value_or(0);
+    const uint64_t most = upper_median(with), least = upper_median(without) + counted.value_or(0);
     return counted && most > least ? most - least : 0;
 }
 

@@ -3,6 +3,7 @@
 #include "platform/anonymous_memory.h"
 #include "platform/huge_pages.h"
 #include "record/run/node_trace_writer.h"
+#include "support/memory_units.h"
 
 #include <algorithm>
 #include <array>
@@ -14,10 +15,10 @@ namespace plumb::record {
 
 namespace {
 
-constexpr uint64_t kHuge = 2u << 20, kLine = 64, kStep = 32u << 20;
+constexpr uint64_t kHuge = 2u << 20, kStep = 32u << 20;
 constexpr uint64_t kMostSpan = 512u << 20;
 constexpr uint64_t kMostFilling_ns = 500'000'000; // zeroing memory takes most of the time
-constexpr size_t kRepetitions = 10;
+constexpr size_t kPageRepetitions = 10;
 constexpr uint64_t kAccesses = 1 << 17, kChased = 1 << 14; // of one repetition: some milliseconds
 constexpr double kLeastCoverage = 0.9;
 constexpr int kPopulateWrite = 23, kCollapse = 25; // MADV_POPULATE_WRITE (Linux 5.14), MADV_COLLAPSE (6.1)
@@ -164,9 +165,9 @@ PageTime time_pages(const ScatteredAccesses& accesses, uint64_t most_bytes) {
     }
 
     const uint64_t count = accesses.chases ? kChased : kAccesses;
-    std::array<uint64_t, kRepetitions> small_ns{}, huge_ns{};
+    std::array<uint64_t, kPageRepetitions> small_ns{}, huge_ns{};
     uint64_t random = 88172645463325252;
-    for (size_t i = 0; i <= kRepetitions; ++i) // the first is not counted
+    for (size_t i = 0; i <= kPageRepetitions; ++i) // the first is not counted
         for (const bool of_huge : {false, true}) {
             if (of_huge && !has_huge)
                 continue;
@@ -175,8 +176,8 @@ PageTime time_pages(const ScatteredAccesses& accesses, uint64_t most_bytes) {
                 (of_huge ? huge_ns : small_ns)[i - 1] = taken;
         }
     // Lower quartiles, not the least: the program, too, runs beside whatever else the machine does.
-    const auto access_ps = [&](std::array<uint64_t, kRepetitions>& times_ns) {
-        const auto quartile = times_ns.begin() + kRepetitions / 4;
+    const auto access_ps = [&](std::array<uint64_t, kPageRepetitions>& times_ns) {
+        const auto quartile = times_ns.begin() + kPageRepetitions / 4;
         std::nth_element(times_ns.begin(), quartile, times_ns.end());
         return std::max<uint64_t>(*quartile * 1000 / count, 1);
     };

@@ -1,7 +1,9 @@
 #include "record/calibrate/usable_cache.h"
 
 #include "platform/anonymous_memory.h"
+#include "record/calibrate/calibration.h"
 #include "record/run/node_trace_writer.h"
+#include "support/memory_units.h"
 
 #include <algorithm>
 #include <cstring>
@@ -15,11 +17,10 @@ namespace plumb::record {
 
 namespace {
 
-constexpr uint64_t kLifetime_ns = 3'600'000'000'000;
 constexpr double kSlower = 1.3; // than out of the cache: it is not kept
-constexpr uint64_t kPiece = 1 << 20, kLine = 64;
-constexpr uint64_t kTurn_ns = 5'000'000;
-constexpr int kTurns = 3;
+constexpr uint64_t kPiece = 1 << 20;
+constexpr uint64_t kSweep_ns = 5'000'000;
+constexpr int kSweeps = 3;
 
 class SweptMemory {
   public:
@@ -37,10 +38,10 @@ class SweptMemory {
             read(at);
         double best = 0;
         uint64_t at = 0;
-        for (int turn = 0; turn < kTurns; ++turn) {
+        for (int turn = 0; turn < kSweeps; ++turn) {
             const uint64_t begin_ns = thread_cpu_ns();
             uint64_t took_ns = 0, moved = 0;
-            for (; took_ns < kTurn_ns; took_ns = thread_cpu_ns() - begin_ns) {
+            for (; took_ns < kSweep_ns; took_ns = thread_cpu_ns() - begin_ns) {
                 read(at);
                 moved += kPiece;
                 at = (at + kPiece) % bytes;
@@ -61,11 +62,11 @@ class SweptMemory {
     uint64_t filled_ = 0;
 };
 
-std::optional<uint64_t> parse(const std::string& text, uint64_t now_ns) {
+std::optional<uint64_t> parse_kept(const std::string& text, uint64_t now_ns) {
     std::istringstream in(text);
     in.imbue(std::locale::classic());
     uint64_t then_ns = 0, bytes = 0;
-    if (!(in >> then_ns >> bytes) || now_ns < then_ns || now_ns - then_ns > kLifetime_ns)
+    if (!(in >> then_ns >> bytes) || now_ns < then_ns || now_ns - then_ns > kFreshFor_ns)
         return std::nullopt;
     return bytes;
 }
@@ -88,7 +89,7 @@ uint64_t usable_cache_bytes(uint64_t said_bytes, const std::function<double(uint
 uint64_t known_usable_cache_bytes(platform::MachineCache& cache, uint64_t said_bytes, uint64_t most_bytes, uint64_t now_ns) {
     const std::string name = fmt::format("usable cache {}", said_bytes);
     if (const auto kept = cache.find(name))
-        if (const auto known = parse(*kept, now_ns))
+        if (const auto known = parse_kept(*kept, now_ns))
             return *known;
     if (said_bytes / 2 > most_bytes)
         return said_bytes;

@@ -2,6 +2,7 @@
 
 #include "platform/anonymous_memory.h"
 #include "record/run/node_trace_writer.h"
+#include "support/memory_units.h"
 
 #include <algorithm>
 #include <array>
@@ -15,10 +16,9 @@ constexpr uint64_t kAccessesEach = 1 << 17, kFewestRounds = 16, kMostRounds = 10
 // What one stride leaves in the caches is not what the other finds there in the program: only after some repetitions are
 // they as a stride keeps them. With five in a row, the first of them not counted, 8 MiB in longer rows took a fifth longer
 // than in a program, and in the program's rows a tenth less.
-constexpr uint64_t kRepetitions = 20, kInARow = 10, kToSettle = 8;
-constexpr uint64_t kPage = 4096, kLine = 64;
+constexpr uint64_t kWalkRepetitions = 20, kInARow = 10, kToSettle = 8;
 constexpr uint64_t kMostBytes = 64u << 20; // that become resident
-constexpr uint64_t kMostSpan = uint64_t{1} << 36;
+constexpr uint64_t kMostWalkSpan = uint64_t{1} << 36;
 
 // Additions wait for each other, as in most loops over arrays that are not vectorised. In assembler where that is the
 // common machine, so that a build without optimisation measures the same.
@@ -79,9 +79,9 @@ void store_at(char* at, uint64_t stride, uint64_t count) {
 
 #endif
 
-class Timing {
+class WalkTiming {
   public:
-    Timing(const Walk& walk, uint64_t rounds)
+    WalkTiming(const Walk& walk, uint64_t rounds)
         : walk_(walk), rounds_(rounds), row_bytes_(row_bytes(walk, rounds)),
           longer_(std::max(walk.stride, walk.padded_stride)), memory_((walk.accesses + 1) * longer_ + row_bytes_) {}
 
@@ -115,7 +115,7 @@ class Timing {
   private:
     // What of each row is used in all repetitions; behind it rounds begin at its start again.
     static uint64_t row_bytes(const Walk& walk, uint64_t rounds) {
-        const uint64_t wanted = std::min(walk.advance * rounds * kRepetitions + sizeof(double), walk.stride);
+        const uint64_t wanted = std::min(walk.advance * rounds * kWalkRepetitions + sizeof(double), walk.stride);
         return std::max(std::min(wanted, kMostBytes / walk.accesses & ~uint64_t{7}), sizeof(double));
     }
 
@@ -147,30 +147,30 @@ class Timing {
 
 WalkTime time_walk(const Walk& walk) {
     if (walk.accesses == 0 || walk.stride == 0 || walk.stride % 8 || walk.padded_stride % 8 ||
-        walk.accesses > kMostSpan / std::max(walk.stride, walk.padded_stride))
+        walk.accesses > kMostWalkSpan / std::max(walk.stride, walk.padded_stride))
         return {};
     const uint64_t rounds = std::clamp(kAccessesEach / walk.accesses, kFewestRounds, kMostRounds);
     if (walk.accesses > kMostBytes / kPage) // each row has a page of its own
         return {};
-    Timing timing(walk, rounds);
+    WalkTiming timing(walk, rounds);
     if (!timing.works())
         return {};
     timing.fill();
     // In turn, because the clock rate may change.
-    std::array<uint64_t, kRepetitions> seen_ns, padded_ns;
+    std::array<uint64_t, kWalkRepetitions> seen_ns, padded_ns;
     const uint64_t to_settle = walk.beyond_caches ? 1 : kToSettle;
     uint64_t next = 0; // each repetition goes on where the last one ended
-    for (uint64_t first = 0; first < kRepetitions; first += kInARow)
+    for (uint64_t first = 0; first < kWalkRepetitions; first += kInARow)
         for (const bool padded : {false, true}) {
             const uint64_t stride = padded ? walk.padded_stride : walk.stride;
             for (uint64_t i = 0; i < to_settle; ++i)
-                timing.run(stride, next++ % kRepetitions * rounds);
+                timing.run(stride, next++ % kWalkRepetitions * rounds);
             for (uint64_t i = first; i < first + kInARow; ++i)
-                (padded ? padded_ns : seen_ns)[i] = timing.run(stride, next++ % kRepetitions * rounds);
+                (padded ? padded_ns : seen_ns)[i] = timing.run(stride, next++ % kWalkRepetitions * rounds);
         }
     const uint64_t accesses = rounds * walk.accesses;
-    const auto access_ps = [&](std::array<uint64_t, kRepetitions>& times_ns) {
-        const auto median = times_ns.begin() + kRepetitions / 2;
+    const auto access_ps = [&](std::array<uint64_t, kWalkRepetitions>& times_ns) {
+        const auto median = times_ns.begin() + kWalkRepetitions / 2;
         std::nth_element(times_ns.begin(), median, times_ns.end());
         return std::max<uint64_t>(*median * 1000 / accesses, 1);
     };

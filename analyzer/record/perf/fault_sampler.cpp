@@ -11,7 +11,7 @@ namespace {
 
 constexpr size_t kPages = 16, kMajorPages = 4; // of each ring
 constexpr uint64_t kFaultsPerSample = 97; // a sample costs about 3 us, so a fault (1 us and more) 30 ns
-constexpr uint32_t kStackBytes = 512;     // enough to find who called a memset
+constexpr uint32_t kFaultStackBytes = 512;     // enough to find who called a memset
 
 } // namespace
 
@@ -35,7 +35,7 @@ FaultSampler::FaultSampler(int pid, const std::vector<int>& cpus, Faults faults)
     if (!major) {
         event.sample_type |= PERF_SAMPLE_REGS_USER | PERF_SAMPLE_STACK_USER;
         event.sample_regs_user = kUserRegisters;
-        event.sample_stack_user = kStackBytes;
+        event.sample_stack_user = kFaultStackBytes;
     }
 #endif
     event.watermark = 1;

@@ -23,7 +23,7 @@ constexpr size_t kMostSwitchEvents = 32, kMostSlowClocks = 32; // one a CPU: eac
 constexpr size_t kRingPages = 32, kRingPagesWithStacks = 128;
 // Copied with each sample, a multiple of 8: the innermost dozens of frames; what is above them is marked as unknown.
 // On a virtual machine copying costs about 2 ns a byte, so that 8 KiB would double the cost of a sample.
-constexpr uint32_t kStackBytes = 4096;
+constexpr uint32_t kSampledStackBytes = 4096;
 
 // Whether the user, who knows of no other recorders, has so much left that a ring of that size is granted.
 bool has_room(uint64_t bytes) {
@@ -148,7 +148,7 @@ void Sampler::set_ring_pages(size_t pages) {
     pages_ = pages;
     attributes_.wakeup_watermark = static_cast<uint32_t>(pages * kPageBytes / 2);
     if (attributes_.sample_type & PERF_SAMPLE_STACK_USER)
-        attributes_.sample_stack_user = static_cast<uint32_t>(std::min<size_t>(kStackBytes, pages * kPageBytes / 4));
+        attributes_.sample_stack_user = static_cast<uint32_t>(std::min<size_t>(kSampledStackBytes, pages * kPageBytes / 4));
 }
 
 // A ring for each CPU, or else for each thread.

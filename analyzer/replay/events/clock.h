@@ -12,6 +12,10 @@ namespace plumb::replay {
 using Nanoseconds = int64_t;
 inline constexpr Nanoseconds kMost = 1'000'000'000'000'000; // 11.6 days
 
+inline Nanoseconds since(uint64_t begin_ns, uint64_t time_ns) {
+    return std::clamp(static_cast<Nanoseconds>(time_ns - begin_ns), -kMost, kMost);
+}
+
 // Modulo 2^64: what honest files say never comes near, and what damaged ones say must not be undefined.
 inline void accumulate(Nanoseconds& sum, Nanoseconds value) {
     sum = static_cast<Nanoseconds>(static_cast<uint64_t>(sum) + static_cast<uint64_t>(value));

@@ -13,10 +13,6 @@ namespace {
 constexpr double kSameCounter_ns = 100'000; // two ranks of a host agree on the time of a tick to within this
 constexpr size_t kMostEpochs = 1 << 18;
 
-Nanoseconds since(uint64_t begin_ns, uint64_t time_ns) {
-    return std::clamp(static_cast<Nanoseconds>(time_ns - begin_ns), -kMost, kMost);
-}
-
 // The two moments of the host's ranks that lie farthest apart: the longer the base, the better the rate.
 struct HostBase {
     uint64_t first_ticks = UINT64_MAX, last_ticks = 0;

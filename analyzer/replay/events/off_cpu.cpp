@@ -8,10 +8,6 @@ namespace {
 
 constexpr double kNoticeable = 0.02; // of an interval
 
-Nanoseconds since(uint64_t begin_ns, uint64_t time_ns) {
-    return std::clamp(static_cast<Nanoseconds>(time_ns - begin_ns), -kMost, kMost);
-}
-
 Nanoseconds at_most(uint64_t time_ns, Nanoseconds most) {
     return static_cast<Nanoseconds>(std::min(time_ns, static_cast<uint64_t>(most)));
 }

@@ -10,7 +10,7 @@ namespace plumb {
 
 namespace {
 
-constexpr double kSmallestShare = 0.005; // of the account: what has a line of its own
+constexpr double kSmallestPart = 0.005; // of the account: what has a line of its own
 constexpr size_t kLines = 12, kPlaces = 3;
 
 struct Part {
@@ -23,12 +23,12 @@ std::vector<Part> parts_of(const std::vector<AccountLine>& lines, double all_s) 
     std::vector<Part> parts;
     double rest_s = all_s;
     for (const AccountLine& line : lines) {
-        if (parts.size() == kLines || line.seconds < kSmallestShare * all_s)
+        if (parts.size() == kLines || line.seconds < kSmallestPart * all_s)
             continue;
         parts.push_back({words_of(line), places_text(line, kPlaces), to_string(line.kind), line.seconds});
         rest_s -= line.seconds;
     }
-    if (rest_s >= kSmallestShare * all_s)
+    if (rest_s >= kSmallestPart * all_s)
         parts.push_back({"all else", "", "unknown", rest_s});
     return parts;
 }

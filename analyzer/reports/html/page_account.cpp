@@ -1,5 +1,6 @@
 #include "reports/html/page_account.h"
 
+#include "reports/html/rounded.h"
 #include "reports/words/run_summary.h"
 
 #include <algorithm>
@@ -11,13 +12,11 @@ namespace {
 
 constexpr size_t kMostThreads = 40;
 
-double rounded(double value) { return std::isfinite(value) ? std::round(value * 1e6) / 1e6 : 0; }
-
 Json node_array(const CallTreeNode& node) {
     Json children = Json::array();
     for (const CallTreeNode& child : node.children)
         children.push_back(node_array(child));
-    return Json::array({node.name, node.module, to_string(node.kind), rounded(node.seconds), children});
+    return Json::array({node.name, node.module, to_string(node.kind), rounded(node.seconds, 1e6), children});
 }
 
 } // namespace
@@ -36,7 +35,8 @@ Json thread_chart_data(const Report& report) {
         std::string label = labels[thread.process];
         if (process.threads.size() > 1)
             label += " \u00b7 " + (own.name == process.name || own.name.empty() ? std::to_string(own.tid) : own.name);
-        rows.push_back(Json::array({label, rounded(thread.run_s), rounded(thread.no_cpu_s), rounded(thread.blocked_s), thread.idles}));
+        rows.push_back(Json::array({label, rounded(thread.run_s, 1e6), rounded(thread.no_cpu_s, 1e6),
+                                    rounded(thread.blocked_s, 1e6), thread.idles}));
     }
     return rows;
 }

@@ -1,4 +1,5 @@
 #include "reports/html/page_data.h"
+#include "reports/html/rounded.h"
 #include "reports/json/document.h"
 #include "reports/html/page_account.h"
 #include "reports/html/page_memory.h"
@@ -11,9 +12,6 @@ namespace plumb {
 namespace {
 
 // Times to the microsecond and fractions to the permille: a chart shows no more, and the page stays small.
-double rounded(double value, double steps) {
-    return std::isfinite(value) ? std::round(value * steps) / steps : 0;
-}
 double time_of(double seconds) {
     return rounded(seconds, 1e6);
 }

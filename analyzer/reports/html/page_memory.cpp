@@ -1,5 +1,7 @@
 #include "reports/html/page_memory.h"
 
+#include "reports/html/rounded.h"
+
 #include <algorithm>
 #include <cmath>
 
@@ -8,8 +10,6 @@ namespace plumb {
 namespace {
 
 constexpr size_t kMostNodes = 16, kMostMoments = 240, kMostObjects = 24;
-
-double rounded(double value, double steps) { return std::isfinite(value) ? std::round(value * steps) / steps : 0; }
 
 Json moments_of(const NodeRow& row) {
     const size_t step = std::max<size_t>(1, (row.moments.size() + kMostMoments - 1) / kMostMoments);

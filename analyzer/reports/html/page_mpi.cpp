@@ -1,5 +1,7 @@
 #include "reports/html/page_mpi.h"
 
+#include "reports/html/rounded.h"
+
 #include <algorithm>
 #include <array>
 #include <cmath>
@@ -13,8 +15,6 @@ namespace {
 
 constexpr size_t kMostBars = 128, kMostHeatRows = 192, kMostHeatColumns = 256, kMostSizeSites = 8;
 constexpr size_t kMostMatrixSide = 256, kMostMatrixPlaces = 20'000;
-
-double rounded(double value, double steps) { return std::isfinite(value) ? std::round(value * steps) / steps : 0; }
 
 size_t step_for(size_t count, size_t most) { return std::max<size_t>(1, (count + most - 1) / most); }
 

@@ -11,8 +11,8 @@ namespace plumb {
 
 namespace {
 
-constexpr double kSmallestShare = 0.005;
-constexpr size_t kExcerptContext = 3;
+constexpr double kSmallestLine = 0.005;
+constexpr size_t kProfileContext = 3;
 
 void put_share(HtmlWriter& html, double fraction) {
     html.open("td", {{"class", "share"}})
@@ -36,7 +36,7 @@ void put_column_heads(HtmlWriter& html, std::initializer_list<ColumnHead> heads)
 }
 
 void put_place(HtmlWriter& html, const HotLine& line, SourceFiles& sources, bool unfolded) {
-    const SourceExcerpt excerpt = sources.excerpt(line.frame.file, line.frame.line, kExcerptContext);
+    const SourceExcerpt excerpt = sources.excerpt(line.frame.file, line.frame.line, kProfileContext);
     html.open("td");
     if (excerpt.lines.empty()) {
         html.element("code", frame_text(line.frame));
@@ -69,7 +69,7 @@ void put_html_hot_lines(HtmlWriter& html, const Report& report, SourceFiles& sou
                             {"Kernel", "number"}});
     html.open("tbody");
     for (const HotLine& line : report.hot_lines) {
-        if (line.fraction < kSmallestShare)
+        if (line.fraction < kSmallestLine)
             break;
         html.open("tr");
         put_share(html, line.fraction);
@@ -92,7 +92,7 @@ void put_html_libraries(HtmlWriter& html, const Report& report) {
     put_column_heads(html, {{"Share", "share"}, {"Time", "number"}, {"Program or library"}});
     html.open("tbody");
     for (const LibraryShare& share : report.libraries) {
-        if (share.fraction < kSmallestShare)
+        if (share.fraction < kSmallestLine)
             break;
         html.open("tr");
         put_share(html, share.fraction);

@@ -3,6 +3,7 @@
 
 #include "analysis/report.h"
 
+#include <cmath>
 #include <nlohmann/json.hpp>
 
 namespace plumb {
@@ -10,6 +11,9 @@ namespace plumb {
 using Json = nlohmann::ordered_json;
 
 Json json_document(const Report& report);
+
+// JSON knows no infinity.
+inline Json number(double value) { return std::isfinite(value) ? Json(value) : Json(0); }
 
 // Replaces invalid UTF-8 by U+FFFD. Throws nothing.
 std::string json_text(const Json& document, int indent);

@@ -6,8 +6,6 @@ namespace plumb {
 
 namespace {
 
-Json number(double value) { return std::isfinite(value) ? Json(value) : Json(0); }
-
 Json histogram(const model::SizeHistogram& sizes) { // without the empty end
     size_t used = sizes.size();
     while (used > 0 && sizes[used - 1] == 0)

@@ -19,10 +19,6 @@ namespace plumb {
 
 namespace {
 
-Json number(double value) {
-    return std::isfinite(value) ? Json(value) : Json(0);
-}
-
 Json value_of(const Value& value) {
     return std::visit(
         [](const auto& held) -> Json {

@@ -10,19 +10,19 @@ namespace plumb {
 namespace {
 
 constexpr size_t kLines = 8, kShortLines = 6, kPlaces = 2;
-constexpr double kSmallestShare = 0.01; // of the account
+constexpr double kSmallestRow = 0.01; // of the account
 
 void put_lines(TextCanvas& canvas, const std::vector<AccountLine>& lines, double all_s, size_t most) {
     std::vector<std::vector<std::string>> rows;
     double shown_s = 0;
     for (const AccountLine& line : lines) {
-        if (rows.size() == most || line.seconds < kSmallestShare * all_s)
+        if (rows.size() == most || line.seconds < kSmallestRow * all_s)
             continue;
         rows.push_back({format_fraction(line.seconds / all_s), format_seconds(line.seconds), words_of(line),
                         places_text(line, kPlaces)});
         shown_s += line.seconds;
     }
-    if (all_s - shown_s >= kSmallestShare * all_s)
+    if (all_s - shown_s >= kSmallestRow * all_s)
         rows.push_back({format_fraction((all_s - shown_s) / all_s), format_seconds(all_s - shown_s), "all else", ""});
     using Align = Column::Align;
     canvas.table(2,

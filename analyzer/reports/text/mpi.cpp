@@ -11,7 +11,7 @@ namespace plumb {
 namespace {
 
 constexpr size_t kSiteLimit = 8, kAwaitedLimit = 4, kJobLimit = 4;
-constexpr double kSmallestShare = 0.001;
+constexpr double kSmallestCall = 0.001;
 
 using Rows = std::vector<std::vector<std::string>>;
 using Align = Column::Align;
@@ -35,7 +35,7 @@ void put_sites(TextCanvas& canvas, const MpiSummary& summary) {
     Rows rows = {{"time", "calls", "mean size", "waiting", "", "at"}};
     std::vector<const MpiSiteLine*> lines = lines_within_job(summary, kSiteLimit);
     std::erase_if(lines, [&](const MpiSiteLine* line) {
-        return fraction_of_job(*summary.job, line->site->time_s) < kSmallestShare;
+        return fraction_of_job(*summary.job, line->site->time_s) < kSmallestCall;
     });
     const auto callers = telling_callers(lines);
     for (size_t index = 0; index < lines.size(); ++index) {

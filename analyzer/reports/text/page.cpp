@@ -18,7 +18,7 @@ namespace plumb {
 
 namespace {
 
-constexpr size_t kFindings = 5, kWarnings = 3, kIndent = 24, kCommandWidth = 160;
+constexpr size_t kFindings = 5, kWarnings = 3, kPageIndent = 24, kCommandWidth = 160;
 
 std::vector<const Finding*> numbered(const Report& report) {
     std::vector<const Finding*> findings;
@@ -28,7 +28,7 @@ std::vector<const Finding*> numbered(const Report& report) {
     return findings;
 }
 
-void put_head(TextCanvas& canvas, const Report& report) {
+void put_page_head(TextCanvas& canvas, const Report& report) {
     canvas.paragraph("plumb", 7, {{headline_of(report.run->command, kCommandWidth), Ink::strong}});
     canvas.paragraph("", 7, {{fmt::to_string(fmt::join(run_facts(report), " · ")), Ink::faint}});
     const std::vector<std::string> warnings = run_warnings(report);
@@ -50,9 +50,9 @@ void put_finding_line(TextCanvas& canvas, const Finding& finding, size_t number)
     std::string severity = to_string(finding.severity);
     std::ranges::transform(severity, severity.begin(), [](char letter) { return static_cast<char>(letter - 'a' + 'A'); });
     const std::string label = fmt::format("{:<2} {:<7} {:<11}", number, severity, gain_text(finding.gain));
-    canvas.paragraph(label, kIndent, {{finding.title, Ink::strong}}, ink_of(finding.severity));
+    canvas.paragraph(label, kPageIndent, {{finding.title, Ink::strong}}, ink_of(finding.severity));
     if (const std::string step = next_step(finding); !step.empty())
-        canvas.paragraph("", kIndent, {{step}});
+        canvas.paragraph("", kPageIndent, {{step}});
 }
 
 void put_help(TextCanvas& canvas, const Report& report) {
@@ -71,7 +71,7 @@ void put_help(TextCanvas& canvas, const Report& report) {
         canvas.paragraph("", 3, {{fmt::format("and {} more, see --full", findings.size() - kFindings), Ink::faint}});
 }
 
-void put_foot(TextCanvas& canvas, const Report& report) {
+void put_page_foot(TextCanvas& canvas, const Report& report) {
     const size_t infos = report.findings.size() - numbered(report).size();
     const std::string missing = missing_evidence(report);
     canvas.blank();
@@ -95,10 +95,10 @@ void put_foot(TextCanvas& canvas, const Report& report) {
 
 std::string text_page(const Report& report, const TextStyle& style) {
     TextCanvas canvas(style);
-    put_head(canvas, report);
+    put_page_head(canvas, report);
     put_short_account(canvas, report);
     put_help(canvas, report);
-    put_foot(canvas, report);
+    put_page_foot(canvas, report);
     return canvas.take();
 }
 

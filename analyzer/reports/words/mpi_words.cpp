@@ -12,10 +12,6 @@ namespace {
 
 constexpr double kWorthSaying = 0.005;
 
-std::string counted(uint64_t count, const char* one, const char* many) {
-    return format_count(static_cast<double>(count)) + " " + (count == 1 ? one : many);
-}
-
 } // namespace
 
 std::string start_and_end_sentence(const MpiSummary& summary) {

@@ -21,10 +21,6 @@ constexpr double kEnoughCpu_s = 0.5;     // below it much of a run is the progra
 
 constexpr uint64_t kFewSamples = 100;
 
-std::string counted(size_t count, const char* one, const char* many) {
-    return format_count(static_cast<double>(count)) + " " + (count == 1 ? one : many);
-}
-
 std::string base_name(const std::string& path) {
     return path.substr(path.rfind('/') + 1);
 }

@@ -11,7 +11,7 @@ namespace plumb::symbols {
 namespace {
 
 constexpr size_t kMaxRank = 16; // Fortran allows 15
-constexpr int kMaxNesting = 8;  // of arrays of arrays: damaged debug info may have a ring of them
+constexpr int kMostDimensions = 8;  // of arrays of arrays: damaged debug info may have a ring of them
 
 std::optional<int64_t> constant(Dwarf_Die* die, unsigned name) {
     Dwarf_Attribute attribute;
@@ -68,7 +68,7 @@ ArrayShape shape_at(Dwarf_Die* array_type, int nesting) {
     std::optional<Dwarf_Die> element = type_of(array_type);
     if (element && dwarf_tag(&*element) != DW_TAG_array_type) {
         shape.element_bytes = size_of(&*element);
-    } else if (element && nesting < kMaxNesting) {
+    } else if (element && nesting < kMostDimensions) {
         const ArrayShape inner = shape_at(&*element, nesting + 1);
         shape.element_bytes = bytes_of_array(inner);
     }

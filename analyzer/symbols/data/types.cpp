@@ -12,7 +12,7 @@ namespace plumb::symbols {
 namespace {
 
 constexpr int kMaxHops = 32;       // typedefs of typedefs, pointers to pointers
-constexpr int kMaxNesting = 12;    // of structures, when looking for the strictest member
+constexpr int kMostNesting = 12;    // of structures, when looking for the strictest member
 constexpr int kMaxMembers = 2'000; // of one structure, for the same
 
 std::optional<uint64_t> number(Dwarf_Die* die, unsigned attribute_name) {
@@ -33,7 +33,7 @@ uint32_t alignment_within(Dwarf_Die* type, int nesting);
 Layout layout_of(Dwarf_Die* structure, int nesting) {
     Layout layout;
     Dwarf_Die child;
-    if (nesting > kMaxNesting || dwarf_child(structure, &child) != 0)
+    if (nesting > kMostNesting || dwarf_child(structure, &child) != 0)
         return layout;
     int members = 0;
     do {
@@ -81,7 +81,7 @@ uint32_t alignment_within(Dwarf_Die* type, int nesting) {
         if (is_vector)
             return bytes <= 64 ? static_cast<uint32_t>(bytes) : 0;
         std::optional<Dwarf_Die> element = type_of(type);
-        return element && nesting <= kMaxNesting ? alignment_within(&*element, nesting + 1) : 0;
+        return element && nesting <= kMostNesting ? alignment_within(&*element, nesting + 1) : 0;
     }
     case DW_TAG_structure_type:
     case DW_TAG_class_type:

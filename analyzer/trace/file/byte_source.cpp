@@ -14,7 +14,7 @@ namespace plumb::trace {
 
 namespace {
 
-constexpr uint64_t kBlockBytes = 512; // the unit of st_blocks, whatever the file system's own
+constexpr uint64_t kStatBlockBytes = 512; // the unit of st_blocks, whatever the file system's own
 
 class FileSource : public ByteSource {
   public:
@@ -32,7 +32,7 @@ class FileSource : public ByteSource {
             throw Error(fmt::format("{} is not a regular file: not read", path));
         }
         size_ = static_cast<uint64_t>(status.st_size);
-        stored_bytes_ = std::min(size_, static_cast<uint64_t>(status.st_blocks) * kBlockBytes);
+        stored_bytes_ = std::min(size_, static_cast<uint64_t>(status.st_blocks) * kStatBlockBytes);
     }
     ~FileSource() override { close(descriptor_); }
     FileSource(const FileSource&) = delete;

@@ -11,7 +11,7 @@ namespace plumb::trace {
 
 namespace {
 
-constexpr uint64_t kBlockBytes = 512; // of st_blocks, on every file system
+constexpr uint64_t kDiskBlockBytes = 512; // of st_blocks, on every file system
 
 uint64_t disk_bytes_of(const std::string& path) {
     namespace fs = std::filesystem;
@@ -20,7 +20,7 @@ uint64_t disk_bytes_of(const std::string& path) {
     for (fs::recursive_directory_iterator entry(path, failure), end; !failure && entry != end; entry.increment(failure)) {
         struct stat status = {};
         if (lstat(entry->path().c_str(), &status) == 0 && S_ISREG(status.st_mode))
-            bytes += static_cast<uint64_t>(status.st_blocks) * kBlockBytes;
+            bytes += static_cast<uint64_t>(status.st_blocks) * kDiskBlockBytes;
     }
     return bytes;
 }

@@ -85,7 +85,7 @@ TEST_CASE("mpi-late-rank: a late rank that spins in MPI computes no more than th
         Diagnosed made(job);
         for (int rank = 0; rank < 4; ++rank) {
             model::Process& process = made.run.processes[static_cast<size_t>(rank)];
-            process.modules.push_back({.path = "/usr/lib/libmpi.so.40", .start = kLibrary, .end = kLibrary + 0x10000});
+            process.modules.push_back({.path = "/usr/lib/libmpi.so.40", .build_id = {}, .start = kLibrary, .end = kLibrary + 0x10000});
             made.sample(rank, kWork, 1.0);
             process.paths.push_back({.parent = static_cast<uint32_t>(process.paths.size() - 1), .address = kProgress, .leaf = true});
             const auto path = static_cast<uint32_t>(process.paths.size() - 1);

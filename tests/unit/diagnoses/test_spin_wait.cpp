@@ -215,7 +215,7 @@ TEST_CASE("a loop that yields: the time in the kernel is spinning, too, and is t
 TEST_CASE("without samples of the kernel, its time is spinning as far as such calls take it on this machine") {
     for (const double factor : {3.0, 20.0}) {
         SyntheticRun made = yielding();
-        made.run.evidence.push_back({.source = "perf-sampling", .state = model::Evidence::State::limited});
+        made.run.evidence.push_back({.source = "perf-sampling", .state = model::Evidence::State::limited, .why = {}, .enable = {}});
         made.run.processes.back().spin_loops[0].yield_kernel_factor = factor;
         for (const uint32_t thread_index : {1u, 2u}) { // 6 s outside of the kernel, 4 s in it
             made.add_thread(static_cast<int>(thread_index), 1, 0);

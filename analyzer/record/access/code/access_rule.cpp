@@ -1,6 +1,7 @@
 #include "record/access/code/access_rule.h"
 
 #include "record/access/code/polling.h"
+#include "record/access/code/register_use.h"
 
 #include <plumb/trace_format.h>
 
@@ -18,10 +19,6 @@ constexpr unsigned kWidestAccess = 64; // bytes; wider ones save or restore whol
 
 bool decode(const CodeRegion& code, uint64_t address, MemoryInstruction& instruction) {
     return code.decode_at(address, &instruction);
-}
-
-bool changes(uint32_t overwritten, int8_t number) {
-    return number != shim::kNoRegister && number != shim::kNextInstruction && (overwritten >> number & 1);
 }
 
 bool is_known(const MemoryOperand& operand, uint32_t overwritten) {

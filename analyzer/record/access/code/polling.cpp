@@ -11,17 +11,12 @@ namespace {
 using shim::MemoryInstruction;
 using shim::MemoryOperand;
 
-constexpr int kMostAhead = 16;
-constexpr int kFrame = 6; // rbp
+constexpr int kMostToLoad = 16;
 
 enum Ways : unsigned { kIdle = 1, kWorking = 2 }; // back to a load: without, or with a store outside the stack frame
 
-bool changes(uint32_t overwritten, int8_t number) {
-    return number != shim::kNoRegister && number != shim::kNextInstruction && (overwritten >> number & 1);
-}
-
 bool is_in_frame(const MemoryOperand& operand) {
-    return operand.stack || operand.base == shim::kStackPointer || operand.base == kFrame;
+    return operand.stack || operand.base == shim::kStackPointer || operand.base == kFramePointer;
 }
 
 // Flags stay as they are over moves, address calculations, and what takes flags itself.
@@ -99,8 +94,8 @@ class Polling {
             if (!instruction.branch)
                 follow(address, instruction, made);
             if (jump.conditional) {
-                const bool goes_back = ways_back(jump.target, kMostAhead, false) != 0;
-                if (made.flags && goes_back != (ways_back(address + instruction.length, kMostAhead, false) != 0))
+                const bool goes_back = ways_back(jump.target, kMostToLoad, false) != 0;
+                if (made.flags && goes_back != (ways_back(address + instruction.length, kMostToLoad, false) != 0))
                     return true;
                 if (is_left_by_it(jump.target, steps / 2, made))
                     return true;
@@ -130,11 +125,11 @@ bool polls(const CodeRegion& code, uint64_t load, const MemoryInstruction& loadi
         return false;
     const Polling polling(code, load, operand);
     const uint64_t behind = load + loading.length;
-    if (polling.ways_back(behind, kMostAhead, false) != kIdle)
+    if (polling.ways_back(behind, kMostToLoad, false) != kIdle)
         return false;
     Polling::Made made;
     polling.follow(load, loading, made);
-    return polling.is_left_by_it(behind, kMostAhead, made);
+    return polling.is_left_by_it(behind, kMostToLoad, made);
 }
 
 } // namespace plumb::record

@@ -1,10 +1,21 @@
 // Which registers one machine instruction takes and gives, and what else of it matters to whether a loop only waits.
 #pragma once
 
+#include "platform/code/decoder.h"
+
 #include <cstdint>
 #include <span>
 
 namespace plumb::record {
+
+inline constexpr int kFramePointer = 6; // rbp's number
+// By the System V convention a function need not keep them: rax, rcx, rdx, rsi, rdi, r8 to r11.
+inline constexpr uint32_t kCallerSaved = 1u << 0 | 1u << 1 | 1u << 2 | 1u << 4 | 1u << 5 | 0xfu << 8;
+
+// Whether `number`, the register of an operand, is among the general registers `overwritten`.
+constexpr bool changes(uint32_t overwritten, int8_t number) {
+    return number != shim::kNoRegister && number != shim::kNextInstruction && (overwritten >> number & 1);
+}
 
 struct RegisterUse {
     uint32_t taken = 0; // bit n: what the instruction does depends on general register n; addresses included

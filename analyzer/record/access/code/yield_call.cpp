@@ -2,6 +2,7 @@
 
 #include "platform/code/memory_instruction.h" // of the shim
 #include "record/access/code/code_region.h"
+#include "record/access/code/register_use.h"
 
 #include <algorithm>
 #include <array>
@@ -14,8 +15,7 @@ namespace plumb::record {
 namespace {
 
 constexpr int kMostInstructions = 32, kMostDepth = 4;
-constexpr size_t kLongestInstruction = 15;
-constexpr int kFrame = 6; // rbp
+constexpr size_t kInstructionBytes = 15;
 
 constexpr int64_t kNone = -1;
 
@@ -58,7 +58,7 @@ uint64_t pointer_of(const shim::MemoryInstruction& decoded, uint64_t address) {
 
 bool stores_outside_of_frame(const shim::MemoryInstruction& decoded) {
     return std::any_of(decoded.operands, decoded.operands + decoded.operand_count, [](const shim::MemoryOperand& operand) {
-        const bool in_frame = operand.stack || ((operand.base == shim::kStackPointer || operand.base == kFrame) &&
+        const bool in_frame = operand.stack || ((operand.base == shim::kStackPointer || operand.base == kFramePointer) &&
                                                 operand.index == shim::kNoRegister && operand.segment == shim::Segment::none);
         return operand.store && !in_frame;
     });
@@ -69,7 +69,7 @@ class Follower {
     explicit Follower(const ReadMemory& memory) : memory_(memory) {}
 
     bool call_only_yields(uint64_t address, const shim::Registers* registers) {
-        std::array<uint8_t, kLongestInstruction> bytes{};
+        std::array<uint8_t, kInstructionBytes> bytes{};
         shim::MemoryInstruction decoded{};
         const size_t got = memory_(address, bytes.data(), bytes.size());
         if (got == 0 || !shim::decode_memory_instruction(bytes.data(), got, &decoded))
@@ -89,7 +89,7 @@ class Follower {
         int64_t number = kNone; // in eax
         bool has_yielded = false;
         for (; steps_ < kMostInstructions; ++steps_) {
-            std::array<uint8_t, kLongestInstruction> bytes{};
+            std::array<uint8_t, kInstructionBytes> bytes{};
             const size_t got = memory_(address, bytes.data(), bytes.size());
             shim::MemoryInstruction decoded{};
             if (got == 0 || !shim::decode_memory_instruction(bytes.data(), got, &decoded))

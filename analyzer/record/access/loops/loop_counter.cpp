@@ -1,6 +1,7 @@
 #include "record/access/loops/loop_counter.h"
 
 #include "record/access/code/register_step.h"
+#include "record/access/code/register_use.h"
 
 #include <algorithm>
 #include <cmath>
@@ -10,8 +11,7 @@ namespace plumb::record {
 
 namespace {
 
-constexpr size_t kMostInstructions = 1024, kMostLoops = 3;
-constexpr uint32_t kCallerSaved = 1u << 0 | 1u << 1 | 1u << 2 | 1u << 4 | 1u << 5 | 0xfu << 8; // System V: rax, rdx, ...
+constexpr size_t kMostCounted = 1024, kMostLoops = 3;
 
 struct Place {
     uint64_t address = 0;
@@ -24,7 +24,7 @@ std::vector<Place> places_of(const CodeRegion& code, const CodeRegion::Loop& loo
     std::vector<Place> places;
     for (uint64_t address = loop.head; address <= loop.jump;) {
         Place place{address, {}, {}};
-        if (places.size() >= kMostInstructions || !code.decode_at(address, &place.instruction))
+        if (places.size() >= kMostCounted || !code.decode_at(address, &place.instruction))
             return {};
         place.jump = jump_at(address, code.bytes_at(address).first(place.instruction.length));
         address += place.instruction.length;

@@ -1,5 +1,8 @@
 #include "record/access/loops/loop_path.h"
 
+#include "record/access/code/register_use.h"
+#include "support/magnitude.h"
+
 #include <plumb/trace_format.h>
 
 #include <algorithm>
@@ -9,17 +12,14 @@ namespace plumb::record {
 
 namespace {
 
-constexpr int kMostInstructions = 512;
+constexpr int kMostInPath = 512;
 constexpr size_t kMostSteps = 96;      // of one way, what matters
 constexpr size_t kMostNeighbours = 32;
 constexpr uint64_t kLongestWalk = uint64_t{1} << 40;
-constexpr uint32_t kCallerSaved = 1u << 0 | 1u << 1 | 1u << 2 | 1u << 4 | 1u << 5 | 0xfu << 8; // System V: rax, rdx, ...
 
 uint32_t bit(int8_t number) { return number < 0 ? 0 : 1u << number; }
 uint32_t registers_of(const LinearValue& value) { return bit(value.first) | bit(value.second); }
 uint32_t registers_of(const shim::MemoryOperand& operand) { return bit(operand.base) | bit(operand.index); }
-
-uint64_t magnitude(int64_t value) { return value < 0 ? uint64_t{0} - static_cast<uint64_t>(value) : static_cast<uint64_t>(value); }
 
 uint32_t loaded_by(const shim::MemoryInstruction& instruction) {
     uint32_t registers = 0;
@@ -122,7 +122,7 @@ void LoopPath::Machine::meet(const Step& step) {
 bool LoopPath::add_way(const CodeRegion& code, uint64_t from, uint64_t access, const AccessPlan& plan,
                        std::vector<Step>& way) {
     uint64_t address = from;
-    for (int count = 0; count < kMostInstructions; ++count) {
+    for (int count = 0; count < kMostInPath; ++count) {
         if (address == access) {
             Step step;
             step.kind = Step::Kind::access;

@@ -12,9 +12,9 @@ namespace plumb::record {
 
 namespace {
 
-constexpr size_t kMostInstructions = 128;
+constexpr size_t kMostReplayed = 128;
 
-uint32_t bit(int8_t number) { return number < 0 || number >= shim::kNextInstruction ? 0 : 1u << number; }
+uint32_t general_bit(int8_t number) { return number < 0 || number >= shim::kNextInstruction ? 0 : 1u << number; }
 
 uint16_t flags_of(const shim::MemoryInstruction& instruction, const shim::MemoryOperand& operand) {
     return static_cast<uint16_t>((operand.load ? trace::kAlignLoad : 0u) | (operand.store ? trace::kAlignStore : 0u) |
@@ -51,7 +51,7 @@ bool is_straight(const CodeRegion& code, std::span<const LoopInstruction> round,
 
 std::shared_ptr<const ReplayableLoop> ReplayableLoop::follow(const CodeRegion& code, uint64_t sampled) {
     std::vector<LoopInstruction> round = round_of(code, sampled);
-    if (round.empty() || round.size() > kMostInstructions)
+    if (round.empty() || round.size() > kMostReplayed)
         return nullptr;
     const auto [first, last] = std::ranges::minmax(round, {}, &LoopInstruction::address);
     if (!is_straight(code, round, first.address, last.address))
@@ -80,7 +80,7 @@ std::shared_ptr<const ReplayableLoop> ReplayableLoop::follow(const CodeRegion& c
             plan.length = instruction.length;
             plan.operand = operand;
             plan.flags = flags_of(instruction, operand);
-            if ((bit(operand.base) | bit(operand.index)) & overwritten) {
+            if ((general_bit(operand.base) | general_bit(operand.index)) & overwritten) {
                 plan.loop = LoopPath::follow(code, sampled, plan);
                 if (!plan.loop || plan.loop->chases())
                     return nullptr;

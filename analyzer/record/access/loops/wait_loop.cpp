@@ -9,10 +9,8 @@ namespace plumb::record {
 
 namespace {
 
-constexpr size_t kMostInstructions = 64;
+constexpr size_t kMostWaiting = 64;
 constexpr size_t kMostSlots = 32;
-constexpr int kFrame = 6; // rbp
-constexpr uint32_t kNotPreserved = 0xf37; // by functions: rax, rdx, rcx, rsi, rdi, r8 to r11
 
 using Names = uint64_t; // a set: bits 0 to 15 general registers, from 32 on slots of the stack frame
 
@@ -50,7 +48,7 @@ class Body {
             open.pop_back();
             if (steps_.contains(address))
                 continue;
-            if (steps_.size() >= kMostInstructions * 4)
+            if (steps_.size() >= kMostWaiting * 4)
                 return false;
             Step& step = steps_[address];
             const auto bytes = code_.bytes_at(address);
@@ -67,7 +65,7 @@ class Body {
                 open.push_back(to);
         }
         keep_what_comes_back();
-        return !steps_.empty() && steps_.size() <= kMostInstructions;
+        return !steps_.empty() && steps_.size() <= kMostWaiting;
     }
 
     std::optional<WaitLoop> judge() {
@@ -125,7 +123,7 @@ class Body {
 
     // Of a frame whose base the loop leaves as it is.
     bool is_slot(const shim::MemoryOperand& operand) const {
-        return (operand.base == shim::kStackPointer || operand.base == kFrame) && operand.index == shim::kNoRegister &&
+        return (operand.base == shim::kStackPointer || operand.base == kFramePointer) && operand.index == shim::kNoRegister &&
                operand.segment == shim::Segment::none && (overwritten_ >> operand.base & 1) == 0;
     }
 
@@ -157,7 +155,7 @@ class Body {
         yield_return_ = address + step.memory.length;
         called_by_ |= step.use.taken & ~(1u << shim::kStackPointer);
         step.use = {};
-        step.use.given = step.memory.overwritten = kNotPreserved;
+        step.use.given = step.memory.overwritten = kCallerSaved;
         step.memory.operand_count = 0;
         step.memory.branch = false;
         return true;
@@ -285,7 +283,7 @@ std::vector<CodeRegion::Loop> with_same_head(const CodeRegion& code, const CodeR
     std::vector<CodeRegion::Loop> loops;
     shim::MemoryInstruction instruction;
     uint64_t at = longest.head;
-    for (size_t count = 0; count < kMostInstructions && at < longest.jump && code.decode_at(at, &instruction); ++count) {
+    for (size_t count = 0; count < kMostWaiting && at < longest.jump && code.decode_at(at, &instruction); ++count) {
         if (instruction.branch && jump_at(at, code.bytes_at(at).first(instruction.length)).target == longest.head)
             loops.push_back({longest.head, at});
         at += instruction.length;
@@ -300,7 +298,7 @@ std::vector<CodeRegion::Loop> with_same_head(const CodeRegion& code, const CodeR
 std::optional<uint64_t> WaitLoop::address_at_call(const PerfRecord& sample) const {
     const auto is_told = [](int8_t part) {
         return part == shim::kNoRegister || part == shim::kNextInstruction ||
-               (part != shim::kStackPointer && part != kFrame && part < 16 && (kNotPreserved >> part & 1) == 0);
+               (part != shim::kStackPointer && part != kFramePointer && part < 16 && (kCallerSaved >> part & 1) == 0);
     };
     if (!looks() || !is_told(operand.base) || !is_told(operand.index) || operand.segment != shim::Segment::none ||
         sample.register_abi != PERF_SAMPLE_REGS_ABI_64 || sample.registers.size() != kDwarfNumbers.size())

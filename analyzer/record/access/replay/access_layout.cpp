@@ -1,5 +1,8 @@
 #include "record/access/replay/access_layout.h"
 
+#include "support/magnitude.h"
+#include "support/memory_units.h"
+
 #include <plumb/trace_format.h>
 
 #include <algorithm>
@@ -9,11 +12,10 @@ namespace plumb::record {
 
 namespace {
 
-constexpr uint64_t kLine = 64, kWidestNatural = 8, kWidestVector = 64;
+constexpr uint64_t kWidestNatural = 8, kWidestVector = 64;
 constexpr uint64_t kNear = 1 << 20;            // bytes between arrays that are taken for one
 constexpr uint64_t kMostCounted = 4096;        // rounds; later ones repeat what is seen in these
 
-uint64_t magnitude(int64_t value) { return value < 0 ? uint64_t{0} - static_cast<uint64_t>(value) : static_cast<uint64_t>(value); }
 uint64_t align_up(uint64_t value, uint64_t alignment) { return (value + alignment - 1) / alignment * alignment; }
 
 uint64_t alignment_of(const LoopAccess& access, uint64_t step) {

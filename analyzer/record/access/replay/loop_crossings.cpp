@@ -2,6 +2,8 @@
 
 #include "record/access/replay/access_layout.h"
 #include "record/access/replay/loop_replay.h"
+#include "support/magnitude.h"
+#include "support/memory_units.h"
 
 #include <plumb/trace_format.h>
 
@@ -18,10 +20,8 @@ constexpr size_t kMostReplays = 3;          // moments of one loop that differ i
 constexpr uint64_t kLeastTime = 100;        // 1/100 of the sampled time: loops with less are not replayed
 constexpr uint64_t kReplay_ns = 3'000'000;  // of one moment of one loop, about
 constexpr uint64_t kMostTime_ns = 200'000'000, kLeastTime_ns = 6'000'000;
-constexpr uint64_t kLine = 64, kPage = 4096, kMostRounds = 1 << 20, kLikelyRounds = 64;
+constexpr uint64_t kMostRounds = 1 << 20, kLikelyRounds = 64;
 constexpr uint64_t kFewRounds = 32, kFewVisits = 4; // a sweep of short visits to many places is not replayed
-
-uint64_t magnitude(int64_t value) { return value < 0 ? uint64_t{0} - static_cast<uint64_t>(value) : static_cast<uint64_t>(value); }
 
 bool crosses_somewhere(const ReplayableLoop::Moment& moment, uint64_t rounds) {
     return std::ranges::any_of(moment.accesses,

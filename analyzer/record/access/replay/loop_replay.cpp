@@ -5,6 +5,8 @@
 #include "record/access/replay/access_layout.h"
 #include "record/access/replay/replay_code.h"
 #include "record/run/node_trace_writer.h"
+#include "support/magnitude.h"
+#include "support/memory_units.h"
 
 #include <algorithm>
 #include <array>
@@ -18,7 +20,7 @@ namespace plumb::record {
 
 namespace {
 
-constexpr uint64_t kPage = 4096, kCodeBytes = 1 << 16, kMostBytes = 4u << 20;
+constexpr uint64_t kCodeBytes = 1 << 16, kMostBytes = 4u << 20;
 constexpr uint64_t kCounters = kCodeBytes + 2080; // few loops access just these lines of each page
 // Rounds in a row. Counting and a jump after each take more than in the program, where one register does for the addresses and
 // the end; nearly without them a loop is a bit too fast. See form_like().
@@ -27,8 +29,6 @@ constexpr double kAsAlike = 0.03; // of a round: forms that differ less are alik
 constexpr uint64_t kRepetitions = 9, kMostRepetitions = 45, kRepetition_ns = 30'000;
 constexpr double kMedianError = 0.93; // the standard error of n values' median: this / sqrt(n) of what their middle half spans
 constexpr uint64_t kSure = 6; // spreads that a difference is wide; likewise parts of a round that a spread is less than
-
-uint64_t magnitude(int64_t value) { return value < 0 ? uint64_t{0} - static_cast<uint64_t>(value) : static_cast<uint64_t>(value); }
 
 // Each group gets pages of its own; what lies where in a page stays. Returns the bytes needed; addresses become offsets.
 uint64_t pack(std::vector<LoopAccess>& accesses, uint64_t rounds) {

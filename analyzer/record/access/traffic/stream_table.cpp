@@ -1,5 +1,7 @@
 #include "record/access/traffic/stream_table.h"
 
+#include "support/magnitude.h"
+
 #include <algorithm>
 #include <cmath>
 
@@ -22,8 +24,6 @@ bool is_beyond(uint64_t reuse_bytes, uint64_t cache_bytes) {
 }
 
 uint32_t id_of(size_t shape) { return static_cast<uint32_t>(shape) + 1; } // of a loop, in the file
-
-uint64_t magnitude(int64_t value) { return value < 0 ? uint64_t{0} - static_cast<uint64_t>(value) : static_cast<uint64_t>(value); }
 
 } // namespace
 

@@ -1,5 +1,7 @@
 #include "record/access/traffic/stream_traffic.h"
 
+#include "support/magnitude.h"
+
 #include <algorithm>
 #include <set>
 
@@ -9,8 +11,6 @@ namespace {
 
 constexpr uint64_t kLine = 64;
 constexpr uint64_t kNear = 4096; // bytes behind the leader: in a cache, however much else the loop touches
-
-uint64_t magnitude(int64_t value) { return value < 0 ? uint64_t{0} - static_cast<uint64_t>(value) : static_cast<uint64_t>(value); }
 
 uint64_t line_bytes_of(std::span<const StreamPosition> positions, const Stream& stream) {
     const uint64_t step = magnitude(positions[stream.leader].round);

@@ -1,6 +1,7 @@
 #include "record/access/walks/access_burst.h"
 
 #include "record/perf/perf_record.h"
+#include "support/memory_units.h"
 
 #include <algorithm>
 #include <array>
@@ -15,7 +16,6 @@ namespace plumb::record {
 namespace {
 
 constexpr size_t kPages = 8; // of the ring: 64 rounds of 200 bytes, and what else the kernel writes
-constexpr uint64_t kSmallPage = 4096;
 constexpr size_t kRecent = 8; // accesses whose pages are certainly still known to the processor
 
 #if defined(__x86_64__)
@@ -81,7 +81,7 @@ std::unique_ptr<AccessBurst> start_burst([[maybe_unused]] const WatchedAccess& a
 double new_page_fraction(const std::vector<uint64_t>& addresses) {
     if (addresses.size() < 2)
         return 0;
-    const auto page = [&](size_t at) { return addresses[at] / kSmallPage; };
+    const auto page = [&](size_t at) { return addresses[at] / kPage; };
     size_t fresh = 0;
     for (size_t i = 1; i < addresses.size(); ++i) {
         bool known = false;

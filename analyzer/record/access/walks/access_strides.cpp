@@ -1,6 +1,8 @@
 #include "record/access/walks/access_strides.h"
 
+#include "record/access/walks/walker_key.h"
 #include "record/calibrate/walk_timing.h"
+#include "support/magnitude.h"
 
 #include <algorithm>
 #include <numeric>
@@ -14,14 +16,8 @@ constexpr uint64_t kFewestSamples = 24;
 constexpr uint64_t kLongestWalk = 1 << 20; // accesses: more lines than any cache near a CPU holds
 constexpr uint64_t kMostTiming_ns = 500'000'000;
 
-uint64_t magnitude(int64_t value) { return value < 0 ? uint64_t{0} - static_cast<uint64_t>(value) : static_cast<uint64_t>(value); }
-
 // Rows whose length is an odd number of lines use all sets.
 uint64_t padded(uint64_t stride, uint64_t line) { return stride + line; }
-
-bool alike(uint64_t a, uint64_t b) { // within 1/16
-    return std::max(a, b) - std::min(a, b) <= std::max(a, b) / 16;
-}
 
 } // namespace
 

@@ -1,6 +1,8 @@
 #include "record/access/walks/page_scatter.h"
 
 #include "platform/available_memory.h"
+#include "record/access/walks/walker_key.h"
+#include "support/memory_units.h"
 
 #include <algorithm>
 
@@ -8,24 +10,19 @@ namespace plumb::record {
 
 namespace {
 
-constexpr size_t kMostSites = 1 << 13, kMostCandidates = 1 << 10, kMostPlaces = 256, kMostForms = 4;
-constexpr uint64_t kFewestSamples = 24;
-constexpr uint64_t kSmallPage = 4096;
+constexpr size_t kMostScatterSites = 1 << 13, kMostScattered = 1 << 10, kMostPlaces = 256, kMostForms = 4;
+constexpr uint64_t kFewestScattered = 24;
 constexpr uint64_t kLongestApart = 17;    // quarters of the time between samples
 constexpr uint64_t kLookCostFactor = 200; // 0.5 % of the time until the first look
 constexpr uint64_t kLaterLookCostFactor = 1000;
 constexpr uint64_t kPageWalk_ns = 20;     // of one small page, about
-constexpr uint64_t kMostTiming_ns = 2'000'000'000;
+constexpr uint64_t kMostPageTiming_ns = 2'000'000'000;
 constexpr uint64_t kFewestWatched = 16;  // accesses that follow one another
 // Of them: fewer need another page than the others together take as long as, with all that is in the caches.
 constexpr double kLeastNewPages = 0.25;
 constexpr uint32_t kMostTries = 4;       // threads, or moments, at which nobody came by
 constexpr uint64_t kMostBursts = 32;     // of one process: 0.4 ms each
 constexpr uint64_t kLongestBurst_ns = 1'000'000'000;
-
-bool alike(uint64_t a, uint64_t b) { // within 1/16
-    return std::max(a, b) - std::min(a, b) <= std::max(a, b) / 16;
-}
 
 const platform::PageBacking* area_at(const std::vector<platform::PageBacking>& areas, uint64_t address) {
     const auto after = std::ranges::upper_bound(areas, address, {}, [](const auto& area) { return area.mapping.start; });
@@ -51,7 +48,7 @@ void PageScatter::take(const SampledAccess& access) {
     const WalkerKey key{access.instruction, access.generation};
     auto known = process.sites.find(key);
     if (known == process.sites.end()) {
-        if (sites_ >= kMostSites)
+        if (sites_ >= kMostScatterSites)
             return;
         ++sites_;
         known = process.sites.try_emplace(key).first;
@@ -88,7 +85,7 @@ void PageScatter::take(const SampledAccess& access) {
 }
 
 bool PageScatter::matters(const Traced& process, const Site& site) {
-    return site.samples >= kFewestSamples && site.highest - site.lowest >= kLeastScatteredBytes &&
+    return site.samples >= kFewestScattered && site.highest - site.lowest >= kLeastScatteredBytes &&
            site.time_ns * 100 >= process.time_ns;
 }
 
@@ -186,7 +183,7 @@ void PageScatter::look(uint64_t now_ns) {
                 return (is_due || site.second.uses.empty()) && matters(process, site.second);
             }))
             continue;
-        const uint64_t likely_ns = platform::resident_bytes(proc_root_, pid) / kSmallPage * kPageWalk_ns;
+        const uint64_t likely_ns = platform::resident_bytes(proc_root_, pid) / kPage * kPageWalk_ns;
         if (process.next_look_ns == 0 && process.first_ns + likely_ns * kLookCostFactor > now_ns) {
             process.earliest_look_ns = process.first_ns + likely_ns * kLookCostFactor;
             continue;
@@ -225,7 +222,7 @@ void PageScatter::judge(uint32_t pid, Traced& process) {
                 if (place.address >= use.backing.mapping.start && place.address < use.backing.mapping.end)
                     places.push_back(place);
             const Scatter scatter = scatter_of(places, site.in_loop);
-            if (!scatter.scattered || candidates_.size() >= kMostCandidates)
+            if (!scatter.scattered || candidates_.size() >= kMostScattered)
                 continue;
             Site kept = site; // without what is large
             kept.places.clear();
@@ -278,7 +275,7 @@ void PageScatter::write(NodeTraceWriter& file, uint64_t sharers) {
         if (same == timed.end()) {
             PageTime time;
             time.why_not = "there were too many kinds of such accesses to time each";
-            if (timed.size() < kMostForms && monotonic_ns() - begin_ns < kMostTiming_ns)
+            if (timed.size() < kMostForms && monotonic_ns() - begin_ns < kMostPageTiming_ns)
                 time = time_pages(accesses, most_bytes);
             same = timed.insert(timed.end(), {accesses, time});
         }

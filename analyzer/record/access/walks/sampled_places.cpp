@@ -1,5 +1,7 @@
 #include "record/access/walks/sampled_places.h"
 
+#include "support/memory_units.h"
+
 #include <algorithm>
 #include <cmath>
 #include <numbers>
@@ -9,7 +11,6 @@ namespace plumb::record {
 namespace {
 
 constexpr size_t kFewestPairs = 16;
-constexpr uint64_t kSmallPage = 4096;
 constexpr double kFastestSweep = 40; // bytes a nanosecond: what one core moves from memory at most
 constexpr double kMostAlike = 0.5, kLeastBackwards = 0.25, kLeastReversed = 0.5; // see Moves
 
@@ -63,7 +64,7 @@ Scatter scatter_of(const std::vector<SampledPlace>& places, bool followed) {
     std::vector<uint64_t> pages;
     scatter.lowest = UINT64_MAX;
     for (const SampledPlace& place : places) {
-        pages.push_back(place.address / kSmallPage);
+        pages.push_back(place.address / kPage);
         scatter.lowest = std::min(scatter.lowest, place.address);
         scatter.highest = std::max(scatter.highest, place.address);
     }
@@ -77,11 +78,11 @@ Scatter scatter_of(const std::vector<SampledPlace>& places, bool followed) {
     scatter.places = places.size();
     const uint64_t span = scatter.highest - scatter.lowest;
     const double n = static_cast<double>(places.size());
-    const double expected = n * (n - 1) / 2 * kSmallPage / static_cast<double>(std::max<uint64_t>(span, 1));
+    const double expected = n * (n - 1) / 2 * kPage / static_cast<double>(std::max<uint64_t>(span, 1));
     scatter.footprint = span;
     // More than chance brings into the same pages: some are used far more than others.
     if (alike_pairs > 2 * expected + 4)
-        scatter.footprint = std::min(span, static_cast<uint64_t>(n * (n - 1) / 2 / alike_pairs * kSmallPage));
+        scatter.footprint = std::min(span, static_cast<uint64_t>(n * (n - 1) / 2 / alike_pairs * kPage));
     if (scatter.footprint < kLeastScatteredBytes)
         return scatter;
 

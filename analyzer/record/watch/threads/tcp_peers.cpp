@@ -17,7 +17,7 @@ namespace plumb::record {
 
 namespace {
 
-struct Request {
+struct TcpRequest {
     nlmsghdr header;
     inet_diag_req_v2 body;
 };
@@ -55,7 +55,7 @@ void take(const nlmsghdr& header, std::map<Connection, uint64_t>& inodes) {
 std::unordered_map<uint64_t, uint64_t> tcp_socket_peers() {
     std::map<Connection, uint64_t> inodes;
     for (const uint8_t family : {uint8_t{AF_INET}, uint8_t{AF_INET6}}) {
-        Request request{};
+        TcpRequest request{};
         request.header = {sizeof request, SOCK_DIAG_BY_FAMILY, NLM_F_REQUEST | NLM_F_DUMP, 1, 0};
         request.body.sdiag_family = family;
         request.body.sdiag_protocol = IPPROTO_TCP;

@@ -13,7 +13,7 @@ namespace plumb::record {
 
 namespace {
 
-struct Request {
+struct UnixRequest {
     nlmsghdr header;
     unix_diag_req body;
 };
@@ -37,7 +37,7 @@ void take(const nlmsghdr& header, std::unordered_map<uint64_t, uint64_t>& peers)
 
 std::unordered_map<uint64_t, uint64_t> unix_socket_peers() {
     std::unordered_map<uint64_t, uint64_t> peers;
-    Request request{};
+    UnixRequest request{};
     request.header = {sizeof request, SOCK_DIAG_BY_FAMILY, NLM_F_REQUEST | NLM_F_DUMP, 1, 0};
     request.body.sdiag_family = AF_UNIX;
     request.body.udiag_states = UINT32_MAX;

@@ -1,0 +1,10 @@
+// Times are kept in nanoseconds, as the kernel gives them, and reported in seconds.
+#pragma once
+
+#include <cstdint>
+
+namespace plumb {
+
+constexpr double seconds(uint64_t ns) { return static_cast<double>(ns) * 1e-9; }
+
+} // namespace plumb
