@@ -143,7 +143,7 @@ class Recording(PlumbTest):
                                msg=f"{os.cpu_count()} CPUs, {trace.evidence()['perf-sampling']}")
         if slowness > 1:
             self.assertLess(cost["samples"], 0.9 * 4 * 241, "as many samples in each second")
-        self.assertAlmostEqual(trace.sampled_ns(pid) / self.used_ns(trace, pid), 1, delta=0.05)
+        self.assertAlmostEqual(trace.sampled_ns(pid) / self.used_ns(trace, pid), 1, delta=0.1)
 
     @of_times
     def test_a_rate_that_was_asked_for_stays(self):
