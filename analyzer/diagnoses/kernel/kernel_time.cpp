@@ -97,6 +97,11 @@ KernelProfile kernel_profile_of(model::CallPaths& paths) {
     return profile;
 }
 
+// What is called by a thread that has nothing to do until something happens, or for a while.
+bool is_way_to_wait(const std::string& call) {
+    return call == "sched_yield" || call == "nanosleep" || call == "clock_nanosleep";
+}
+
 std::string words_of(const KernelCause& cause) {
     using Maker = KernelCause::Maker;
     const std::string by_whom = cause.maker == Maker::mpi      ? " inside MPI"
@@ -220,7 +225,7 @@ class KernelTime : public Diagnosis {
     static double certain_part(const model::Run& run, const CauseProfile& entry, double by_calls) {
         if (entry.cause.kind == KernelCause::Kind::interrupt) // whose they are, and whether another CPU can take them, is not known
             return 0;
-        if (entry.cause.name == "sched_yield") // a thread that waits for another: a better way to wait ends no sooner
+        if (is_way_to_wait(entry.cause.name)) // a better way to wait ends no sooner
             return 0;
         if (entry.cause.kind != KernelCause::Kind::page_fault)
             return by_calls * static_cast<double>(entry.users_hits) / static_cast<double>(entry.hits);

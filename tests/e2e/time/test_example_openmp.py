@@ -2,6 +2,7 @@
 
 import os
 import pathlib
+import re
 import unittest
 
 from plumb_test import PROGRAMS, TREE, PlumbTest, of_times
@@ -43,7 +44,9 @@ class UnevenTeam(PlumbTest):
                 finding = findings[0]
                 self.assertEqual((pathlib.Path(finding["where"][0]["file"]).name, finding["where"][0]["line"]), ("by_number.c", LINE))
                 self.assertEqual(finding["evidence"]["region_count"], STEPS)
-                self.assertIn("Thread 1 of 2 does 75 %", finding["title"])
+                title = re.match(r"Thread 1 of 2 does (\d+) % of the work", finding["title"])
+                self.assertIsNotNone(title, finding["title"])
+                self.assertAlmostEqual(int(title[1]), 75, delta=4) # equal turns take unequal time, by some per cent
                 self.assertEqual(finding["severity"], "high")
                 # A quarter and three quarters: 3/4 become 2/4, a third less, of what the region is of the run.
                 self.assertGreater(finding["gain"]["fraction"], 0.2)

@@ -354,6 +354,21 @@ TEST_CASE("a thread that yields while it waits for another loses CPU time, but f
     CHECK(findings[0].severity == Severity::info);
 }
 
+TEST_CASE("a thread that sleeps in short naps loses CPU time, but for certain no time of the run") {
+    for (const char* call : {"nanosleep", "clock_nanosleep"}) {
+        SyntheticRun made = program();
+        made.name(0x7f0000005000, call, "libc.so.6");
+        made.add_samples(0, made.add_path({kMain, 0x7f0000005000}), 100, 100);
+        made.add_samples(0, made.add_path({kMain, kLoop}), 900);
+        const auto findings = made.diagnose("kernel-time");
+        REQUIRE(findings.size() == 1);
+        CHECK(findings[0].title.find(call) != std::string::npos);
+        CHECK(findings[0].gain.fraction == Approx(0.1));
+        CHECK(findings[0].gain.at_least == 0);
+        CHECK(findings[0].severity == Severity::info);
+    }
+}
+
 TEST_CASE("system calls of an interpreter are its script's, those for its memory are not") {
     SyntheticRun made = program();
     model::Process& process = made.run.processes[0];
