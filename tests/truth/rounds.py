@@ -134,8 +134,9 @@ class Outcome:
             saved, gain = 1 - one.cured_s / one.bare_s, one.found["gain"]
             if gain["kind"] == "upper-bound" and saved > gain["fraction"] + BOUND_SLACK:
                 words.append(f"up to {gain['fraction']:.0%}, saved {saved:.0%}")
-            if saved < gain.get("at_least_fraction", 0) - BOUND_SLACK:
-                words.append(f"at least {gain['at_least_fraction']:.0%}, saved {saved:.0%}")
+            at_least = gain.get("at_least_fraction", 0) # of none nothing is certain: the cure may still not cost time
+            if saved < at_least - BOUND_SLACK:
+                words.append(f"at least {at_least:.0%}, saved {saved:.0%}")
         return words
 
     def accusations(self):
