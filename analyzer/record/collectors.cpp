@@ -2,6 +2,7 @@
 
 #include "platform/cpu_list.h"
 #include "platform/task_stat.h"
+#include "support/nanoseconds.h"
 
 #include <algorithm>
 #include <iterator>
@@ -12,7 +13,7 @@ namespace {
 
 constexpr uint64_t kMostBytesEach = 8u << 20; // of the recorder's file, for one process of the target
 constexpr uint64_t kReservedBytes = 1u << 30;
-constexpr double kWaitShare = 0.15; // of the budget, for looks at blocked threads
+constexpr double kWaitShare = 0.15;   // of the budget, for looks at blocked threads
 constexpr double kSwitchShare = 0.65; // of the budget, for the kernel's records of switches
 
 } // namespace

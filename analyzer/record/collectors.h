@@ -28,8 +28,6 @@
 
 namespace plumb::record {
 
-inline constexpr uint64_t kMillisecond_ns = 1'000'000;
-
 class Collectors {
   public:
     Collectors(const std::string& trace_path, const Options& options);

@@ -16,6 +16,7 @@
 #include "record/sampling_budget.h"
 #include "record/watch/node_watch.h"
 #include "support/error.h"
+#include "support/nanoseconds.h"
 
 #include <algorithm>
 #include <cerrno>

@@ -22,7 +22,7 @@ namespace plumb {
 
 namespace {
 
-constexpr double kLeastSpeedUp = 1.15; // of the walk alone: two timings of the same walk differ by less
+constexpr double kLeastSpeedUp = 1.15;   // of the walk alone: two timings of the same walk differ by less
 constexpr uint64_t kLargestElement = 16; // bytes: a double precision complex number
 
 struct StridedObject {

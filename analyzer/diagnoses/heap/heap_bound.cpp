@@ -19,11 +19,11 @@ namespace plumb {
 
 namespace {
 
-constexpr double kLeastShare = 0.03;       // of the CPU time
-constexpr uint64_t kLeastHits = 20;        // whatever the run's length: the confidence speaks for the rest
-constexpr double kMainLine = 0.3;             // of the allocator's time
-constexpr double kReuse_s = 0.5e-9; // to take a block that is kept, or to keep one: at the least a load or a store
-constexpr size_t kFewLines = 5;            // as many as somebody changes in an afternoon
+constexpr double kLeastShare = 0.03; // of the CPU time
+constexpr uint64_t kLeastHits = 20;  // whatever the run's length: the confidence speaks for the rest
+constexpr double kMainLine = 0.3;    // of the allocator's time
+constexpr double kReuse_s = 0.5e-9;  // to take a block that is kept, or to keep one: at the least a load or a store
+constexpr size_t kFewLines = 5;      // as many as somebody changes in an afternoon
 
 std::string heaviest(const std::map<std::string, uint64_t>& hits) {
     const auto by_hits = [](const auto& left, const auto& right) { return left.second < right.second; };

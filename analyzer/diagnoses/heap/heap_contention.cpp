@@ -15,11 +15,11 @@ namespace plumb {
 
 namespace {
 
-constexpr double kLeastLockShare = 0.02; // of the CPU time
+constexpr double kLeastLockShare = 0.02;      // of the CPU time
 constexpr double kLeastAllocatorShare = 0.02; // the locks are the heap's only where the heap is in use
 constexpr uint64_t kLeastTimeSamples = 100, kLeastLockHits = 20;
 constexpr double kLeastLockConfidence = 0.9;
-constexpr double kLeastSleep = 0.03; // of the run, in each thread
+constexpr double kLeastSleep = 0.03;   // of the run, in each thread
 constexpr double kLeastSwitches = 100; // voluntary, a second: waiting threads sleep
 
 // Seconds that threads slept in those calls of the allocator that were timed, a lower bound of all; `lines` gets

@@ -11,11 +11,11 @@ namespace {
 
 constexpr double kLeastLife_s = 1;
 constexpr double kLeastLive_bytes = 4e6;
-constexpr double kLeastLiveShare = 0.5; // of what the site allocated lived at one time
-constexpr double kLeastGrowthShare = 0.1; // of everything that did
-constexpr uint64_t kFewestAllocations = 8;   // allocations seen: fewer are a buffer or two
-constexpr double kGoesOnUntil = 0.75;   // of the process's life
-constexpr double kSpread = 0.5;         // part of its life over which the site was active, at least
+constexpr double kLeastLiveShare = 0.5;    // of what the site allocated lived at one time
+constexpr double kLeastGrowthShare = 0.1;  // of everything that did
+constexpr uint64_t kFewestAllocations = 8; // allocations seen: fewer are a buffer or two
+constexpr double kGoesOnUntil = 0.75;      // of the process's life
+constexpr double kSpread = 0.5;            // part of its life over which the site was active, at least
 
 double never_freed_bytes_of(const model::HeapSite& site) {
     return site.allocated_bytes > site.freed_bytes ? static_cast<double>(site.allocated_bytes - site.freed_bytes) : 0;

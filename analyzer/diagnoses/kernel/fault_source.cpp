@@ -10,7 +10,7 @@ namespace plumb {
 namespace {
 
 constexpr size_t kManyProcesses = 20;
-constexpr double kLeastAllocatedShare = 0.5;  // of the faulted memory: malloc's memory is also used again
+constexpr double kLeastAllocatedShare = 0.5; // of the faulted memory: malloc's memory is also used again
 
 bool has_java(const model::Process& process) {
     return std::ranges::any_of(process.modules, [](const model::Module& module) { return module.path.ends_with("/libjvm.so"); });

@@ -30,11 +30,11 @@ namespace {
 constexpr double kLeastCauseShare = 0.05; // of the CPU time, for one cause
 constexpr double kLeastShare = 0.15;      // of the CPU time, where causes are not known
 constexpr uint64_t kLeastSamples = 100, kLeastHits = 20;
-constexpr double kLeastCpu_s = 0.5;  // below this the kernel's part is program start
+constexpr double kLeastCpu_s = 0.5; // below this the kernel's part is program start
 constexpr size_t kMostFindings = 3;
-constexpr double kFew_bytes = 1024;   // of a request: to move fewer takes no time
-constexpr double kCall_s = 1e-6;     // generous: a call takes 0.1 to 1 us besides moving the data
-constexpr double kFault_s = 1e-6;    // generous: a minor fault takes 0.2 to 1 us
+constexpr double kFew_bytes = 1024; // of a request: to move fewer takes no time
+constexpr double kCall_s = 1e-6;    // generous: a call takes 0.1 to 1 us besides moving the data
+constexpr double kFault_s = 1e-6;   // generous: a minor fault takes 0.2 to 1 us
 
 struct CauseProfile {
     KernelCause cause;

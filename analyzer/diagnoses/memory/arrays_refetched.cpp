@@ -18,7 +18,7 @@ namespace plumb {
 
 namespace {
 
-constexpr double kLeastFull = 0.5;     // of a loop's bursts
+constexpr double kLeastFull = 0.5; // of a loop's bursts
 // Of the bursts of one loop: so many show one of the others, too. Where loops of less than 70 ms take turns they do: a burst takes
 // 13 ms. Where one ran for a second and then the other, one burst in nine may.
 constexpr double kMeets = 0.15;

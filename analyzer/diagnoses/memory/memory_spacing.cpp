@@ -15,7 +15,7 @@ namespace plumb {
 
 namespace {
 
-constexpr size_t kMostNamed = 64;     // threads whose needs are listed
+constexpr size_t kMostNamed = 64;      // threads whose needs are listed
 constexpr double kWithoutFaults = 0.9; // trust in who needs how much when no page faults show it
 
 // The threads of a host, what they need, and how to place them.

@@ -22,7 +22,7 @@ namespace plumb {
 namespace {
 
 constexpr double kLeastSpeedUp = 1.05; // of the accesses alone: two timings of the same differ by less
-constexpr double kUnwatched = 0.8; // trust where time samples alone say that accesses which follow one another lie apart
+constexpr double kUnwatched = 0.8;     // trust where time samples alone say that accesses which follow one another lie apart
 
 struct ScatteredObject {
     NamedMemory memory;

@@ -73,11 +73,11 @@ class MpiPendingCalls : public Diagnosis {
         finding.where = lines.heaviest(5);
         finding.evidence["unfinished_rank_count"] = static_cast<int64_t>(job.pending.ranks.size());
         finding.evidence["finished_rank_count"] = static_cast<int64_t>(job.pending.finished);
-        std::vector<std::string> told;
+        std::vector<std::string> named;
         for (const MpiPendingRank& rank : job.pending.ranks)
-            if (told.size() < kMostPendingRanksNamed)
-                told.push_back(words.line(rank));
-        finding.evidence["ranks"] = told;
+            if (named.size() < kMostPendingRanksNamed)
+                named.push_back(words.line(rank));
+        finding.evidence["ranks"] = named;
         if (job.pending.ranks.size() > kMostPendingRanksNamed)
             finding.evidence["more_rank_count"] = static_cast<int64_t>(job.pending.ranks.size() - kMostPendingRanksNamed);
         return finding;

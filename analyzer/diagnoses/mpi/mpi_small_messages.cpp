@@ -14,12 +14,12 @@ namespace plumb {
 
 namespace {
 
-constexpr double kLeastSavedFraction = 0.03;     // of the run, to be saved
-constexpr double kLeastLatencyPart = 0.5;   // of the time in message calls
-constexpr double kLeastTogether = 2;        // messages that could become one
-constexpr double kLeastMessages = 200;      // the time of a few is that of starting up
+constexpr double kLeastSavedFraction = 0.03; // of the run, to be saved
+constexpr double kLeastLatencyPart = 0.5;    // of the time in message calls
+constexpr double kLeastTogether = 2;         // messages that could become one
+constexpr double kLeastMessages = 200;       // the time of a few is that of starting up
 constexpr double kLeastSmall_bytes = 1024, kMostSmall_bytes = 65536;
-constexpr double kShortWait = 10;           // latencies: waits up to this are part of exchanging
+constexpr double kShortWait = 10; // latencies: waits up to this are part of exchanging
 constexpr uint32_t kMessageCall = trace::kMpiSend | trace::kMpiReceive | trace::kMpiWait;
 
 // Messages of a job, all ranks together; seconds are rank-seconds.

@@ -20,7 +20,7 @@ namespace plumb {
 namespace {
 
 constexpr double kLeastLossShare = 0.01; // of the run
-constexpr size_t kMostUneven = 3;
+constexpr size_t kMostUnevenRegions = 3;
 
 // A CPU whose core or path to memory another program shares has half of it: so much more may a thread take for equal parts.
 constexpr double kUnequalCpus = 2;
@@ -157,7 +157,7 @@ class OmpImbalance : public Diagnosis {
                 run_s > 0 && losses.total_s() >= kLeastLossShare * run_s)
                 order.emplace_back(place, losses);
         std::ranges::stable_sort(order, std::greater<>(), [](const auto& entry) { return entry.second.total_s(); });
-        order.resize(std::min(order.size(), kMostUneven));
+        order.resize(std::min(order.size(), kMostUnevenRegions));
         std::vector<Finding> findings;
         for (auto& [place, losses] : order) {
             losses.may_be_machine = losses.at_end_s >= losses.at_barriers_s && may_be_machine(input.paths, place);

@@ -18,7 +18,7 @@ namespace plumb {
 
 namespace {
 
-constexpr double kLeastSerialShare = 0.10;       // of the run, serial
+constexpr double kLeastSerialShare = 0.10; // of the run, serial
 constexpr double kLeastRegionShare = 0.10; // of the run, in regions: less is no program that lives by its team
 constexpr double kClearLine = 0.5;         // of the serial time in one function: it can be named as the cause
 constexpr uint64_t kLeastSamples = 30;

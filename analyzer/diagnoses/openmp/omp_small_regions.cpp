@@ -13,10 +13,10 @@ namespace plumb {
 
 namespace {
 
-constexpr double kLeastStartingShare = 0.01;     // of the run
-constexpr double kLeastOverhead = 0.10;  // of a region
-constexpr double kLongest_s = 200e-6;    // of a region, on average: longer ones pay their start
-constexpr double kBarrierShare = 0.5;    // of start and join: a barrier that remains is one of the two
+constexpr double kLeastStartingShare = 0.01; // of the run
+constexpr double kLeastOverhead = 0.10;      // of a region
+constexpr double kLongest_s = 200e-6;        // of a region, on average: longer ones pay their start
+constexpr double kBarrierShare = 0.5;        // of start and join: a barrier that remains is one of the two
 constexpr size_t kMostRegions = 3;
 
 struct Small {

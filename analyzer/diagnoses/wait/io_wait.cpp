@@ -17,7 +17,7 @@ namespace plumb {
 
 namespace {
 
-constexpr uint64_t kManyWaits = 10;          // the program does it again and again
+constexpr uint64_t kManyWaits = 10;           // the program does it again and again
 constexpr double kSmallRequest_B = 64 * 1024; // larger ones are limited by the device's bandwidth, not by its latency
 constexpr size_t kMostFiles = 3;
 

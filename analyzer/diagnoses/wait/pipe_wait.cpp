@@ -21,7 +21,7 @@ constexpr uint64_t kManyTalks = 20; // they talk again and again, and do not jus
 constexpr size_t kMostPipes = 2;
 // Of two that take turns one waits at each moment. Two that work at the same time wait now and then, too, and the more the less
 // they have CPUs: then it is not known which of both they do.
-constexpr double kTakesTurns = 0.7;   // of the time in which both live and have CPUs
+constexpr double kTakesTurns = 0.7;     // of the time in which both live and have CPUs
 constexpr double kMostWithoutCpu = 0.3; // of the time in which they could run
 
 // One process waiting for another one.

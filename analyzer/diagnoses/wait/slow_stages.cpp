@@ -17,13 +17,13 @@ namespace plumb {
 
 namespace {
 
-constexpr double kBusyStage = 0.75;         // of the life of a thread of the slow stage: it goes on, or could if it had a CPU
-constexpr double kOnTheWall = 0.5;     // of the run: it depends on the stage
-constexpr double kMostlyForIt = 0.75;  // of what a thread waits for: the stage
-constexpr double kLeastWaiting = 0.10; // of the run, for the stage
+constexpr double kBusyStage = 0.75;           // of the life of a thread of the slow stage: it goes on, or could if it had a CPU
+constexpr double kOnTheWall = 0.5;            // of the run: it depends on the stage
+constexpr double kMostlyForIt = 0.75;         // of what a thread waits for: the stage
+constexpr double kLeastWaiting = 0.10;        // of the run, for the stage
 constexpr double kLeastWork = 1 - kIdleShare; // of the slow stage's: a thread that does less is no stage that could be overlapped
-constexpr double kEqualStages = 1.25; // equal stages differ so much by chance, on unequal CPUs
-constexpr uint64_t kManyHandovers = 20;    // they hand over item by item, and do not just begin and end
+constexpr double kEqualStages = 1.25;         // equal stages differ so much by chance, on unequal CPUs
+constexpr uint64_t kManyHandovers = 20;       // they hand over item by item, and do not just begin and end
 
 using ThreadKey = WaitReplay::ThreadKey;
 

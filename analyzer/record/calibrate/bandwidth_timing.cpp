@@ -18,9 +18,9 @@ namespace plumb::record {
 
 namespace {
 
-constexpr uint64_t kTurn_ns = 8'000'000;       // of one repetition
+constexpr uint64_t kTurn_ns = 8'000'000; // of one repetition
 constexpr uint64_t kLongestWarmUp_ns = 60'000'000;
-constexpr int kPasses = 2, kTurns = 4;         // over all numbers of threads, and in a row
+constexpr int kPasses = 2, kTurns = 4; // over all numbers of threads, and in a row
 constexpr uint64_t kMostTiming_ns = 1'200'000'000;
 constexpr uint32_t kMostArrays = 6;
 

@@ -21,7 +21,7 @@ constexpr uint64_t kIterationsARound = 16, kRoundsATurn = 8, kLeast_ns = 60'000;
 constexpr uint64_t kLongest_ns = 400'000'000; // wall time, on a busy machine
 constexpr uint64_t kSpin_ns = 20'000;         // an opponent that runs has answered by then
 constexpr timespec kPause{0, 200'000};        // else this thread waits without using its CPU
-constexpr size_t kApart = 512; // bytes: no prefetcher takes the lines for neighbours
+constexpr size_t kApart = 512;                // bytes: no prefetcher takes the lines for neighbours
 
 using Word = std::atomic<uint64_t>;
 

@@ -10,7 +10,7 @@ namespace plumb::record {
 namespace {
 
 constexpr size_t kPages = 16, kMajorPages = 4; // of each ring
-constexpr uint64_t kFaultsPerSample = 97; // a sample costs about 3 us, so a fault (1 us and more) 30 ns
+constexpr uint64_t kFaultsPerSample = 97;      // a sample costs about 3 us, so a fault (1 us and more) 30 ns
 constexpr uint32_t kFaultStackBytes = 512;     // enough to find who called a memset
 
 } // namespace

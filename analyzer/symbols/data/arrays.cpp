@@ -10,8 +10,8 @@ namespace plumb::symbols {
 
 namespace {
 
-constexpr size_t kMaxRank = 16; // Fortran allows 15
-constexpr int kMostDimensions = 8;  // of arrays of arrays: damaged debug info may have a ring of them
+constexpr size_t kMaxRank = 16;    // Fortran allows 15
+constexpr int kMostDimensions = 8; // of arrays of arrays: damaged debug info may have a ring of them
 
 std::optional<int64_t> constant(Dwarf_Die* die, unsigned name) {
     Dwarf_Attribute attribute;

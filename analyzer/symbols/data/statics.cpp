@@ -13,7 +13,7 @@ namespace plumb::symbols {
 
 namespace {
 
-constexpr int kMostDies = 200;        // of nested DIEs: deeper nesting is damage
+constexpr int kDeepestDie = 200;         // of nested DIEs: deeper nesting is damage
 constexpr size_t kMaxUnitsLookedAt = 64; // for one address
 constexpr size_t kMaxMentions = 8'000'000;
 
@@ -24,7 +24,7 @@ class Collector {
 
     void walk(Dwarf_Die* parent, const Dwarf_Die& function, const Dwarf_Die& block, int depth) {
         Dwarf_Die child;
-        if (depth > kMostDies || dwarf_child(parent, &child) != 0)
+        if (depth > kDeepestDie || dwarf_child(parent, &child) != 0)
             return;
         do {
             switch (dwarf_tag(&child)) {

@@ -12,7 +12,7 @@ namespace plumb::symbols {
 namespace {
 
 constexpr int kMaxHops = 32;       // typedefs of typedefs, pointers to pointers
-constexpr int kMostNesting = 12;    // of structures, when looking for the strictest member
+constexpr int kMostNesting = 12;   // of structures, when looking for the strictest member
 constexpr int kMaxMembers = 2'000; // of one structure, for the same
 
 std::optional<uint64_t> number(Dwarf_Die* die, unsigned attribute_name) {

@@ -14,8 +14,6 @@ namespace plumb::trace {
 
 namespace {
 
-constexpr uint64_t kStatBlockBytes = 512; // the unit of st_blocks, whatever the file system's own
-
 class FileSource : public ByteSource {
   public:
     explicit FileSource(const std::string& path) : path_(path) {

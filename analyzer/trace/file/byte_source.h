@@ -10,6 +10,8 @@
 
 namespace plumb::trace {
 
+inline constexpr uint64_t kStatBlockBytes = 512; // the unit of st_blocks, whatever the file system's own
+
 class ByteSource {
   public:
     virtual ~ByteSource() = default;

@@ -1,6 +1,7 @@
 #include "trace/file/run_directory.h"
 
 #include "support/error.h"
+#include "trace/file/byte_source.h"
 
 #include <algorithm>
 #include <filesystem>
@@ -11,8 +12,6 @@ namespace plumb::trace {
 
 namespace {
 
-constexpr uint64_t kDiskBlockBytes = 512; // of st_blocks, on every file system
-
 uint64_t disk_bytes_of(const std::string& path) {
     namespace fs = std::filesystem;
     std::error_code failure;
@@ -20,7 +19,7 @@ uint64_t disk_bytes_of(const std::string& path) {
     for (fs::recursive_directory_iterator entry(path, failure), end; !failure && entry != end; entry.increment(failure)) {
         struct stat status = {};
         if (lstat(entry->path().c_str(), &status) == 0 && S_ISREG(status.st_mode))
-            bytes += static_cast<uint64_t>(status.st_blocks) * kDiskBlockBytes;
+            bytes += static_cast<uint64_t>(status.st_blocks) * kStatBlockBytes;
     }
     return bytes;
 }

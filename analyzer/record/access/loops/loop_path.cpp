@@ -13,7 +13,7 @@ namespace plumb::record {
 namespace {
 
 constexpr int kMostInPath = 512;
-constexpr size_t kMostSteps = 96;      // of one way, what matters
+constexpr size_t kMostSteps = 96; // of one way, what matters
 constexpr size_t kMostNeighbours = 32;
 constexpr uint64_t kLongestWalk = uint64_t{1} << 40;
 

@@ -28,7 +28,7 @@ constexpr std::array<uint64_t, 2> kUnrolled = {1, 8};
 constexpr double kAsAlike = 0.03; // of a round: forms that differ less are alike
 constexpr uint64_t kRepetitions = 9, kMostRepetitions = 45, kRepetition_ns = 30'000;
 constexpr double kMedianError = 0.93; // the standard error of n values' median: this / sqrt(n) of what their middle half spans
-constexpr uint64_t kSure = 6; // spreads that a difference is wide; likewise parts of a round that a spread is less than
+constexpr uint64_t kSure = 6;         // spreads that a difference is wide; likewise parts of a round that a spread is less than
 
 // Each group gets pages of its own; what lies where in a page stays. Returns the bytes needed; addresses become offsets.
 uint64_t pack(std::vector<LoopAccess>& accesses, uint64_t rounds) {

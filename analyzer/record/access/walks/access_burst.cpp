@@ -15,7 +15,7 @@ namespace plumb::record {
 
 namespace {
 
-constexpr size_t kPages = 8; // of the ring: 64 rounds of 200 bytes, and what else the kernel writes
+constexpr size_t kPages = 8;  // of the ring: 64 rounds of 200 bytes, and what else the kernel writes
 constexpr size_t kRecent = 8; // accesses whose pages are certainly still known to the processor
 
 #if defined(__x86_64__)

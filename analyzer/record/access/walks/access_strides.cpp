@@ -1,5 +1,6 @@
 #include "record/access/walks/access_strides.h"
 
+#include "record/access/walks/alike.h"
 #include "record/access/walks/walker_key.h"
 #include "record/calibrate/walk_timing.h"
 #include "support/magnitude.h"

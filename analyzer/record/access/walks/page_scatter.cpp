@@ -1,6 +1,7 @@
 #include "record/access/walks/page_scatter.h"
 
 #include "platform/available_memory.h"
+#include "record/access/walks/alike.h"
 #include "record/access/walks/walker_key.h"
 #include "support/memory_units.h"
 
@@ -15,9 +16,9 @@ constexpr uint64_t kFewestScattered = 24;
 constexpr uint64_t kLongestApart = 17;    // quarters of the time between samples
 constexpr uint64_t kLookCostFactor = 200; // 0.5 % of the time until the first look
 constexpr uint64_t kLaterLookCostFactor = 1000;
-constexpr uint64_t kPageWalk_ns = 20;     // of one small page, about
+constexpr uint64_t kPageWalk_ns = 20; // of one small page, about
 constexpr uint64_t kMostPageTiming_ns = 2'000'000'000;
-constexpr uint64_t kFewestWatched = 16;  // accesses that follow one another
+constexpr uint64_t kFewestWatched = 16; // accesses that follow one another
 // Of them: fewer need another page than the others together take as long as, with all that is in the caches.
 constexpr double kLeastNewPages = 0.25;
 constexpr uint32_t kMostTries = 4;       // threads, or moments, at which nobody came by

@@ -1,7 +1,6 @@
 // An instruction of one of the programs that a process executed, as a key of tables.
 #pragma once
 
-#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 
@@ -15,10 +14,5 @@ struct WalkerKey {
 struct WalkerKeyHash {
     size_t operator()(const WalkerKey& key) const { return (key.instruction ^ key.generation << 48) * 0x9e3779b97f4a7c15u >> 7; }
 };
-
-// Walks whose figures differ by no more than 1/16 are timed together.
-constexpr bool alike(uint64_t a, uint64_t b) {
-    return std::max(a, b) - std::min(a, b) <= std::max(a, b) / 16;
-}
 
 } // namespace plumb::record

@@ -9,8 +9,6 @@ namespace {
 
 using State = ThreadMoment::State;
 
-constexpr size_t kMostAwaited = 4; // a thread that waits for more waits for no one in particular
-
 // 0: of no interest here; the holders of locks have records of their own.
 uint32_t relation_of(State state) {
     switch (state) {

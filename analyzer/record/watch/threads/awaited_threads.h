@@ -13,6 +13,8 @@
 
 namespace plumb::record {
 
+inline constexpr size_t kMostAwaited = 4; // a thread that waits for more waits for no one in particular
+
 class AwaitedThreads {
   public:
     // `most_bytes_each`: of the file for the waiting threads of one process.

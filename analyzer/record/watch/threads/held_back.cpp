@@ -1,5 +1,7 @@
 #include "record/watch/threads/held_back.h"
 
+#include "record/watch/threads/awaited_threads.h"
+
 #include <algorithm>
 
 namespace plumb::record {
@@ -10,7 +12,6 @@ using State = ThreadMoment::State;
 
 constexpr double kLeastWaiting = 0.25; // of its life: less is chance, or two of equal speed
 constexpr double kGoesOn = 0.75;       // of the waits
-constexpr size_t kMostAwaitedAtOnce = 4;     // a thread that waits for more waits for no one in particular
 
 // For what another one makes, or takes: at a queue, or at a pipe.
 bool waits_for_work(const ThreadMoment& thread) {
@@ -47,7 +48,7 @@ HeldBack::HeldBack(const std::vector<std::vector<ThreadMoment>>& looks) : holder
             ++waits.waiting;
             std::vector<size_t> others = chain.awaited_by(index);
             std::erase_if(others, [&](size_t other) { return !goes_on(looks[look][other]); });
-            if (others.empty() || others.size() > kMostAwaitedAtOnce)
+            if (others.empty() || others.size() > kMostAwaited)
                 continue;
             for (const size_t other : others)
                 ++waits.others[looks[look][other].tid];
