@@ -13,7 +13,7 @@ constexpr size_t kHeaderLimit = 64u << 10; // of program headers, of one note se
 
 // Reads exactly `bytes` at `offset`.
 bool read_at(int fd, void* into, size_t bytes, uint64_t offset) {
-    return pread(fd, into, bytes, static_cast<off_t>(offset)) == static_cast<ssize_t>(bytes);
+    return bytes == 0 || pread(fd, into, bytes, static_cast<off_t>(offset)) == static_cast<ssize_t>(bytes);
 }
 
 void find_build_id(const std::vector<char>& notes, std::vector<uint8_t>& build_id) {
@@ -44,7 +44,7 @@ template <class Header, class Segment> bool read_segments(int fd, ElfImage& imag
     if (!read_at(fd, segments.data(), segments.size() * sizeof(Segment), header.e_phoff))
         return false;
     for (const Segment& segment : segments) {
-        if ((segment.p_type != PT_INTERP && segment.p_type != PT_NOTE) || segment.p_filesz > kHeaderLimit)
+        if ((segment.p_type != PT_INTERP && segment.p_type != PT_NOTE) || segment.p_filesz == 0 || segment.p_filesz > kHeaderLimit)
             continue;
         std::vector<char> content(segment.p_filesz);
         if (!read_at(fd, content.data(), content.size(), segment.p_offset))

@@ -62,7 +62,8 @@ class RankReader {
     // Since all ranks left a collective together: for whom it waited in those after that, when it left the last of them, and
     // how much of its being late is charged already.
     struct Inherited {
-        Nanoseconds end = INT64_MIN, told = 0;
+        std::optional<Nanoseconds> end;
+        Nanoseconds told = 0;
         std::map<uint32_t, Nanoseconds> waits; // by row
     };
 
@@ -232,7 +233,9 @@ class RankReader {
     }
 
     // No collective lies between the last one that was seen and this one.
-    bool follows(const Collective& event) const { return std::abs(event.begin - event.gap - inherited_.end) <= kSameMoment; }
+    bool follows(const Collective& event) const {
+        return inherited_.end && std::abs(event.begin - event.gap - *inherited_.end) <= kSameMoment;
+    }
 
     void remember_wait(const Epoch& epoch, const Collective& event, Nanoseconds wait) {
         const bool all_leave_together = (epoch.kind & trace::kMpiSynchronising) != 0 && !epoch.is_neighbour() &&

@@ -216,14 +216,22 @@ TEST_CASE("a replay tells what an access across pages costs") {
     const auto replay = [&](uint64_t address) {
         return replay_loop(loop->instructions(), {{kStart + 5, address, 4096, 8, kStore}}, 6, 0);
     };
-    const ReplayedLoop aligned = replay(0x7f0000000f00);
-    REQUIRE(aligned.seen_ps > 0);
-    REQUIRE(aligned.aligned_ps > 0);
-    CHECK(static_cast<double>(aligned.seen_ps) < 1.5 * static_cast<double>(aligned.aligned_ps));
-    const ReplayedLoop crossing = replay(0x7f0000000ffc);
-    REQUIRE(crossing.seen_ps > 0);
-    CHECK(static_cast<double>(crossing.seen_ps) > 1.5 * static_cast<double>(crossing.aligned_ps)); // on any CPU known
-    CHECK(static_cast<double>(crossing.aligned_ps) < 1.5 * static_cast<double>(aligned.aligned_ps) + 300);
+    const auto ps = [](uint64_t time) { return static_cast<double>(time); };
+    // Other programs may disturb a measurement: that of one try in ten must be good.
+    bool good = false;
+    for (int tries = 0; tries < 10 && !good; ++tries) {
+        const ReplayedLoop aligned = replay(0x7f0000000f00);
+        const ReplayedLoop crossing = replay(0x7f0000000ffc);
+        REQUIRE(aligned.seen_ps > 0);
+        REQUIRE(aligned.aligned_ps > 0);
+        REQUIRE(crossing.seen_ps > 0);
+        UNSCOPED_INFO("aligned " << aligned.seen_ps << " " << aligned.aligned_ps << ", crossing " << crossing.seen_ps << " "
+                                 << crossing.aligned_ps);
+        good = ps(aligned.seen_ps) < 1.5 * ps(aligned.aligned_ps) && //
+               ps(crossing.seen_ps) > 1.5 * ps(crossing.aligned_ps) && // on any CPU known
+               ps(crossing.aligned_ps) < 1.5 * ps(aligned.aligned_ps) + 300;
+    }
+    CHECK(good);
 }
 
 TEST_CASE("a replay needs registers, memory and instructions that do not fault") {
