@@ -120,6 +120,11 @@ bool is_openmp_module(const std::string& path);
 // The libraries that plumb itself preloads.
 bool is_shim_module(const std::string& path);
 
+// The program itself wherever it lies, code made at run time, and libraries outside the system's directories. What another
+// library calls on the way to this code is not the program's: MPI loads libraries that are in no list of names, and what lies
+// under code of the program's own is the program's, even where MPI called that in turn (an operator, an error handler).
+bool is_program_code(const Module& module);
+
 // True for programs and libraries where a distribution's packages put them (/usr/bin, /usr/lib): whoever runs them
 // seldom builds them, so advice to change their code gains nothing for certain. Not for /usr/local and /opt.
 bool is_packaged_file(const std::string& path);

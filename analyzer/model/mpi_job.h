@@ -45,7 +45,8 @@ struct MpiRankRow {
     double collective_wait_s = 0, collective_s = 0; // waiting; the operations themselves
     double late_sender_s = 0, late_receiver_s = 0;
     double other_mpi_s = 0; // the rest of mpi_s: transfer of messages, polls, RMA, files, set-up
-    double run_delay_s = 0;
+    double run_delay_s = 0;  // runnable without a CPU
+    double asleep_s = 0;     // neither on a CPU nor runnable; ranks that wait in MPI without spinning are that, too
     uint64_t involuntary_switches = 0;
     uint64_t collectives = 0; // that were laid side by side, scaled up to all
     uint64_t times_last = 0;  // of these, the others waiting for it

@@ -82,6 +82,12 @@ bool is_system_module(const std::string& path) {
     return std::find(kRuntimeLibraries.begin(), kRuntimeLibraries.end(), name) != kRuntimeLibraries.end();
 }
 
+bool is_program_code(const Module& module) {
+    if (module.kind == Module::Kind::program || module.kind == Module::Kind::anonymous)
+        return true;
+    return !is_system_module(module.path) && !module.path.starts_with("/usr/lib") && !module.path.starts_with("/lib");
+}
+
 bool is_packaged_file(const std::string& path) {
     for (const char* directory : {"/usr/bin/", "/usr/sbin/", "/usr/games/", "/usr/lib", "/bin/", "/sbin/", "/lib", "/snap/"})
         if (path.starts_with(directory)) // lib32, lib64 and libexec included

@@ -147,7 +147,7 @@ class RankReader {
     void add_computing(const Collective& event, Nanoseconds computing) {
         accumulate(own_.late_computing, computing);
         if (!off_cpu_) {
-            off_cpu_.emplace(input_.run, process_.threads, main_mpi_thread(process_));
+            off_cpu_.emplace(input_.run, process_, main_mpi_thread(process_));
             own_.delayed_intervals = off_cpu_->delayed_intervals();
         }
         const Nanoseconds left = event.begin - event.gap;

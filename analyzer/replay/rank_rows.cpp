@@ -1,5 +1,6 @@
 #include "replay/rank_rows.h"
 
+#include "replay/events/off_cpu.h"
 #include "replay/events/rank_time.h"
 
 #include <algorithm>
@@ -92,7 +93,9 @@ std::vector<model::MpiRankRow> rank_rows(const model::Run& run, const Job& job, 
         result.other_mpi_s = std::max(0.0, result.mpi_s - result.collective_wait_s - result.collective_s -
                                                result.late_sender_s - result.late_receiver_s);
         if (time.thread < process.threads.size()) {
-            result.run_delay_s = static_cast<double>(process.threads[time.thread].run_delay_ns) * 1e-9;
+            const OffCpu off_cpu(run, process, time.thread);
+            result.run_delay_s = seconds(off_cpu.delayed());
+            result.asleep_s = seconds(off_cpu.asleep());
             result.involuntary_switches = process.threads[time.thread].involuntary_switches;
         }
         result.collectives = charge.collectives * stride;

@@ -109,14 +109,6 @@ bool is_own(const model::CallPaths& paths, size_t process, uint32_t node, const 
     return !module || !is_c_library(module->path); // whose __restore_rt ends the program's handlers
 }
 
-// What lies under code of the program's own is the program's, even where MPI called that in turn (an operator, an error
-// handler).
-bool is_program_code(const model::Module& module) {
-    if (module.kind == model::Module::Kind::program || module.kind == model::Module::Kind::anonymous)
-        return true;
-    return !model::is_system_module(module.path) && !has_prefix(module.path, "/usr/lib") && !has_prefix(module.path, "/lib");
-}
-
 // `node` is the innermost user frame. Files that a program reads and writes through MPI are its own business.
 KernelCause::Maker maker_of(model::CallPaths& paths, size_t process, uint32_t node) {
     const std::vector<model::PathNode>& nodes = paths.run().processes[process].paths;
@@ -125,7 +117,7 @@ KernelCause::Maker maker_of(model::CallPaths& paths, size_t process, uint32_t no
         const model::Module* module = paths.module_of(process, nodes[node].address);
         if (!module)
             continue;
-        if (is_program_code(*module))
+        if (model::is_program_code(*module))
             break;
         const bool mpi = model::is_mpi_module(module->path);
         if (mpi)

@@ -25,7 +25,7 @@ ParallelRuntime parallel_runtime_of(model::CallPaths& paths, size_t process, uin
             return ParallelRuntime::mpi;
         if (model::is_openmp_module(module->path) && at == first_user_node(nodes, node))
             return ParallelRuntime::openmp;
-        if (!model::is_system_module(module->path))
+        if (model::is_program_code(*module)) // libraries that MPI loads need not be known
             break;
     }
     return ParallelRuntime::none;

@@ -162,6 +162,19 @@ bool is_java_library(std::span<const model::SourceFrame> frames) {
     });
 }
 
+// MPI loads libraries of devices that are in no list of names, and they wait as it does.
+bool is_called_by_mpi(model::CallPaths& paths, size_t process, uint32_t node) {
+    const std::vector<model::PathNode>& nodes = paths.run().processes[process].paths;
+    for (size_t depth = 0; node != 0 && node < nodes.size() && depth < model::kMostCallers; ++depth, node = nodes[node].parent) {
+        const model::Module* module = paths.module_of(process, nodes[node].address);
+        if (module && model::is_mpi_module(module->path))
+            return true;
+        if (module && model::is_program_code(*module))
+            return false;
+    }
+    return false;
+}
+
 StackFacts look_at_stack(model::CallPaths& paths, size_t process, uint32_t node) {
     StackFacts facts;
     const std::vector<model::PathNode>& nodes = paths.run().processes[process].paths;
@@ -181,6 +194,7 @@ StackFacts look_at_stack(model::CallPaths& paths, size_t process, uint32_t node)
         if (!is_system && !module->path.ends_with(kJavaRuntime) &&
             (module->path.starts_with('/') || !is_java_library(paths.frames_of(process, node)))) {
             facts.python = module->path.find("python") != std::string::npos;
+            facts.mpi |= is_called_by_mpi(paths, process, node);
             break;
         }
     }

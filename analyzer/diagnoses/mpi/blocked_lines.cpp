@@ -35,6 +35,13 @@ double median_of(const std::map<uint32_t, double>& times, size_t count) {
     return values.empty() ? 0 : *middle;
 }
 
+// Whether looks at this wait may be of the time between MPI_Init and MPI_Finalize.
+bool may_lie_between(const model::MpiProcess& mpi, const model::BlockedSite& site) {
+    const bool is_before = mpi.init_end_ns != 0 && site.last_ns != 0 && site.last_ns <= mpi.init_end_ns;
+    const bool is_after = mpi.finalize_begin_ns != 0 && site.first_ns >= mpi.finalize_begin_ns;
+    return !is_before && !is_after;
+}
+
 } // namespace
 
 BlockedLines blocked_lines(model::CallPaths& paths, const model::MpiJob& job, const std::vector<const model::MpiRankRow*>& late) {
@@ -42,8 +49,9 @@ BlockedLines blocked_lines(model::CallPaths& paths, const model::MpiJob& job, co
     std::map<std::pair<model::SourceLine, std::string>, Place> places;
     for (uint32_t row = 0; row < job.ranks.size(); ++row) {
         const model::MpiRankRow& rank = job.ranks[row];
-        for (const model::BlockedSite& site : paths.run().processes[rank.process].blocked) {
-            if (site.thread != rank.thread)
+        const model::Process& process = paths.run().processes[rank.process];
+        for (const model::BlockedSite& site : process.blocked) {
+            if (site.thread != rank.thread || !may_lie_between(*process.mpi, site))
                 continue;
             const WaitClass wait = wait_class_of(paths, rank.process, site);
             if (wait.kind == WaitKind::mpi)

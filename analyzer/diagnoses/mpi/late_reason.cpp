@@ -31,17 +31,6 @@ struct Surplus {
     bool is_beyond_spread = false; // of the others, by far
 };
 
-// Neither on a CPU nor waiting for one, by the scheduler's clocks. Ranks that wait in MPI without spinning are that, too.
-double asleep_s(const model::Run& run, const model::MpiRankRow& row) {
-    const model::Process& process = run.processes[row.process];
-    if (row.thread >= process.threads.size())
-        return 0;
-    const model::Thread& thread = process.threads[row.thread];
-    const uint64_t life_ns = thread.end_ns > thread.start_ns ? thread.end_ns - thread.start_ns : 0;
-    const uint64_t busy_ns = thread.run_ns + thread.run_delay_ns;
-    return life_ns > busy_ns ? static_cast<double>(life_ns - busy_ns) * 1e-9 : 0;
-}
-
 template <class Value> double median_of_others(const model::MpiJob& job, const LateRanks& late, const Value& value) {
     std::vector<double> values;
     for (const model::MpiRankRow& row : job.ranks)
@@ -54,16 +43,15 @@ template <class Value> double median_of_others(const model::MpiJob& job, const L
     return *middle;
 }
 
-Surplus surplus_of(const model::Run& run, const model::MpiJob& job, const LateRanks& late) {
-    const auto asleep = [&](const model::MpiRankRow& row) { return asleep_s(run, row); };
-    const double usual_asleep_s = median_of_others(job, late, asleep);
+Surplus surplus_of(const model::MpiJob& job, const LateRanks& late) {
+    const double asleep_s = median_of_others(job, late, &model::MpiRankRow::asleep_s);
     const double compute_s = median_of_others(job, late, &model::MpiRankRow::compute_s);
     const double delay_s = median_of_others(job, late, &model::MpiRankRow::run_delay_s);
     Surplus surplus;
     for (const model::MpiRankRow* row : late.rows) {
         surplus.compute_s += std::max(0.0, row->compute_s - compute_s);
         surplus.delay_s += std::max(0.0, row->run_delay_s - delay_s);
-        surplus.asleep_s += std::max(0.0, asleep(*row) - usual_asleep_s);
+        surplus.asleep_s += std::max(0.0, row->asleep_s - asleep_s);
         surplus.usual_compute_s += compute_s;
     }
     double variance = 0;
@@ -127,7 +115,7 @@ std::string LateReason::words(bool one, const BlockedLines& blocked) const {
     return one ? "it waits for others itself" : "they wait for others themselves";
 }
 
-model::MpiLateness lateness_of(const model::Run& run, const model::MpiJob& job, const LateRanks& late) {
+model::MpiLateness lateness_of(const model::MpiJob& job, const LateRanks& late) {
     model::MpiLateness sum;
     for (const model::MpiRankRow* row : late.rows) {
         sum.computing_s += row->lateness.computing_s;
@@ -140,7 +128,7 @@ model::MpiLateness lateness_of(const model::Run& run, const model::MpiJob& job, 
     }
     if (!late.by_messages && late.behind.empty() && sum.sum_s() >= kLeastKnown * late.cost_s)
         return sum;
-    const Surplus surplus = surplus_of(run, job, late);
+    const Surplus surplus = surplus_of(job, late);
     sum = {};
     sum.starved_s = std::min(surplus.delay_s, surplus.compute_s);
     sum.blocked_s = std::min(surplus.asleep_s, surplus.compute_s - sum.starved_s);
@@ -162,7 +150,7 @@ std::optional<LateReason> late_reason(const model::Run& run, const model::MpiJob
         LateReason reason{.kind = lateness.computing_s >= lateness.irregular_s ? Kind::computing : Kind::irregular,
                           .by_lines = extra.cpu_s >= kLeastOfWork * work_s};
         const bool own_lines = reason.by_lines && extra.usual_share < kOwnLines;
-        const Surplus surplus = surplus_of(run, job, late);
+        const Surplus surplus = surplus_of(job, late);
         // What many samples spread over so many lines that none is certain, is taken for the same work if all ranks compute.
         const bool all_compute = surplus.usual_compute_s >= kOwnLines * (surplus.usual_compute_s + surplus.compute_s);
         reason.same_work = reason.by_lines ? !own_lines : extra.samples >= kEnoughSamples && all_compute;

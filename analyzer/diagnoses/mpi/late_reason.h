@@ -24,7 +24,7 @@ struct LateReason {
 
 // The lateness of all of them by its reasons. Of ranks that are known by messages, of those that hide behind later ones, and
 // where they cost more than collectives show, nothing but their sums is known: whether they compute, lack CPUs or are blocked more than the median of the others.
-model::MpiLateness lateness_of(const model::Run& run, const model::MpiJob& job, const LateRanks& late);
+model::MpiLateness lateness_of(const model::MpiJob& job, const LateRanks& late);
 
 // Nothing where the greatest part has no known reason, where it makes up less than half of the lateness or that little of the cost, and where ranks
 // are busy longer on the same lines as all others by less than CPUs of one node may differ.

@@ -146,7 +146,7 @@ class MpiLateRank : public Diagnosis {
     // Nothing where the reason is not known.
     std::optional<Finding> finding_of(const DiagnosisInput& input, const model::MpiJob& job, const LateCase& late_case) const {
         const LateRanks& late = late_case.late;
-        const model::MpiLateness lateness = lateness_of(input.run, job, late);
+        const model::MpiLateness lateness = lateness_of(job, late);
         // Of ranks that hide one another each comes last to a part of the collectives only.
         const double part = static_cast<double>(late.rows.size()) / static_cast<double>(late.rows.size() + late_case.with.size());
         const std::optional<LateReason> known =

@@ -220,6 +220,25 @@ TEST_CASE("time inside the kernel that was not sampled is not shared out among t
     }
 }
 
+TEST_CASE("what MPI calls and is no code of the program's waits as MPI does, whatever its library is called") {
+    constexpr uint64_t kInit = 0x7f2000000100, kDevice = 0x7f3000000100, kOperator = 0x7f4000000100, kNanosleep = 0x7f0000005000;
+    SyntheticRun made = program(10);
+    made.add_module("/opt/mpi/lib/libmpi.so.40", 0x7f2000000000, 0x7f2000010000);
+    made.add_module("/usr/lib/x86_64-linux-gnu/libinfinipath.so.4.0", 0x7f3000000000, 0x7f3000010000);
+    made.add_module("/home/me/liboperators.so", 0x7f4000000000, 0x7f4000010000);
+    made.name(kInit, "PMPI_Init+0x4d", "libmpi.so.40");
+    made.name(kDevice, "libinfinipath.so.4.0+0x100", "libinfinipath.so.4.0");
+    made.name(kOperator, "add_slowly+0x10", "liboperators.so");
+    made.name(kNanosleep, "clock_nanosleep+0x23", "libc.so.6");
+    made.add_thread(0, 0, 0);
+    add_blocked(made, 0, made.add_path({kMain, kInit, kDevice, kNanosleep}), SYS_clock_nanosleep, 5);
+    add_blocked(made, 0, made.add_path({kMain, kDevice, kNanosleep}), SYS_clock_nanosleep, 3);
+    add_blocked(made, 0, made.add_path({kMain, kInit, kOperator, kNanosleep}), SYS_clock_nanosleep, 2);
+    const TimeAccount account = account_of(made);
+    CHECK(seconds_of(account, TimeClass::blocked, WaitKind::mpi) == Approx(5));
+    CHECK(seconds_of(account, TimeClass::blocked, WaitKind::sleep) == Approx(5));
+}
+
 TEST_CASE("locks of Rust's library and of Java's runtime are locks, not futexes of the program's own") {
     constexpr uint64_t kSyscall = 0x7f0000006000, kLockContended = 0x400500, kPark = 0x7f1000000100, kEnter = 0x7f1000000200,
                        kObjectWait = 0x7f1000000300;

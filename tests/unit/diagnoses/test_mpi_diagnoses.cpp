@@ -3,6 +3,7 @@
 #include "diagnoses/mpi/mpi_metrics.h"
 
 #include <catch2/catch.hpp>
+#include <sys/syscall.h>
 #include <utility>
 
 using namespace plumb;
@@ -410,6 +411,24 @@ TEST_CASE("mpi-late-rank: time that took no CPU has no line, but the call it was
     CHECK(findings[0].title.find("it sleeps or is blocked outside MPI, before MPI_Allreduce at ") != std::string::npos);
     CHECK(std::get<std::string>(findings[0].subject.details.at("reason")) == "blocked");
     CHECK(findings[0].evidence.contains("late_blocked_seconds"));
+
+    // Looks say in what, those of its time between MPI_Init and MPI_Finalize.
+    model::Process& process = made.run.processes[late.process];
+    process.paths.push_back({.parent = 0, .address = kExtra, .leaf = true});
+    model::BlockedSite site;
+    site.thread = late.thread;
+    site.path = static_cast<uint32_t>(process.paths.size() - 1);
+    site.system_call = SYS_fsync;
+    site.looks = 20;
+    site.time_ns = static_cast<uint64_t>(1e9 * late.lateness.blocked_s);
+    process.mpi->init_end_ns = made.run.begin_ns + 1'000'000;
+    site.first_ns = made.run.begin_ns;
+    site.last_ns = site.first_ns + 900'000;
+    process.blocked = {site};
+    CHECK(made.findings("mpi-late-rank").at(0).title == findings[0].title);
+    process.blocked[0].last_ns += 20'000'000;
+    CHECK(made.findings("mpi-late-rank").at(0).title.find("it is blocked outside MPI, mostly in fsync, at app.c:20") !=
+          std::string::npos);
 }
 
 TEST_CASE("POP metrics multiply up") {

@@ -150,18 +150,30 @@ TEST_CASE("a delay is followed through a send that waited for its receiver") {
 TEST_CASE("what a thread did not run for is either a wait for a CPU or sleep") {
     model::Run run;
     run.begin_ns = 1'000'000;
-    model::Thread thread;
+    model::Process process;
+    model::Thread& thread = process.threads.emplace_back();
     for (uint64_t i = 0; i < 10; ++i) // of each 10 ms: 4 running, 1 without a CPU, 5 asleep
         thread.intervals.push_back({.begin_ns = run.begin_ns + i * 10'000'000, .end_ns = run.begin_ns + (i + 1) * 10'000'000,
                                     .cpu = 0, .run_ns = 4'000'000, .run_delay_ns = 1'000'000, .migrations = 0, .state = 'S'});
-    const replay::OffCpu known(run, {thread}, 0);
+    const replay::OffCpu known(run, process, 0);
     CHECK(known.delayed(10'000'000, 30'000'000) == 2'000'000);
     CHECK(known.asleep(10'000'000, 30'000'000) == 10'000'000);
     CHECK(known.asleep(95'000'000, 200'000'000) == 2'500'000);
     CHECK(known.delayed_intervals() == 1);
+    CHECK(known.asleep() == 50'000'000);
+    // Between MPI_Init and MPI_Finalize: of an interval that lies on both sides, as little as can be.
+    process.mpi.emplace();
+    process.mpi->init_end_ns = run.begin_ns + 33'000'000;
+    process.mpi->finalize_begin_ns = run.begin_ns + 86'000'000;
+    const replay::OffCpu inside(run, process, 0);
+    CHECK(inside.asleep(0, 33'000'000) == 0);
+    CHECK(inside.asleep(33'000'000, 40'000'000) == 2'000'000); // 3 of 5 ms may lie before
+    CHECK(inside.asleep(80'000'000, 100'000'000) == 1'000'000); // 4 of 5 ms behind
+    CHECK(inside.asleep() == 23'000'000);
+    CHECK(inside.delayed() == 4'000'000);
     for (model::ThreadInterval& interval : thread.intervals)
         interval.run_ns = 0; // the kernel keeps no such statistics
-    const replay::OffCpu unknown(run, {thread}, 0);
+    const replay::OffCpu unknown(run, process, 0);
     CHECK(unknown.asleep(0, 100'000'000) == 0);
     CHECK(replay::OffCpu(run, {}, 0).asleep(0, 100'000'000) == 0);
 }
