@@ -9,7 +9,7 @@ Keys of both:
   name        the case's name, unique in the corpus
   source      a file of this folder. C, C++ and Fortran are compiled by programs.py, with -DCURED for the cured twin.
               Scripts (.py, .sh, .pl) and Java classes, named as their files, run as they are, the cured twin with CURED=1 in its
-              environment. Default: none.
+              environment, and so do programs in Rust. Default: none.
   command     a shell command that runs it. {program} is the compiled program or the script, {folder} this folder,
               {scratch} a folder of the case's own, which is the working directory. Default: "{program}"
   prepare     a shell command that runs once in {scratch} and makes input files

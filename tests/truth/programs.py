@@ -9,6 +9,7 @@ import subprocess
 COMPILERS = {".c": ["cc"], ".cpp": ["c++"], ".f90": ["gfortran"], ".F90": ["gfortran"]}
 MPI_COMPILERS = {".c": "mpicc", ".cpp": "mpicxx", ".f90": "mpif90", ".F90": "mpif90"}
 CLANG = {".c": ["clang", "clang-14"], ".cpp": ["clang++", "clang++-14"]} # the first that is installed
+OTHER_COMPILERS = {".rs": ["rustc", "-C", "opt-level=2", "-g"]}
 INTERPRETERS = {".py": "/usr/bin/python3", ".sh": "sh", ".pl": "perl"}
 FLAGS = ["-O2", "-g"]
 LIBRARIES = ["-pthread"]
@@ -29,7 +30,7 @@ def _compiler(case):
     suffix = pathlib.Path(case.source).suffix
     if case.clang:
         return [next((name for name in CLANG[suffix] if shutil.which(name)), None) or _no_clang()]
-    compiler = [f"{MPI_COMPILERS[suffix]}.{case.mpi}"] if case.mpi else COMPILERS[suffix]
+    compiler = [f"{MPI_COMPILERS[suffix]}.{case.mpi}"] if case.mpi else {**COMPILERS, **OTHER_COMPILERS}[suffix]
     if not shutil.which(compiler[0]):
         raise Unavailable(f"{compiler[0]} is not installed")
     return compiler
@@ -64,8 +65,11 @@ class Program:
             subprocess.run(["javac", "-d", str(self.scratch), str(source)], check=True)
             return source
         program = self.scratch / (source.stem + ("-cured" if self.cured else ""))
-        command = [*_compiler(self.case), *FLAGS, *(["-DCURED"] if self.cured else []), str(source), "-o", str(program),
-                   *self.case.flags, *LIBRARIES]
+        if source.suffix in OTHER_COMPILERS:
+            command = [*_compiler(self.case), str(source), "-o", str(program), *self.case.flags]
+        else:
+            command = [*_compiler(self.case), *FLAGS, *(["-DCURED"] if self.cured else []), str(source), "-o", str(program),
+                       *self.case.flags, *LIBRARIES]
         if source.suffix == ".F90":
             command[1:1] = ["-J", str(self.scratch)]
         record = program.with_suffix(".made")

@@ -175,7 +175,8 @@ class BandwidthSaturated : public Diagnosis {
             return {0, "not known: one thread alone does not move more here"};
         return {fraction * (1 - full.bytes_per_s / wanted),
                 fmt::format("upper bound: each of the {} threads moves the {} that one thread alone moves, from the caches or "
-                            "on more NUMA nodes", full.threads, gigabytes(alone))};
+                            "on more NUMA nodes", full.threads, gigabytes(alone)),
+                std::nullopt, true};
     }
 
     static std::vector<StreamedArray> arrays_of(const Saturation& full, model::CallPaths& paths) {

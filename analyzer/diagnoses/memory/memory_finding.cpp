@@ -112,7 +112,8 @@ std::optional<Finding> memory_finding(const DiagnosisInput& input, const MemoryC
     finding.gain = {finding.cost.fraction,
                     bound ? "upper bound: the remote accesses would take no time at all"
                           : "estimated for remote accesses as fast as local ones, by the node distances of the firmware (1.5 "
-                            "if it has none)"};
+                            "if it has none)",
+                    std::nullopt, bound};
     const MemoryObject& heaviest = *one.objects.front();
     finding.where = heaviest.remote_lines.heaviest(kMostRemoteLines);
     const NamedMemory& memory = heaviest.memory;
