@@ -21,6 +21,7 @@
 #include <cmath>
 #include <fmt/format.h>
 #include <map>
+#include <optional>
 #include <set>
 
 namespace plumb {
@@ -32,9 +33,12 @@ constexpr double kLeastShare = 0.15;      // of the CPU time, where causes are n
 constexpr uint64_t kLeastSamples = 100, kLeastHits = 20;
 constexpr double kLeastCpu_s = 0.5; // below this the kernel's part is program start
 constexpr size_t kMostFindings = 3;
+constexpr double kMostly = 0.8; // of the cost: a smaller part that the run waits for is said
 constexpr double kFew_bytes = 1024; // of a request: to move fewer takes no time
 constexpr double kCall_s = 1e-6;    // generous: a call takes 0.1 to 1 us besides moving the data
 constexpr double kFault_s = 1e-6;   // generous: a minor fault takes 0.2 to 1 us
+
+using ThreadKey = std::pair<size_t, uint32_t>; // indexes of a process, and of its thread
 
 struct CauseProfile {
     KernelCause cause;
@@ -43,6 +47,7 @@ struct CauseProfile {
     uint64_t wrapper_hits = 0; // outside the kernel, in the C library's function of the same call
     LineShares lines;
     std::set<size_t> processes; // indexes
+    std::map<ThreadKey, uint64_t> hits_by_thread;
     RequestSizes requests;
 
     uint64_t all_hits() const { return hits + wrapper_hits; }
@@ -50,6 +55,7 @@ struct CauseProfile {
 
 struct KernelProfile {
     uint64_t samples = 0, hits = 0;
+    std::map<ThreadKey, uint64_t> samples_by_thread;
     std::map<std::pair<std::string, KernelCause::Maker>, CauseProfile> causes; // by name; what MPI and OpenMP do for themselves stands apart
 };
 
@@ -67,6 +73,7 @@ KernelProfile kernel_profile_of(model::CallPaths& paths) {
     for (size_t process = 0; process < processes.size(); process++)
         for (const model::SampleSite& site : processes[process].samples) {
             profile.samples += site.samples;
+            profile.samples_by_thread[{process, site.thread}] += site.samples;
             const uint64_t hits = std::min(site.kernel_samples, site.samples);
             const KernelCause cause = kernel_cause_of(paths, process, site.path);
             if (cause.kind == KernelCause::Kind::system_call)
@@ -87,6 +94,7 @@ KernelProfile kernel_profile_of(model::CallPaths& paths) {
             entry.users_hits += is_users_choice(paths.run(), processes[process], cause) ? hits : 0;
             entry.lines.add(paths.user_frame(process, site.path), static_cast<double>(hits));
             entry.processes.insert(process);
+            entry.hits_by_thread[{process, site.thread}] += hits;
             profile.hits += hits;
         }
     for (auto& [name, entry] : profile.causes) {
@@ -95,6 +103,22 @@ KernelProfile kernel_profile_of(model::CallPaths& paths) {
         entry.requests = request_sizes(paths.run(), entry.cause, entry.processes);
     }
     return profile;
+}
+
+// Of the run's wall time, what depended on threads while they were in the cause, as a fraction. A thread that nobody waits for may
+// spend its time as it likes. Nothing: the wall time was not followed.
+std::optional<double> fraction_on_the_wall(const model::Run& run, const KernelProfile& profile, const CauseProfile& entry) {
+    const double followed_ns = followed_wall_ns(run);
+    if (followed_ns <= 0)
+        return std::nullopt;
+    double in_cause_ns = 0;
+    for (const auto& [key, hits] : entry.hits_by_thread) {
+        const std::vector<model::Thread>& threads = run.processes[key.first].threads;
+        if (key.second < threads.size())
+            in_cause_ns += static_cast<double>(threads[key.second].wall_on_cpu_ns()) * static_cast<double>(hits) /
+                           static_cast<double>(profile.samples_by_thread.at(key));
+    }
+    return in_cause_ns / followed_ns * static_cast<double>(entry.all_hits()) / static_cast<double>(entry.hits);
 }
 
 // What is called by a thread that has nothing to do until something happens, or for a while.
@@ -183,8 +207,12 @@ class KernelTime : public Diagnosis {
             finding.gain = {0, "not by itself: the OpenMP findings report what threads of a team wait for"};
         else {
             const double by_calls = part_by_calls(entry, share * totals.cpu_s);
-            finding.gain = {finding.cost.fraction * by_calls, gain_words(entry.cause, by_calls),
-                            finding.cost.fraction * certain_part(input.run, entry, by_calls)};
+            const double on_the_wall =
+                std::min(finding.cost.fraction, fraction_on_the_wall(input.run, profile, entry).value_or(finding.cost.fraction));
+            finding.gain = {on_the_wall * by_calls, gain_words(entry.cause, by_calls),
+                            on_the_wall * certain_part(input.run, entry, by_calls)};
+            if (on_the_wall < kMostly * finding.cost.fraction)
+                finding.gain.how += "; the run does not wait for the rest of this time";
         }
         finding.subject.kind = "call-site";
         finding.subject.name = finding.where.empty() ? entry.cause.name : place_name(finding.where[0]);

@@ -66,6 +66,31 @@ TEST_CASE("wrappers of system calls") {
     CHECK(system_call_of_wrapper("") == "");
 }
 
+TEST_CASE("calls of a thread that the run does not wait for gain nothing") {
+    SyntheticRun made = program();
+    made.add_thread(1, 0.5, 0);
+    made.add_samples(0, made.add_path({kMain, kLoop}), 4000);
+    made.add_samples(1, made.add_path({kMain, kTouch}), 1000);
+    made.add_samples(1, kernel_path(made, {kMain, kTouch, kRead, kSysRead}, 1), 1000, 1000);
+    std::vector<model::Thread>& threads = made.run.processes.back().threads;
+    const auto gain_where_the_run_waits_for = [&](double first_s, double second_s) {
+        threads[0].wall_running_ns = SyntheticRun::ns(first_s);
+        threads[1].wall_running_ns = SyntheticRun::ns(second_s);
+        const std::vector<Finding> findings = made.diagnose("kernel-time");
+        REQUIRE(findings.size() == 1);
+        CHECK(findings[0].cost.fraction == Approx(1.0 / 6).epsilon(0.05));
+        return findings[0].gain;
+    };
+    const Gain unknown = gain_where_the_run_waits_for(0, 0);
+    CHECK(unknown.certain() == Approx(1.0 / 6).epsilon(0.05));
+    const Gain none = gain_where_the_run_waits_for(4, 0);
+    CHECK(none.fraction == 0);
+    CHECK(none.how.find("does not wait for the rest") != std::string::npos);
+    CHECK(severity_of(none, 4) == Severity::info);
+    CHECK(gain_where_the_run_waits_for(3.6, 0.4).fraction == Approx(0.05)); // half of its time is in the call
+    CHECK(gain_where_the_run_waits_for(0, 4).fraction == Approx(1.0 / 6).epsilon(0.05)); // no more than it costs
+}
+
 TEST_CASE("time in interrupts is information: whether another CPU can take them is not known") {
     SyntheticRun made = program();
     made.name(kUnnamed, "asm_sysvec_reschedule_ipi+0x1a", "[kernel]");
