@@ -11,6 +11,7 @@
 
 #include <algorithm>
 #include <fmt/format.h>
+#include <iterator>
 #include <map>
 
 namespace plumb {
@@ -66,7 +67,7 @@ Waits waits_of(const Schedule& schedule, const ReplayConditions* conditions, con
 }
 
 // Most of the waiting is by threads that someone confined.
-bool is_pinned(const Waits& waits) { return waits.narrowed_s > 0.5 * waits.total_s; }
+bool is_by_pinned(const Waits& waits) { return waits.narrowed_s > 0.5 * waits.total_s; }
 
 // plumb itself put them where they were: another placement is not the cure then.
 bool are_placed(const model::Run& run, const std::vector<Task>& tasks) {
@@ -125,6 +126,27 @@ std::vector<Task> waiting_tasks(const Schedule& schedule, const Waits& waits) {
     return tasks;
 }
 
+// Most of the waiting is by threads that someone confined, some of them to CPUs of each other. Ranks that are pinned one by one, as
+// launchers do, wait for nobody that is pinned: what is in their way can move.
+bool are_pinned_together(const model::Run& run, const Schedule& schedule, const Waits& waits) {
+    if (!is_by_pinned(waits))
+        return false;
+    const auto mask_of = [&](const Task& task) -> const model::CpuSet& {
+        return run.processes[task.process].threads[task.thread].allowed_cpus;
+    };
+    for (const Task& waiting : waiting_tasks(schedule, waits))
+        for (const Task& other : schedule.tasks) {
+            const bool same = waiting.process == other.process && waiting.thread == other.thread;
+            if (same || !waiting.narrowed || !other.narrowed || other.run_s < kMuchWork * waiting.run_s)
+                continue;
+            model::CpuSet common;
+            std::ranges::set_intersection(mask_of(waiting), mask_of(other), std::back_inserter(common));
+            if (!common.empty())
+                return true;
+        }
+    return false;
+}
+
 // Programs outside the run that used CPU time, by how much; "" when none was seen.
 std::string other_programs(const model::Host& host, size_t limit) {
     std::map<std::string, uint64_t> by_name;
@@ -167,7 +189,8 @@ class CpuOversubscribed : public Diagnosis {
             const Waits waits = waits_of(schedule, &spread, nullptr);
             // The scheduler may leave free threads where they are for a moment: that takes more to be called a fault.
             const bool misplaced =
-                is_pinned(waits) && !is_by_others(waits) && !are_placed(input.run, waiting_tasks(schedule, waits));
+                are_pinned_together(input.run, schedule, waits) && !is_by_others(waits) &&
+                !are_placed(input.run, waiting_tasks(schedule, waits));
             const double patience = misplaced ? 1 : kPatience;
             if (counts(input.run, stacked_s / patience)) {
                 const bool even = !is_by_others(waits) && are_dealt_evenly(input.run, host, schedule);
@@ -274,7 +297,7 @@ class CpuOversubscribed : public Diagnosis {
                     const Waits& waits, double cost_s) const {
         Finding finding = base(input, schedule, waits, cost_s);
         const std::vector<Task> tasks = waiting_tasks(schedule, waits);
-        const bool pinned = is_pinned(waits);
+        const bool pinned = are_pinned_together(input.run, schedule, waits);
         const bool by_others = is_by_others(waits);
         const model::CpuSet taken = cpus_of(waits);
         const std::string room = alternative(host, schedule, taken, pinned);

@@ -27,6 +27,7 @@ constexpr uint64_t kEnoughSamples = 200; // of all ranks: with fewer, lines woul
 // Sums of the late ranks, beyond what is the median of the others.
 struct Surplus {
     double compute_s = 0, delay_s = 0, asleep_s = 0;
+    double busy_s() const { return std::max(0.0, compute_s - delay_s - asleep_s); } // on a CPU
     double usual_compute_s = 0; // of as many other ranks
     bool is_beyond_spread = false; // of the others, by far
 };
@@ -115,7 +116,8 @@ std::string LateReason::words(bool one, const BlockedLines& blocked) const {
     return one ? "it waits for others itself" : "they wait for others themselves";
 }
 
-model::MpiLateness lateness_of(const model::MpiJob& job, const LateRanks& late) {
+// As collectives show it.
+static model::MpiLateness shown_lateness(const LateRanks& late) {
     model::MpiLateness sum;
     for (const model::MpiRankRow* row : late.rows) {
         sum.computing_s += row->lateness.computing_s;
@@ -126,13 +128,22 @@ model::MpiLateness lateness_of(const model::MpiJob& job, const LateRanks& late) 
         sum.waiting_s += row->lateness.waiting_s;
         sum.other_s += row->lateness.other_s;
     }
-    if (!late.by_messages && late.behind.empty() && sum.sum_s() >= kLeastKnown * late.cost_s)
-        return sum;
+    return sum;
+}
+
+// Collectives show too little of what the others wait for: they wait for messages.
+static bool is_known_by_sums(const LateRanks& late) {
+    return late.by_messages || shown_lateness(late).sum_s() < kLeastKnown * late.cost_s;
+}
+
+model::MpiLateness lateness_of(const model::MpiJob& job, const LateRanks& late) {
+    if (!is_known_by_sums(late) && late.behind.empty())
+        return shown_lateness(late);
     const Surplus surplus = surplus_of(job, late);
-    sum = {};
+    model::MpiLateness sum;
     sum.starved_s = std::min(surplus.delay_s, surplus.compute_s);
     sum.blocked_s = std::min(surplus.asleep_s, surplus.compute_s - sum.starved_s);
-    sum.computing_s = surplus.compute_s - sum.starved_s - sum.blocked_s;
+    sum.computing_s = surplus.busy_s();
     return sum;
 }
 
@@ -154,14 +165,14 @@ std::optional<LateReason> late_reason(const model::Run& run, const model::MpiJob
         // What many samples spread over so many lines that none is certain, is taken for the same work if all ranks compute.
         const bool all_compute = surplus.usual_compute_s >= kOwnLines * (surplus.usual_compute_s + surplus.compute_s);
         reason.same_work = reason.by_lines ? !own_lines : extra.samples >= kEnoughSamples && all_compute;
-        const bool has_more_to_do = surplus.compute_s >= kMoreToDo * surplus.usual_compute_s;
-        const double surely = late.by_messages ? kSurelyMoreByMessages : kSurelyMoreToDo;
-        reason.may_be_slower = !surplus.is_beyond_spread && surplus.compute_s < surely * surplus.usual_compute_s &&
+        const bool has_more_to_do = surplus.busy_s() >= kMoreToDo * surplus.usual_compute_s;
+        const double surely = is_known_by_sums(late) ? kSurelyMoreByMessages : kSurelyMoreToDo;
+        reason.may_be_slower = !surplus.is_beyond_spread && surplus.busy_s() < surely * surplus.usual_compute_s &&
                                !own_lines;
         const bool is_known = reason.by_lines ? has_more_to_do || own_lines
                                               : has_more_to_do && reason.kind == Kind::computing &&
                                                     (extra.samples < kEnoughSamples ||
-                                                     surplus.compute_s >= surely * surplus.usual_compute_s);
+                                                     surplus.busy_s() >= surely * surplus.usual_compute_s);
         return is_known ? std::optional(reason) : std::nullopt;
     }
     if (most_s == no_cpu_s && starved_share(late.rows) < kLacksCpu)
