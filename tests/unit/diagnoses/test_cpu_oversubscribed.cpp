@@ -223,6 +223,19 @@ TEST_CASE("a CPU whose busy time was read too late was not idle") {
     CHECK(findings[0].severity == Severity::info);
 }
 
+TEST_CASE("threads pinned one by one are not pinned together, whatever runs on their CPUs for a moment") {
+    const auto title_where_both_may_use = [](const model::CpuSet& first, const model::CpuSet& second) {
+        SyntheticRun made(1, 2);
+        made.add_thread(0, 0.5, 0.12).allowed_cpus = first;
+        made.add_thread(second.front(), 0.5, 0.12).allowed_cpus = second;
+        made.finish();
+        const std::vector<Finding> findings = made.diagnose("cpu-oversubscribed");
+        return findings.empty() ? std::string() : findings[0].title;
+    };
+    CHECK(title_where_both_may_use({0}, {0}).find("2 threads are pinned so that they share CPU 0") == 0);
+    CHECK(title_where_both_may_use({0}, {1}).find("pinned") == std::string::npos);
+}
+
 TEST_CASE("copies in processes of their own are called processes") {
     SyntheticRun made(8, 4);
     made.add_thread(2, 0.5, 0.5).allowed_cpus = {2};
