@@ -63,7 +63,7 @@ class RankReader {
     // how much of its being late is charged already.
     struct Inherited {
         std::optional<Nanoseconds> end;
-        Nanoseconds told = 0;
+        Nanoseconds charged = 0;
         std::map<uint32_t, Nanoseconds> waits; // by row
     };
 
@@ -114,10 +114,10 @@ class RankReader {
         if (lateness <= 0)
             return;
         own_.times_last++;
-        lateness -= inherited_.told;
+        lateness -= inherited_.charged;
         if (lateness <= 0)
             return;
-        accumulate(inherited_.told, lateness);
+        accumulate(inherited_.charged, lateness);
         const Nanoseconds computing = std::min(extra_of(epoch, event), lateness);
         add_lateness(event, lateness);
         add_computing(event, computing);

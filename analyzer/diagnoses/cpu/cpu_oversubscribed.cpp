@@ -66,9 +66,6 @@ Waits waits_of(const Schedule& schedule, const ReplayConditions* conditions, con
     return waits;
 }
 
-// Most of the waiting is by threads that someone confined.
-bool is_by_pinned(const Waits& waits) { return waits.narrowed_s > 0.5 * waits.total_s; }
-
 // plumb itself put them where they were: another placement is not the cure then.
 bool are_placed(const model::Run& run, const std::vector<Task>& tasks) {
     return !tasks.empty() && std::all_of(tasks.begin(), tasks.end(), [&](const Task& task) {
@@ -129,7 +126,7 @@ std::vector<Task> waiting_tasks(const Schedule& schedule, const Waits& waits) {
 // Most of the waiting is by threads that someone confined, some of them to CPUs of each other. Ranks that are pinned one by one, as
 // launchers do, wait for nobody that is pinned: what is in their way can move.
 bool are_pinned_together(const model::Run& run, const Schedule& schedule, const Waits& waits) {
-    if (!is_by_pinned(waits))
+    if (waits.narrowed_s <= 0.5 * waits.total_s)
         return false;
     const auto mask_of = [&](const Task& task) -> const model::CpuSet& {
         return run.processes[task.process].threads[task.thread].allowed_cpus;
@@ -188,9 +185,8 @@ class CpuOversubscribed : public Diagnosis {
             const double shared_s = (spread_s - alone_s) * explained;
             const Waits waits = waits_of(schedule, &spread, nullptr);
             // The scheduler may leave free threads where they are for a moment: that takes more to be called a fault.
-            const bool misplaced =
-                are_pinned_together(input.run, schedule, waits) && !is_by_others(waits) &&
-                !are_placed(input.run, waiting_tasks(schedule, waits));
+            const bool misplaced = are_pinned_together(input.run, schedule, waits) && !is_by_others(waits) &&
+                                   !are_placed(input.run, waiting_tasks(schedule, waits));
             const double patience = misplaced ? 1 : kPatience;
             if (counts(input.run, stacked_s / patience)) {
                 const bool even = !is_by_others(waits) && are_dealt_evenly(input.run, host, schedule);

@@ -27,9 +27,10 @@ constexpr uint64_t kEnoughSamples = 200; // of all ranks: with fewer, lines woul
 // Sums of the late ranks, beyond what is the median of the others.
 struct Surplus {
     double compute_s = 0, delay_s = 0, asleep_s = 0;
-    double busy_s() const { return std::max(0.0, compute_s - delay_s - asleep_s); } // on a CPU
     double usual_compute_s = 0; // of as many other ranks
     bool is_beyond_spread = false; // of the others, by far
+
+    double busy_s() const { return std::max(0.0, compute_s - delay_s - asleep_s); } // of compute_s, on a CPU
 };
 
 template <class Value> double median_of_others(const model::MpiJob& job, const LateRanks& late, const Value& value) {
@@ -81,6 +82,26 @@ double recorder_s(const model::Run& run, const LateRanks& late) {
     return sum_ns * 1e-9;
 }
 
+// As collectives show it.
+model::MpiLateness shown_lateness(const LateRanks& late) {
+    model::MpiLateness sum;
+    for (const model::MpiRankRow* row : late.rows) {
+        sum.computing_s += row->lateness.computing_s;
+        sum.irregular_s += row->lateness.irregular_s;
+        sum.starved_s += row->lateness.starved_s;
+        sum.interrupted_s += row->lateness.interrupted_s;
+        sum.blocked_s += row->lateness.blocked_s;
+        sum.waiting_s += row->lateness.waiting_s;
+        sum.other_s += row->lateness.other_s;
+    }
+    return sum;
+}
+
+// Collectives show too little of what the others wait for: they wait for messages.
+bool is_known_by_sums(const LateRanks& late) {
+    return late.by_messages || shown_lateness(late).sum_s() < kLeastKnown * late.cost_s;
+}
+
 } // namespace
 
 const char* LateReason::name() const {
@@ -114,26 +135,6 @@ std::string LateReason::words(bool one, const BlockedLines& blocked) const {
     case Kind::waiting: break;
     }
     return one ? "it waits for others itself" : "they wait for others themselves";
-}
-
-// As collectives show it.
-static model::MpiLateness shown_lateness(const LateRanks& late) {
-    model::MpiLateness sum;
-    for (const model::MpiRankRow* row : late.rows) {
-        sum.computing_s += row->lateness.computing_s;
-        sum.irregular_s += row->lateness.irregular_s;
-        sum.starved_s += row->lateness.starved_s;
-        sum.interrupted_s += row->lateness.interrupted_s;
-        sum.blocked_s += row->lateness.blocked_s;
-        sum.waiting_s += row->lateness.waiting_s;
-        sum.other_s += row->lateness.other_s;
-    }
-    return sum;
-}
-
-// Collectives show too little of what the others wait for: they wait for messages.
-static bool is_known_by_sums(const LateRanks& late) {
-    return late.by_messages || shown_lateness(late).sum_s() < kLeastKnown * late.cost_s;
 }
 
 model::MpiLateness lateness_of(const model::MpiJob& job, const LateRanks& late) {

@@ -217,6 +217,26 @@ TEST_CASE("mpi-late-rank: the same lines a little longer may be a slower CPU, an
     CHECK(findings[0].title.find("or a slower CPU") != std::string::npos);
 }
 
+TEST_CASE("mpi-late-rank: what messages alone show must be half more on a CPU; time without a CPU is no work") {
+    const auto severity = [](double extra_share, double delayed_s) {
+        SyntheticJob job(2);
+        for (int step = 0; step < 50; ++step) {
+            job.compute_all(0.010);
+            job.compute(1, 0.010 * extra_share);
+            job.message(1, 0, 64, 1e-6);
+            if (step % 10 == 9)
+                job.allreduce();
+        }
+        Diagnosed made(job);
+        made.run.mpi_jobs.at(0).ranks[1].run_delay_s = delayed_s;
+        const std::vector<Finding> findings = made.findings("mpi-late-rank");
+        return findings.empty() ? Severity::info : findings[0].severity;
+    };
+    CHECK(severity(0.6, 0) > Severity::info);
+    CHECK(severity(0.45, 0) == Severity::info);
+    CHECK(severity(0.6, 0.1) == Severity::info); // 40 % more
+}
+
 TEST_CASE("mpi-small-messages: messages with work in between are not to be joined") {
     SyntheticJob job(2);
     for (int step = 0; step < 2000; ++step) {
