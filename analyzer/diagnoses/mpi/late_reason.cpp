@@ -16,8 +16,8 @@ constexpr double kLeastOfWork = 0.3;    // of what they compute more: what sampl
 constexpr double kLeastOfBlocked = 0.3; // likewise, of the time blocked and what looks saw of it
 // Of the others' computing: CPUs of one node differ by a few per cent for the same work, and by a third of it where something
 // outside the run uses the same core (another hardware thread, another virtual machine). Messages do not say whether a rank is
-// late in each step alike.
-constexpr double kMoreToDo = 0.1, kSurelyMoreToDo = 0.35, kSurelyMoreByMessages = 0.5;
+// late in each step alike: then a core that two share for the whole run is not ruled out, which takes twice the time at most.
+constexpr double kMoreToDo = 0.1, kSurelyMoreToDo = 0.35, kSurelyMoreByMessages = 1;
 constexpr double kLacksCpu = 0.15;      // of the late ranks' time: less is taken by whatever runs on any machine, this tool too
 constexpr double kBeyondSpread = 4;     // times the standard deviation of the others' computing: no chance of their CPUs
 constexpr size_t kEnoughOthers = 3;     // to tell that deviation
@@ -97,11 +97,6 @@ model::MpiLateness shown_lateness(const LateRanks& late) {
     return sum;
 }
 
-// Collectives show too little of what the others wait for: they wait for messages.
-bool is_known_by_sums(const LateRanks& late) {
-    return late.by_messages || shown_lateness(late).sum_s() < kLeastKnown * late.cost_s;
-}
-
 } // namespace
 
 const char* LateReason::name() const {
@@ -137,8 +132,12 @@ std::string LateReason::words(bool one, const BlockedLines& blocked) const {
     return one ? "it waits for others itself" : "they wait for others themselves";
 }
 
+bool is_known_by_messages(const LateRanks& late) {
+    return late.by_messages || shown_lateness(late).sum_s() < kLeastKnown * late.cost_s;
+}
+
 model::MpiLateness lateness_of(const model::MpiJob& job, const LateRanks& late) {
-    if (!is_known_by_sums(late) && late.behind.empty())
+    if (!is_known_by_messages(late) && late.behind.empty())
         return shown_lateness(late);
     const Surplus surplus = surplus_of(job, late);
     model::MpiLateness sum;
@@ -167,7 +166,7 @@ std::optional<LateReason> late_reason(const model::Run& run, const model::MpiJob
         const bool all_compute = surplus.usual_compute_s >= kOwnLines * (surplus.usual_compute_s + surplus.compute_s);
         reason.same_work = reason.by_lines ? !own_lines : extra.samples >= kEnoughSamples && all_compute;
         const bool has_more_to_do = surplus.busy_s() >= kMoreToDo * surplus.usual_compute_s;
-        const double surely = is_known_by_sums(late) ? kSurelyMoreByMessages : kSurelyMoreToDo;
+        const double surely = is_known_by_messages(late) ? kSurelyMoreByMessages : kSurelyMoreToDo;
         reason.may_be_slower = !surplus.is_beyond_spread && surplus.busy_s() < surely * surplus.usual_compute_s &&
                                !own_lines;
         const bool is_known = reason.by_lines ? has_more_to_do || own_lines

@@ -22,6 +22,9 @@ struct LateReason {
     bool lacks_cpu() const { return kind == Kind::starved || kind == Kind::interrupted; }
 };
 
+// Collectives show too little of what the others wait for: they wait for messages.
+bool is_known_by_messages(const LateRanks& late);
+
 // The lateness of all of them by its reasons. Of ranks that are known by messages, of those that hide behind later ones, and
 // where they cost more than collectives show, nothing but their sums is known: whether they compute, lack CPUs or are blocked more than the median of the others.
 model::MpiLateness lateness_of(const model::MpiJob& job, const LateRanks& late);

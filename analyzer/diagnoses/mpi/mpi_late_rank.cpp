@@ -154,20 +154,20 @@ class MpiLateRank : public Diagnosis {
         if (!known)
             return {};
         const LateReason& reason = *known;
-        const bool one = late.rows.size() == 1;
+        const bool one = late.rows.size() == 1, by_messages = is_known_by_messages(late);
         Finding finding;
         finding.id = id();
-        finding.confidence = late.by_messages ? 0.7 : late_case.with.empty() ? 0.9 : 0.6;
+        finding.confidence = by_messages ? 0.7 : late_case.with.empty() ? 0.9 : 0.6;
         const LineShares* lines = !reason.by_lines ? nullptr : reason.is_own_work() ? &late_case.extra.lines : &late_case.blocked.lines;
-        finding.where = lines ? lines->heaviest(5) : late.by_messages ? message_calls(input, late) : late_calls(input, late);
+        finding.where = lines ? lines->heaviest(5) : by_messages ? message_calls(input, late) : late_calls(input, late);
         const std::string place = finding.where.empty() ? std::string() : place_name(finding.where[0]);
         finding.title = fmt::format("{}{} for {}: {}", late.behind.empty() ? "" : fmt::format("Behind {}, ", ranks_words(late.behind)),
                                     waiting_words(input, job, late), late_case.name(), reason.words(one, late_case.blocked));
         if (!place.empty() && (reason.is_own_work() || reason.kind == LateReason::Kind::blocked))
-            finding.title += lines              ? fmt::format(", at {}{}", place, late.by_messages || late.rows[0]->late_call.empty()
+            finding.title += lines         ? fmt::format(", at {}{}", place, by_messages || late.rows[0]->late_call.empty()
                                                                                  ? "" : ", before " + late.rows[0]->late_call)
-                             : late.by_messages ? ", before " + place
-                                                : fmt::format(", before {} at {}", late.rows[0]->late_call, place);
+                             : by_messages ? ", before " + place
+                                           : fmt::format(", before {} at {}", late.rows[0]->late_call, place);
         set_cost(input, job, late_case, reason, finding);
         describe_subject(input, late_case, finding);
         finding.subject.details["reason"] = std::string(reason.name());

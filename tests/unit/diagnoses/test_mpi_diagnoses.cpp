@@ -217,7 +217,7 @@ TEST_CASE("mpi-late-rank: the same lines a little longer may be a slower CPU, an
     CHECK(findings[0].title.find("or a slower CPU") != std::string::npos);
 }
 
-TEST_CASE("mpi-late-rank: what messages alone show must be half more on a CPU; time without a CPU is no work") {
+TEST_CASE("mpi-late-rank: what messages alone show must be twice as much on a CPU; time without a CPU is no work") {
     const auto severity = [](double extra_share, double delayed_s) {
         SyntheticJob job(2);
         for (int step = 0; step < 50; ++step) {
@@ -232,9 +232,9 @@ TEST_CASE("mpi-late-rank: what messages alone show must be half more on a CPU; t
         const std::vector<Finding> findings = made.findings("mpi-late-rank");
         return findings.empty() ? Severity::info : findings[0].severity;
     };
-    CHECK(severity(0.6, 0) > Severity::info);
-    CHECK(severity(0.45, 0) == Severity::info);
-    CHECK(severity(0.6, 0.1) == Severity::info); // 40 % more
+    CHECK(severity(1.1, 0) > Severity::info);
+    CHECK(severity(0.9, 0) == Severity::info);
+    CHECK(severity(1.1, 0.1) == Severity::info); // 90 % more
 }
 
 TEST_CASE("mpi-small-messages: messages with work in between are not to be joined") {
