@@ -27,8 +27,9 @@ class ThreadSwitches(PlumbTest):
             self.assertEqual(sum(record["blocked_counts"]), record["blocked_count"])
             self.assertEqual(sum(record["preempted_counts"]), record["preempted_count"])
             self.assertEqual(sum(record["blocked_times_ns"]), record["blocked_ns"])
-            # Each sleep is one; loading, starting and joining make a few more.
-            self.assertGreaterEqual(record["blocked_count"], count)
+            # Each sleep is one; loading, starting and joining make a few more. None is one whose time is over before the thread is
+            # off its CPU, because a hypervisor took the CPU away meanwhile.
+            self.assertGreaterEqual(record["blocked_count"], 0.99 * count)
             self.assertLess(record["blocked_count"], count * 1.1 + 50)
             self.assertGreater(record["blocked_ns"] * 1e-9, 0.8 * seconds)
             self.assertEqual(record["on_ns"] + record["blocked_ns"] + record["preempted_ns"],
