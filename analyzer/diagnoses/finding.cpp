@@ -10,7 +10,7 @@ constexpr double kLeast_s = 0.020;
 } // namespace
 
 Severity severity_of(const Gain& gain, double run_s) {
-    const double fraction = gain.certain();
+    const double fraction = gain.likely.value_or(gain.certain());
     if (!(fraction >= kLow) || fraction * run_s < kLeast_s)
         return Severity::info;
     if (fraction >= kHigh)

@@ -20,6 +20,9 @@ struct Gain {
     std::string how;     // in words: how it was estimated
     std::optional<double> at_least = std::nullopt; // lower bound of `fraction`, where it is uncertain
     bool is_at_most = false; // `fraction` is an upper bound by the way it was found
+    // What the severity follows where less than `fraction` is to be expected and how much less is not known: no bound, so no
+    // report prints it.
+    std::optional<double> likely = std::nullopt;
 
     enum class Kind { estimate, upper_bound };
     // The one place that decides between "about" and "up to", for all reports. An estimate of which less is certain is no bound:

@@ -139,7 +139,11 @@ class IoWait : public Diagnosis {
         const bool repeated = use.waits >= kManyWaits;
         const bool is_latency = use.kind == WaitKind::file_sync || (use.bytes > 0 && request_B < kSmallRequest_B);
         const double kept = 1 / static_cast<double>(std::max<uint64_t>(use.waits, 1));
-        finding.gain = {gain, "the run without these waits", repeated && is_latency ? gain * (1 - kept) : 0};
+        finding.gain = {gain, "the run without these waits"};
+        if (repeated && is_latency)
+            finding.gain.likely = gain * (1 - kept);
+        else
+            finding.gain.at_least = 0;
         finding.subject.kind = "device";
         finding.subject.name = use.file.empty() ? call->first : use.file;
         finding.evidence["waiting_seconds"] = use.waiting_s;

@@ -224,8 +224,11 @@ class PageIn : public Diagnosis {
         const bool is_scattered = read.source == Source::file && !read.is_walk() && waits >= kManyReads && read.faults > 0;
         const double kept = gain / static_cast<double>(std::max<uint64_t>(waits, 1)) +
                             (is_scattered ? read.read_ahead_s() / wall_s : 0);
-        finding.gain = {gain, "the run without these waits",
-                        is_scattered || read.source == Source::swap ? std::max(0.0, gain - kept) : 0};
+        finding.gain = {gain, "the run without these waits"};
+        if (is_scattered || read.source == Source::swap)
+            finding.gain.likely = std::max(0.0, gain - kept);
+        else
+            finding.gain.at_least = 0;
         finding.subject.kind = "device";
         finding.subject.name = read.file.empty() ? words_of(read) : read.file;
         finding.evidence["waiting_seconds"] = read.waiting_s;

@@ -1,7 +1,7 @@
 // Code that one thread computes alone while its program's other threads wait for work: Amdahl's bound.
 //
-// That its work can be divided is not known; what it costs at most is. Only the time of one function that takes most of it
-// counts for the severity.
+// That its work can be divided is not known, nor how much faster it then is on cores that share caches or memory; what it costs
+// at most is. Only the time of one function that takes most of it counts for the severity.
 #include "analyses/analyses.h"
 #include "diagnoses/common/finding_limits.h"
 #include "diagnoses/common/task_names.h"
@@ -62,7 +62,8 @@ class SerialPart : public Diagnosis {
         finding.gain = {share * divided,
                         "at most, by Amdahl's law: the serial time divided among as many CPUs as the team can use, if its work can "
                         "be divided",
-                        std::min(1.0, named_s * (1 - 1 / phases.cpus) / run_s), true}; // among those that it had
+                        std::nullopt, true};
+        finding.gain.likely = std::min(1.0, named_s * (1 - 1 / phases.cpus) / run_s); // among those that it had
         finding.where = phases.lines.heaviest(kMostLines);
         finding.subject.kind = "thread";
         finding.subject.name = task_name(input.run, {phases.process, phases.thread});

@@ -56,7 +56,7 @@ TEST_CASE("four serial seconds of ten, two threads at work in the others: at mos
     REQUIRE(findings.size() == 1);
     CHECK(findings[0].cost.seconds == Approx(2));
     CHECK(findings[0].gain.fraction == Approx(0.2));
-    CHECK(findings[0].gain.certain() == Approx(0.2)); // all of it in one function
+    CHECK(findings[0].gain.likely.value() == Approx(0.2)); // all of it in one function
     CHECK(findings[0].severity == Severity::high);
     CHECK(findings[0].where.at(0).line == 20); // not of main(), which waits for the team, nor of what all use
     CHECK(std::get<double>(findings[0].evidence.at("parallel_cpus_in_use")) == Approx(2));
@@ -69,22 +69,22 @@ TEST_CASE("others that were woken and had no CPU, or waited for a disk, may not 
     const auto findings = made.diagnose("serial-part");
     REQUIRE(findings.size() == 1);
     CHECK(findings[0].gain.fraction == Approx(0.2));
-    CHECK(findings[0].gain.certain() == Approx(0.05)); // 4 - 3 s, divided among two
+    CHECK(findings[0].gain.likely.value() == Approx(0.05)); // 4 - 3 s, divided among two
     TeamRun disk;
     disk.process().blocked[1].system_call = SYS_fsync;
     const auto in_doubt = disk.diagnose("serial-part");
     REQUIRE(in_doubt.size() == 1);
-    CHECK(in_doubt[0].gain.certain() == Approx(0));
+    CHECK(in_doubt[0].gain.likely.value() == Approx(0));
 }
 
-TEST_CASE("on a busy machine the bound is that of the free one, and only the CPUs that the team had are certain") {
+TEST_CASE("on a busy machine the bound is that of the free one, and the CPUs that the team had are likely") {
     TeamRun made;
     for (const uint32_t thread : {1u, 2u})
         made.process().threads[thread].run_ns = SyntheticRun::ns(3.6); // of 6 s, preempted for the rest
     const auto findings = made.diagnose("serial-part");
     REQUIRE(findings.size() == 1);
     CHECK(findings[0].gain.fraction == Approx(0.2));
-    CHECK(findings[0].gain.certain() == Approx(0.4 * (1 - 1 / 1.2)));
+    CHECK(findings[0].gain.likely.value() == Approx(0.4 * (1 - 1 / 1.2)));
     TeamRun one_cpu;
     for (model::Thread& thread : one_cpu.process().threads) {
         thread.allowed_cpus = {0};
@@ -105,7 +105,7 @@ TEST_CASE("no function that takes half of the serial time: only the bound is sai
     const auto findings = made.diagnose("serial-part");
     REQUIRE(findings.size() == 1);
     CHECK(findings[0].gain.fraction == Approx(0.2));
-    CHECK(findings[0].gain.certain() == Approx(0));
+    CHECK(findings[0].gain.likely.value() == Approx(0));
     CHECK(findings[0].severity == Severity::info);
 }
 

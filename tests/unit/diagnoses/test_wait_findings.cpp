@@ -114,7 +114,7 @@ TEST_CASE("syncing again and again: what the longest other thread does bounds th
         const auto findings = made.diagnose("io-wait");
         REQUIRE(findings.size() == 1);
         CHECK(findings[0].gain.fraction == Approx(others_run == 0.1 ? 0.7 : 0.2).epsilon(0.01));
-        CHECK(findings[0].gain.certain() == Approx(findings[0].gain.fraction * 0.99));
+        CHECK(findings[0].gain.likely.value() == Approx(findings[0].gain.fraction * 0.99));
         CHECK(findings[0].where.at(0).line == 40);
         CHECK(findings[0].subject.name == "/data/journal");
     }
@@ -221,7 +221,7 @@ TEST_CASE("page faults all over a cold file cost what they wait; a walk through 
         CHECK(findings[0].severity == severity);
         CHECK(findings[0].gain.fraction == Approx(0.5).epsilon(0.01));
         if (source == Source::file && severity == Severity::high) // less one of 1000 waits, and 16 MB at 500 MB/s
-            CHECK(findings[0].gain.certain() == Approx(0.4995 - 0.00328).margin(0.002));
+            CHECK(findings[0].gain.likely.value() == Approx(0.4995 - 0.00328).margin(0.002));
         CHECK(findings[0].where.at(0).line == 40);
         CHECK(findings[0].subject.name == "/data/table");
         CHECK(std::get<int64_t>(findings[0].evidence.at("page_fault_count")) == 1000);
@@ -229,8 +229,8 @@ TEST_CASE("page faults all over a cold file cost what they wait; a walk through 
     }
 }
 
-TEST_CASE("what reads a mapped file ahead takes time itself: that much of the faults' time is not certain to be gained") {
-    const auto certain_with = [](uint64_t mapped_bytes) {
+TEST_CASE("what reads a mapped file ahead takes time itself: that much of the faults' time is not likely to be gained") {
+    const auto likely_with = [](uint64_t mapped_bytes) {
         SyntheticRun made = program(10);
         made.add_thread(0, 0.5, 0);
         made.add_samples(0, made.add_path({kMain}), 5000);
@@ -242,10 +242,10 @@ TEST_CASE("what reads a mapped file ahead takes time itself: that much of the fa
         made.finish();
         const auto findings = made.diagnose("page-in");
         REQUIRE(findings.size() == 1);
-        return findings[0].gain.certain();
+        return findings[0].gain.likely.value();
     };
-    CHECK(certain_with(500'000'000) == Approx(0.4).epsilon(0.01));        // all of the file in a second
-    CHECK(certain_with(1'000'000'000'000) == Approx(0.172).epsilon(0.02)); // four times the pages, 1.6 GB: in 3.3 s
+    CHECK(likely_with(500'000'000) == Approx(0.4).epsilon(0.01));        // all of the file in a second
+    CHECK(likely_with(1'000'000'000'000) == Approx(0.172).epsilon(0.02)); // four times the pages, 1.6 GB: in 3.3 s
 }
 
 namespace {
