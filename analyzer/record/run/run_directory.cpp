@@ -6,6 +6,7 @@
 #include "record/run/held_file.h"
 #include "record/run/node_trace_writer.h"
 #include "support/error.h"
+#include "support/start_up_memory.h"
 
 #include <algorithm>
 #include <cerrno>
@@ -236,8 +237,14 @@ RunDirectory::RunDirectory(const Options& options, const JobIdentity& job)
         name.pop_back();
     path_ = name[0] == '/' ? name : folder + "/" + name;
     const std::string first = path_;
-    for (int attempt = 2; !join_or_create(named, options.force); ++attempt)
-        path_ = first + "-" + std::to_string(attempt); // two runs of one program within a second
+    // Two runs of one program within a second; or ranks of a launcher that is not known.
+    for (int attempt = 2; !join_or_create(named && attempt == 2, options.force); ++attempt)
+        path_ = first + "-" + std::to_string(attempt);
+    if (named && path_ != first) {
+        std::string words = first + " holds a run that has not ended: this one is recorded into " + path_;
+        std::ranges::replace_if(words, [](unsigned char c) { return c < ' ' || c == 0x7f; }, ' '); // names of files may hold any
+        write_words(words);
+    }
 }
 
 // False: taken, and the name is ours to change.
@@ -256,14 +263,14 @@ bool RunDirectory::join_or_create(bool named_by_user, bool force) {
     std::vector<std::string> files = list_files(directory_, path_);
     std::erase_if(files, [](const std::string& file) { return file == kLockFile || file == kHeldFile; });
     if (!files.empty()) {
-        if (!named_by_user)
+        const json run = read_run_json();
+        const bool is_run = !run.is_null(), has_begun = !read_file(kJobFile).empty();
+        if (!named_by_user || (is_run && !force ? run.value("state", "") == "running" : !is_run && has_begun))
             return false;
-        const bool is_run = !read_run_json().is_null(), has_begun = !read_file(kJobFile).empty();
         if (!force || !is_run)
-            throw UsageError(path_ + (is_run      ? " already holds a run; remove it, name another directory with -o, or "
-                                                    "replace it with --force"
-                                      : has_begun ? " holds a run that has just begun; name another directory with -o"
-                                                  : " is not empty and holds no run; name another directory with -o"));
+            throw UsageError(path_ + (is_run ? " already holds a run; remove it, name another directory with -o, or replace it with "
+                                               "--force"
+                                             : " is not empty and holds no run; name another directory with -o"));
         for (const std::string& file : files)
             if (file == "run.json" || file == kJobFile || file == flag_scan::kFileName || file.ends_with(".plumb") ||
                 file.starts_with(".node-") || file.starts_with(".draft-"))

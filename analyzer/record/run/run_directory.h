@@ -24,7 +24,9 @@ class RunDirectory {
   public:
     // Creates the directory (0700), or joins the one that another rank of the same job made. Nothing but a directory
     // of this user's own, closed to everybody else, is joined or written into.
-    // Throws UsageError: it exists and holds something else. Throws Error: it cannot be created, or is not one's own.
+    // A run that has not ended is left alone: then the first of NAME-2, NAME-3, ... that is free.
+    // Throws UsageError: it exists and holds a run that has ended, or something else. Throws Error: it cannot be created, or is
+    // not one's own.
     RunDirectory(const Options& options, const JobIdentity& job);
     ~RunDirectory();
     RunDirectory(const RunDirectory&) = delete;

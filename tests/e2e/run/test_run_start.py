@@ -5,6 +5,7 @@ import os
 import pathlib
 import stat
 import subprocess
+import time
 import unittest
 
 from plumb_test import PLUMB, PROGRAMS, PlumbTest, has_mount_namespaces
@@ -74,6 +75,20 @@ class Failures(PlumbTest):
         self.assertFalse(marker.exists(), "the program ran although it could not be recorded")
         self.record("touch", marker, options=["--force", "--no-report"], check=0)
         self.assertTrue(marker.exists())
+
+    def test_run_that_goes_on(self):
+        """Ranks of a launcher that is not known come to one directory: each program runs, and is recorded."""
+        with subprocess.Popen([PLUMB, "run", "-o", self.run_directory, "--no-report", "--", "cat"], stdin=subprocess.PIPE) as first:
+            deadline = time.monotonic() + 30
+            while not (self.run_directory / "run.json").exists() and time.monotonic() < deadline:
+                time.sleep(0.01)
+            done = self.record("sh", "-c", "exit 7", options=["--no-report"])
+            self.assertEqual(done.returncode, 7)
+            self.assertRegex(done.stderr, "^plumb: .* holds a run that has not ended: this one is recorded into .*-2\n$")
+            first.communicate(timeout=60)
+        second = self.run_directory.with_name(self.run_directory.name + "-2")
+        for directory, status in (self.run_directory, 0), (second, 7):
+            self.assertEqual(json.loads((directory / "run.json").read_text())["exit_status"], status)
 
     def test_directory_of_someone_else(self):
         self.run_directory.mkdir()
