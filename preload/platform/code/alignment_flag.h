@@ -8,7 +8,6 @@
 namespace plumb::shim {
 
 inline constexpr uint64_t kAlignmentFlag = 1u << 18;
-inline constexpr uint64_t kSingleStepFlag = 1u << 8;
 
 #if defined(__x86_64__)
 inline constexpr bool has_alignment_flag = true;

@@ -53,6 +53,9 @@ class Torture(ShimTest):
     def test_children(self):
         self.program("children_armed", 3)
 
+    def test_steps_that_the_kernel_reports_as_something_else(self):
+        self.program("steps_misreported")
+
     def test_64_threads(self):
         self.program("crowd")
 

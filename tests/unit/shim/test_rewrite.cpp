@@ -1,5 +1,6 @@
 // Rewritten instructions do what they did, for every register and flag, wherever a signal finds them.
 #include "platform/code/alignment_flag.h"
+#include "platform/code/single_step.h"
 #include "record/align/rewriting/rewrite.h"
 #include "rewrite_sites.h"
 

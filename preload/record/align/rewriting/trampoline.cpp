@@ -1,6 +1,7 @@
 #include "record/align/rewriting/trampoline.h"
 
 #include "platform/code/alignment_flag.h"
+#include "platform/code/single_step.h"
 
 #include <initializer_list>
 #include <string.h>

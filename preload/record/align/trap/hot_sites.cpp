@@ -2,6 +2,7 @@
 
 #include "platform/code/alignment_flag.h"
 #include "platform/code/near_code.h"
+#include "platform/code/single_step.h"
 #include "platform/os/text.h"
 #include "record/align/rewriting/rewrite.h"
 #include "record/align/sites/thread_counts.h"
@@ -92,7 +93,7 @@ bool on_trap_of_rewriting(WatchedThread* thread, const siginfo_t& info, ucontext
     if (!possible.load(std::memory_order_relaxed))
         return false;
     const bool stepping = thread && thread->stepping;
-    if (info.si_code == TRAP_TRACE) {
+    if (is_debug_exception(info)) {
         if (!stepping || !owner_of_near_code(static_cast<uint64_t>(context->uc_mcontext.gregs[REG_RIP])))
             return false;
     } else if (!pass_patch_breakpoint(context)) {

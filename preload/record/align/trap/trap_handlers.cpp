@@ -2,6 +2,7 @@
 
 #include "platform/code/alignment_flag.h"
 #include "platform/code/near_code.h"
+#include "platform/code/single_step.h"
 #include "platform/code/trap_entry.h"
 #include "platform/os/cpu_tick.h"
 #include "record/align/code/code_ranges.h"
@@ -236,7 +237,7 @@ extern "C" __attribute__((used)) void plumb_on_trap(int number, siginfo_t* info,
         on_tick(context);
     else if (on_trap_of_rewriting(watched_thread, *info, context))
         return;
-    else if (info->si_code == TRAP_TRACE && watched_thread && watched_thread->stepping)
+    else if (is_debug_exception(*info) && watched_thread && watched_thread->stepping)
         on_step(*watched_thread, context);
     else
         deliver_to_program(number, info, kernel_context);
