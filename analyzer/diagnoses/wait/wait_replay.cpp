@@ -14,6 +14,7 @@ namespace {
 
 constexpr double kWaitedForShare = 0.1;
 constexpr uint64_t kLeastLooks = 5; // fewer may be one event that several looks met
+constexpr uint64_t kEnoughLooks = 1'000'000'000; // more change nothing; damaged files have any number
 constexpr double kLeastWallConfidence = 0.95;
 
 // A timer: a thread, not the first of its process, that slept nearly all its life in one place, and nobody waited for it.
@@ -27,8 +28,9 @@ bool is_by_design(const model::Process& process, const Wait& wait) {
 } // namespace
 
 bool is_known_well(uint64_t looks, double share) {
-    if (looks < kLeastLooks || share <= 0)
+    if (looks < kLeastLooks || !(share > kLeastWallShare))
         return false;
+    looks = std::min(looks, kEnoughLooks);
     const auto all = static_cast<uint64_t>(static_cast<double>(looks) / std::min(share, 1.0));
     return confidence_above(looks, all, kLeastWallShare) >= kLeastWallConfidence;
 }

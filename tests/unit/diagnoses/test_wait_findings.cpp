@@ -1,9 +1,11 @@
 // Findings about waits, on made-up runs whose gain can be worked out by hand.
 #include "analyses/time/time_account.h"
+#include "diagnoses/wait/wait_replay.h"
 #include "synthetic_run.h"
 
 #include <catch2/catch.hpp>
 #include <functional>
+#include <limits>
 #include <set>
 #include <sys/syscall.h>
 
@@ -71,6 +73,14 @@ SyntheticRun two_take_turns(int cpus) {
 }
 
 } // namespace
+
+TEST_CASE("a share of the wall time is known well by many looks; any number of them, and any share, may stand in a file") {
+    CHECK(is_known_well(100, 0.2));
+    CHECK_FALSE(is_known_well(4, 0.9));
+    CHECK_FALSE(is_known_well(1000, 1e-20));
+    CHECK_FALSE(is_known_well(1000, std::numeric_limits<double>::quiet_NaN()));
+    CHECK(is_known_well(UINT64_MAX, 0.2));
+}
 
 TEST_CASE("two threads that take turns with a lock: half of the run, on the holder's line") {
     SyntheticRun made = two_take_turns(4);
