@@ -25,7 +25,7 @@ namespace {
 
 constinit std::atomic<const link_map*> runtime{nullptr}; // that reports to this tool
 constexpr uint64_t kNeverStale = UINT64_MAX;             // no frame of the program's stands around these events
-constexpr uint32_t kContendedTicks = 1000, kWatchedCalls = 256, kTimedEach = 64;
+constexpr uint32_t kToolContendedTicks = 1000, kToolWatchedCalls = 256, kTimedEach = 64;
 
 // In a task's data: how deep its thread is in regions, and the number of the thread in its team.
 uint64_t packed(uint32_t depth, uint32_t number) { return uint64_t{number} << 32 | depth; }
@@ -118,8 +118,8 @@ void mutex_acquired(int, uint64_t, const void*) {
         return;
     const uint64_t waited = mpi::ticks() - regions->waits_since_ticks;
     regions->add_wait(*regions->acquires, waited);
-    if (waited > kContendedTicks)
-        regions->acquires->watched = kWatchedCalls;
+    if (waited > kToolContendedTicks)
+        regions->acquires->watched = kToolWatchedCalls;
     regions->acquires = nullptr;
     regions->waits_since_ticks = 0;
 }

@@ -10,7 +10,7 @@
 namespace plumb::shim {
 namespace {
 
-constexpr uint64_t kPage = 4096;
+constexpr uint64_t kPatchPage = 4096;
 constexpr uint8_t kBreakpoint = 0xcc;
 
 // What a forked child has to finish; null: nothing is half done.
@@ -36,8 +36,8 @@ void put(uint64_t address, uint8_t byte) {
 }
 
 long protect(const CodePatch& patch, int protection) {
-    const uint64_t first = patch.address & ~(kPage - 1);
-    const uint64_t end = (patch.address + patch.length + kPage - 1) & ~(kPage - 1);
+    const uint64_t first = patch.address & ~(kPatchPage - 1);
+    const uint64_t end = (patch.address + patch.length + kPatchPage - 1) & ~(kPatchPage - 1);
     return system_call(SYS_mprotect, static_cast<long>(first), static_cast<long>(end - first), protection);
 }
 
@@ -76,7 +76,7 @@ struct Wanted {
     bool found;
 };
 
-bool visit(const Mapping& mapping, void* data) {
+bool look_at_mapping(const Mapping& mapping, void* data) {
     auto& wanted = *static_cast<Wanted*>(data);
     if (mapping.end <= wanted.start)
         return true;
@@ -102,7 +102,7 @@ bool can_patch_code() {
 bool is_file_code(uint64_t address, uint64_t bytes) {
     static char buffer[8192]; // under the callers' lock
     Wanted wanted{address, address + bytes, false};
-    for_each_mapping("/proc/self/maps", buffer, sizeof buffer, visit, &wanted);
+    for_each_mapping("/proc/self/maps", buffer, sizeof buffer, look_at_mapping, &wanted);
     return wanted.found && wanted.start >= wanted.end;
 }
 

@@ -87,7 +87,7 @@ void consider_gap(Search& search, uint64_t low, uint64_t high) {
     }
 }
 
-bool visit(const Mapping& mapping, void* data) {
+bool consider_mapping(const Mapping& mapping, void* data) {
     auto& search = *static_cast<Search*>(data);
     uint64_t high = mapping.start;
     constexpr char kStack[] = "[stack]";
@@ -116,7 +116,7 @@ Region* add_region(AddressRange range, uint64_t piece_bytes) {
     search.piece_bytes = piece_bytes;
     search.least_bytes = range.high - range.low >= 16 * kWideBytes ? kWideBytes : kPage;
     search.break_end = static_cast<uint64_t>(system_call(SYS_brk, 0));
-    for_each_mapping("/proc/self/maps", buffer, sizeof buffer, visit, &search);
+    for_each_mapping("/proc/self/maps", buffer, sizeof buffer, consider_mapping, &search);
     if (!search.best)
         return nullptr;
     const uint64_t bytes = search.bytes;

@@ -15,14 +15,14 @@ constexpr uint32_t kFirstNodes = 1024;
 constexpr uint32_t kMostNodes = 1u << 25; // more than the tree of paths has
 
 trace::HeapSiteMode site_mode;
-uint64_t refused;
+uint64_t sites_refused;
 
 uint32_t hash_of(uint64_t key) { return static_cast<uint32_t>(key * 0x9e3779b97f4a7c15u >> 32); }
 
 } // namespace
 
 void set_heap_site_mode(trace::HeapSiteMode mode) { site_mode = mode; }
-uint64_t heap_sites_refused() { return __atomic_load_n(&refused, __ATOMIC_RELAXED); }
+uint64_t heap_sites_refused() { return __atomic_load_n(&sites_refused, __ATOMIC_RELAXED); }
 
 // A jump out of a handler may leave any of the changes below in the middle (Collector::repair_thread): what is stored in
 // each moment must be fit for use. The compiler keeps the order across this.
@@ -104,7 +104,7 @@ trace::HeapSite* ThreadHeap::add_site(const Guard& guard, trace::NodeId path) {
     record.peak_epoch = heap_peak.epoch();
     if (trace::HeapSite* site = append(guard, trace::RecordType::HeapSite, record))
         return site;
-    __atomic_add_fetch(&refused, 1, __ATOMIC_RELAXED);
+    __atomic_add_fetch(&sites_refused, 1, __ATOMIC_RELAXED);
     return first_site_ ? first_site_ : &nowhere_;
 }
 

@@ -8,8 +8,8 @@ namespace plumb::shim {
 namespace {
 
 constexpr uint32_t kLeastBits = 16; // kIndexedBlockBytes
-constexpr uint32_t kAddressBits = 47;
-constexpr uint32_t kBucketBits = 13;
+constexpr uint32_t kIndexedBits = 47;
+constexpr uint32_t kIndexBucketBits = 13;
 constexpr uint32_t kTriedBuckets = 2;
 static_assert(kIndexedBlockBytes == uint64_t{1} << kLeastBits);
 
@@ -18,11 +18,11 @@ struct Span {
     trace::NodeId path;
 };
 
-struct Table {
+struct BlockIndex {
     uint32_t blocks_of_class[64]; // how many stand in the table
-    SlotTable<Span, kBucketBits, kTriedBuckets> spans;
+    SlotTable<Span, kIndexBucketBits, kTriedBuckets> spans;
 };
-Table* table;
+BlockIndex* block_index;
 
 uint32_t class_of(uint64_t bytes) { return 63 - static_cast<uint32_t>(__builtin_clzll(bytes)); }
 
@@ -35,14 +35,14 @@ uint64_t first_multiple(uint64_t start, uint32_t size_class) {
 }
 
 bool is_span(uint64_t start, uint64_t bytes) {
-    return bytes >= kIndexedBlockBytes && start >> kAddressBits == 0 && bytes >> kAddressBits == 0;
+    return bytes >= kIndexedBlockBytes && start >> kIndexedBits == 0 && bytes >> kIndexedBits == 0;
 }
 
 } // namespace
 
 void index_large_block(uint64_t start, uint64_t bytes, trace::NodeId path) {
-    Table* t;
-    if (!is_span(start, bytes) || !(t = open_pages(&table, true)))
+    BlockIndex* t;
+    if (!is_span(start, bytes) || !(t = open_pages(&block_index, true)))
         return;
     const uint32_t size_class = class_of(bytes);
     if (t->spans.insert(key_of(first_multiple(start, size_class), size_class), {start, bytes, path}))
@@ -50,7 +50,7 @@ void index_large_block(uint64_t start, uint64_t bytes, trace::NodeId path) {
 }
 
 void unindex_large_block(uint64_t start, uint64_t bytes) {
-    Table* const t = __atomic_load_n(&table, __ATOMIC_ACQUIRE);
+    BlockIndex* const t = __atomic_load_n(&block_index, __ATOMIC_ACQUIRE);
     if (!t || !is_span(start, bytes))
         return;
     const uint32_t size_class = class_of(bytes);
@@ -60,10 +60,10 @@ void unindex_large_block(uint64_t start, uint64_t bytes) {
 }
 
 bool find_indexed_block(uint64_t address, uint64_t* start, uint64_t* bytes, trace::NodeId* path) {
-    const Table* const t = __atomic_load_n(&table, __ATOMIC_ACQUIRE);
-    if (!t || address >> kAddressBits)
+    const BlockIndex* const t = __atomic_load_n(&block_index, __ATOMIC_ACQUIRE);
+    if (!t || address >> kIndexedBits)
         return false;
-    for (uint32_t size_class = kLeastBits; size_class < kAddressBits; ++size_class) {
+    for (uint32_t size_class = kLeastBits; size_class < kIndexedBits; ++size_class) {
         if (__atomic_load_n(&t->blocks_of_class[size_class], __ATOMIC_RELAXED) == 0)
             continue;
         // A block of this class begins at most 2 units before the address and has its first multiple behind its

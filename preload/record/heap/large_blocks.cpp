@@ -25,7 +25,7 @@ struct Bucket {
 constexpr size_t kBytes = sizeof(Bucket) << kBucketBits;
 
 std::atomic<Bucket*> buckets; // pages that are zeroed in a forked child
-std::atomic<uint64_t> refused;
+std::atomic<uint64_t> blocks_refused;
 
 uint64_t get(const uint64_t& field) { return __atomic_load_n(&field, __ATOMIC_RELAXED); }
 void set(uint64_t& field, uint64_t value) { __atomic_store_n(&field, value, __ATOMIC_RELAXED); }
@@ -88,7 +88,7 @@ void large_block_begins(const Guard& guard, uint64_t address, uint64_t bytes, tr
     if (!place || !place->record) {
         if (place)
             place->owner.store(kNever, std::memory_order_release);
-        refused.fetch_add(1, std::memory_order_relaxed);
+        blocks_refused.fetch_add(1, std::memory_order_relaxed);
         return;
     }
     trace::LargeMap& record = *place->record;
@@ -134,11 +134,11 @@ void large_block_goes_on(const LargeBlockEnd& end) {
 }
 
 void start_large_blocks() {
-    refused.store(0, std::memory_order_relaxed);
+    blocks_refused.store(0, std::memory_order_relaxed);
     if (Bucket* const others = buckets.exchange(nullptr)) // of the process that forked
         release_pages(others, kBytes);
 }
 
-uint64_t large_blocks_refused() { return refused.load(std::memory_order_relaxed); }
+uint64_t large_blocks_refused() { return blocks_refused.load(std::memory_order_relaxed); }
 
 } // namespace plumb::shim

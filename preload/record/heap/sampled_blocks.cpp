@@ -13,8 +13,8 @@ namespace {
 constexpr uint8_t kSaturated = 255;
 
 // By address: from before the program learns it until before it is given back.
-using Table = SlotTable<SampledBlock, 16, 4>;
-Table* table;
+using SampleTable = SlotTable<SampledBlock, 16, 4>;
+SampleTable* sample_table;
 
 bool any(const SampledBlock&) { return true; }
 
@@ -53,7 +53,7 @@ void watch_always(const void* block) {
 }
 
 bool insert_sampled_block(uint64_t address, const SampledBlock& block) {
-    Table* const t = open_pages(&table, true);
+    SampleTable* const t = open_pages(&sample_table, true);
     if (!t || !t->insert(address, block))
         return false;
     raise_filters(address);
@@ -61,7 +61,7 @@ bool insert_sampled_block(uint64_t address, const SampledBlock& block) {
 }
 
 bool take_sampled_block(uint64_t address, SampledBlock* block) {
-    Table* const t = __atomic_load_n(&table, __ATOMIC_ACQUIRE);
+    SampleTable* const t = __atomic_load_n(&sample_table, __ATOMIC_ACQUIRE);
     if (!t || !t->take(address, [&](const SampledBlock& found) {
             *block = found;
             return true;
@@ -72,7 +72,7 @@ bool take_sampled_block(uint64_t address, SampledBlock* block) {
 }
 
 bool find_sampled_block(uint64_t address, uint64_t reach, uint64_t* start, SampledBlock* block) {
-    const Table* const t = __atomic_load_n(&table, __ATOMIC_ACQUIRE);
+    const SampleTable* const t = __atomic_load_n(&sample_table, __ATOMIC_ACQUIRE);
     if (!t)
         return false;
     // Some allocators place blocks of at most 8 bytes at odd multiples of 8.
@@ -99,7 +99,7 @@ bool find_sampled_block(uint64_t address, uint64_t reach, uint64_t* start, Sampl
 }
 
 void forget_sampled_blocks() {
-    if (!__atomic_load_n(&table, __ATOMIC_ACQUIRE)) // nothing was ever put in: at start the filter's pages stay untouched
+    if (!__atomic_load_n(&sample_table, __ATOMIC_ACQUIRE)) // nothing was ever put in: at start the filter's pages stay untouched
         return;
     for (uint32_t i = 0; i < kSampledFilterBytes; ++i) {
         if (sampled_filter[i] != kSaturated)

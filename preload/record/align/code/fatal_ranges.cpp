@@ -19,7 +19,7 @@ struct FileRange { // of the file, and where it lies now
     uint64_t load_base; // kNotLoaded
 };
 constexpr uint64_t kNotLoaded = UINT64_MAX;
-constexpr uint32_t kRangesMax = 4096;
+constexpr uint32_t kFatalRangesMax = 4096;
 constexpr size_t kFileMax = 1024 * 1024;
 
 FileRange* ranges = nullptr;
@@ -40,7 +40,7 @@ bool parse_hexadecimal(const char*& at, const char* end, uint64_t* number) {
 
 void parse_line(const char* line, const char* end) {
     const auto* tab = static_cast<const char*>(memchr(line, '\t', static_cast<size_t>(end - line)));
-    if (!tab || range_count == kRangesMax)
+    if (!tab || range_count == kFatalRangesMax)
         return;
     FileRange range = {line, static_cast<size_t>(tab - line), 0, 0, kNotLoaded};
     const char* at = tab + 1;
@@ -57,7 +57,7 @@ void read_ranges() {
         return;
     limited = true; // also when the file cannot be read: better never than at the wrong place
     auto* text = static_cast<char*>(allocate_pages(kFileMax, false));
-    ranges = static_cast<FileRange*>(allocate_pages(kRangesMax * sizeof(FileRange), false));
+    ranges = static_cast<FileRange*>(allocate_pages(kFatalRangesMax * sizeof(FileRange), false));
     const long length = text && ranges ? read_whole_file(path, text, kFileMax) : -1;
     for (long at = 0; at < length;) {
         const auto* newline = static_cast<char*>(memchr(text + at, '\n', static_cast<size_t>(length - at)));

@@ -11,8 +11,6 @@ namespace {
 // MPI_Isendrecv: MPICH 4.0 leaves the status of its request as it was. The receive is taken to have filled its room then.
 constexpr uint32_t kBothWays = trace::kMpiSend | trace::kMpiReceive;
 
-void count_unmatched(Rank& rank) { add_to(rank.record.load(std::memory_order_relaxed)->unmatched, 1); }
-
 bool is_silent(const Library& library, const Function& function, const Message&) {
     return library.kind == trace::MpiLibrary::mpich && (function.kind & kBothWays) == kBothWays;
 }

@@ -60,8 +60,6 @@ void count_collective(Site* site, uint64_t sent_bytes, uint64_t received_bytes) 
     add_to(counts.size_histogram[size_class(bytes)], 1);
 }
 
-void count_unmatched(Rank& rank) { add_to(rank.record.load(std::memory_order_relaxed)->unmatched, 1); }
-
 bool is_wildcard(const Rank& rank, const Message& message) {
     return !(message.flags & kSent) && (message.peer == rank.library->any_source || message.tag == rank.library->any_tag);
 }
@@ -173,6 +171,8 @@ void end_collective(const Guard& guard, Rank& rank, Operation& operation, const 
 }
 
 } // namespace
+
+void count_unmatched(Rank& rank) { add_to(rank.record.load(std::memory_order_relaxed)->unmatched, 1); }
 
 void record_message(const Guard& guard, Rank& rank, const Comm* comm, const Message& message, const Arrival* arrival, Site* site,
                     const CallTimes& times) {

@@ -33,4 +33,7 @@ struct Ending {
 // It is complete: counts what arrived, and keeps it as an event. True: a collective.
 bool end_operation(const Guard&, Rank&, Operation&, const Ending&);
 
+// A completion of which the beginning is not known, or the other way about.
+void count_unmatched(Rank&);
+
 } // namespace plumb::shim::mpi
