@@ -25,16 +25,22 @@ void merge_into(model::Process& seen, model::Process&& started) {
     seen = std::move(started);
 }
 
+// What the shim and the recorder both know of a process.
+template <class Record>
+void describe(model::Process& process, const Record& record, uint64_t begin_ns, const FileContext& context) {
+    process.pid = record.pid;
+    process.parent_pid = record.parent_pid;
+    process.start_ns = begin_ns;
+    process.executable = context.text(record.executable);
+    process.arguments = context.arguments(record.command_line);
+}
+
 } // namespace
 
 void ProcessImages::seen(const ProcessSeen& record, const FileContext& context) {
     Image image{.begin_ns = context.time(record.time_ns), .by_exec = (record.flags & kSeenExec) != 0, .process = {}};
     model::Process& process = image.process;
-    process.pid = record.pid;
-    process.parent_pid = record.parent_pid;
-    process.start_ns = image.begin_ns;
-    process.executable = context.text(record.executable);
-    process.arguments = context.arguments(record.command_line);
+    describe(process, record, image.begin_ns, context);
     process.name = context.text(record.name);
     process.is_static = (record.flags & kSeenStatic) != 0;
     process.is_foreign = (record.flags & kSeenForeign) != 0;
@@ -54,11 +60,7 @@ void ProcessImages::started(const ProcessStart& record, const FileContext& conte
                 .file = file,
                 .process = {}};
     model::Process& process = image.process;
-    process.pid = record.pid;
-    process.parent_pid = record.parent_pid;
-    process.start_ns = image.begin_ns;
-    process.executable = context.text(record.executable);
-    process.arguments = context.arguments(record.command_line);
+    describe(process, record, image.begin_ns, context);
     process.rank = record.rank;
     process.rank_count = record.rank_count;
     process.local_rank = record.local_rank;

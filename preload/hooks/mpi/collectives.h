@@ -125,38 +125,24 @@ Collective gatherv(Word send_buffer, Word send_count, Word send_type, Word recv_
     return operation;
 }
 
+// The other way about: a scatter is a gather of which every byte goes in the other direction.
+inline Collective reversed(Collective operation) {
+    const uint64_t sent = operation.sent_bytes;
+    operation.sent_bytes = operation.received_bytes;
+    operation.received_bytes = sent;
+    return operation;
+}
+
 template <class L>
 Collective scatter(Word send_count, Word send_type, Word recv_buffer, Word recv_count, Word recv_type, Word root,
                    Word communicator) {
-    const Handle where = comm_of<L>(communicator);
-    const Rooted me = rooted<L>(root, where);
-    Collective operation{where, L::integer(root), 0, 0};
-    if (me.is_root)
-        operation.sent_bytes = times(bytes_of<L>(send_count, send_type), me.shape.size);
-    if (me.is_root && (me.shape.inter || L::is_in_place(recv_buffer)))
-        operation.received_bytes = me.shape.inter ? 0 : bytes_of<L>(send_count, send_type);
-    else if (me.takes_part)
-        operation.received_bytes = bytes_of<L>(recv_count, recv_type);
-    return operation;
+    return reversed(gather<L>(recv_buffer, recv_count, recv_type, send_count, send_type, root, communicator));
 }
 
 template <class L>
 Collective scatterv(Word send_counts, Word send_type, Word recv_buffer, Word recv_count, Word recv_type, Word root,
                     Word communicator) {
-    const Handle where = comm_of<L>(communicator);
-    const Rooted me = rooted<L>(root, where);
-    Collective operation{where, L::integer(root), 0, 0};
-    if (me.is_root)
-        operation.sent_bytes = bytes_by_counts<L>(send_counts, send_type, me.shape.size);
-    if (me.is_root && me.shape.inter)
-        return operation;
-    if (me.is_root && L::is_in_place(recv_buffer)) {
-        const int64_t own = L::count_in(send_counts, static_cast<size_t>(me.shape.rank));
-        operation.received_bytes = own > 0 ? static_cast<uint64_t>(own) * type_bytes(type_of<L>(send_type)) : 0;
-    } else if (me.takes_part) {
-        operation.received_bytes = bytes_of<L>(recv_count, recv_type);
-    }
-    return operation;
+    return reversed(gatherv<L>(recv_buffer, recv_count, recv_type, send_counts, send_type, root, communicator));
 }
 
 template <class L>

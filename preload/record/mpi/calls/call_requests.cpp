@@ -39,6 +39,16 @@ class NewOperation {
     Operation lost_; // not initialised: it is described like any other
 };
 
+// Runs `body` under the lock of the rank's tables, if this thread may record and gets it.
+template <class Body> void with_tables(Body body) {
+    const Guard guard;
+    if (!guard)
+        return;
+    Rank& rank = *rank_of_process;
+    if (const Locked locked(rank.lock); locked)
+        body(guard, rank);
+}
+
 } // namespace
 
 void Call::note_begun(const Rank& rank, const Comm* comm, const Message& message) { note(rank, comm, message, nullptr); }
@@ -79,15 +89,10 @@ void Call::made_persistent(Handle request, const Message& message) { begins_requ
 void Call::made_persistent(Handle request, const Collective& collective) { begins_request(request, collective, true); }
 
 void Call::made_other(Handle request) {
-    const Guard guard;
-    if (!guard)
-        return;
-    Rank& rank = *rank_of_process;
-    const Locked locked(rank.lock);
-    if (!locked)
-        return;
-    NewOperation operation(rank, request);
-    describe_other(operation.place());
+    with_tables([&](const Guard&, Rank& rank) {
+        NewOperation operation(rank, request);
+        describe_other(operation.place());
+    });
 }
 
 void Call::restarted(Handle request) {
@@ -111,22 +116,17 @@ void Call::restarted(Handle request) {
 }
 
 void Call::freed(Handle request) {
-    const Guard guard;
-    if (!guard)
-        return;
-    Rank& rank = *rank_of_process;
-    const Locked locked(rank.lock);
-    if (!locked)
-        return;
-    Operation* const operation = rank.requests.find(request);
-    if (!operation)
-        return;
-    // What nobody will see complete ends, as far as can be known, with the call that began it.
-    if (operation->active)
-        end_operation(guard, rank, *operation,
-                      {operation->begin_ticks, operation->begun_ticks, operation->site, nullptr});
-    rank.requests.hide(*operation);
-    rank.requests.remove(request);
+    with_tables([&](const Guard& guard, Rank& rank) {
+        Operation* const operation = rank.requests.find(request);
+        if (!operation)
+            return;
+        // What nobody will see complete ends, as far as can be known, with the call that began it.
+        if (operation->active)
+            end_operation(guard, rank, *operation,
+                          {operation->begin_ticks, operation->begun_ticks, operation->site, nullptr});
+        rank.requests.hide(*operation);
+        rank.requests.remove(request);
+    });
 }
 
 void Call::will_complete(const void* requests, size_t count, bool fortran) {
