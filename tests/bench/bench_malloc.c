@@ -1,6 +1,7 @@
 // bench_malloc THREADS PAIRS: CPU nanoseconds of one malloc/free pair of 64 bytes at call depth 10, the slowest of the
 // threads, the best of three rounds of each.
 #define _GNU_SOURCE
+#include "../programs/call_levels.h"
 #include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -31,13 +32,7 @@ APART static double loop(void) {
         __asm__ volatile("" : "+x"(result));                                                                 \
         return result;                                                                                       \
     }
-LEVEL(level1, loop)
-LEVEL(level2, level1)
-LEVEL(level3, level2)
-LEVEL(level4, level3)
-LEVEL(level5, level4)
-LEVEL(level6, level5)
-LEVEL(level7, level6)
+SEVEN_LEVELS(loop)
 
 static void* measure(void* result) {
     double best = 1e12;

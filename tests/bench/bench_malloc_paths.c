@@ -3,6 +3,7 @@
 // Second: one function that calls itself from two places. The best of the rounds; the first round, which meets every path
 // for the first time, is printed apart as the third and fourth figure.
 #define _GNU_SOURCE
+#include "../programs/call_levels.h"
 #include <stdio.h>
 #include <stdlib.h>
 #include <time.h>
@@ -30,22 +31,7 @@ APART static void pair(void) {
         next();                                                                                              \
         __asm__ volatile("");                                                                                \
     }
-LEVEL(level1, pair)
-LEVEL(level2, level1)
-LEVEL(level3, level2)
-LEVEL(level4, level3)
-LEVEL(level5, level4)
-LEVEL(level6, level5)
-LEVEL(level7, level6)
-LEVEL(level8, level7)
-LEVEL(level9, level8)
-LEVEL(level10, level9)
-LEVEL(level11, level10)
-LEVEL(level12, level11)
-LEVEL(level13, level12)
-LEVEL(level14, level13)
-LEVEL(level15, level14)
-LEVEL(level16, level15)
+SIXTEEN_LEVELS(pair)
 
 APART static void descend(int depth) {
     if (depth == 0) {

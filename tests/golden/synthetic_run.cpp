@@ -1,4 +1,5 @@
 #include "synthetic_run.h"
+#include "../unit/unaligned_site.h"
 #include "support/error.h"
 #include "synthetic_memory.h"
 #include "synthetic_mpi.h"
@@ -182,34 +183,16 @@ model::Run make_hostile() {
 
 // /pair/ holds an integer and then real*8: x is swept 4 bytes off; a packed record in a heap block; a split lock; vector
 // loads that only address sampling sees.
-model::UnalignedSite make_site(uint64_t address, const model::AccessKind& kind, uint64_t data, uint64_t stride,
-                               uint64_t hits) {
-    model::UnalignedSite site;
-    site.address = address;
-    site.kind = kind;
-    site.code = {0xf2, 0x0f, 0x10, 0x07};
-    site.exact = true;
-    site.hits = hits;
-    for (uint64_t hit = 0; hit < hits; hit++) {
-        const uint64_t at = data + hit * stride;
-        site.residues[at % model::kLineBytes]++;
-        site.page_crossings += at % model::kPageBytes + kind.width > model::kPageBytes;
-    }
-    site.threads = {{0, hits, site.page_crossings}};
-    site.addresses.emplace_back().address = data;
-    return site;
-}
-
 model::Run make_unaligned() {
     model::Run run = make_clean();
     model::Process& process = run.processes[0];
     model::Alignment& alignment = process.alignment;
     alignment.mode = model::Alignment::Mode::exact;
     alignment.sites = {
-        make_site(0x10000 + 12, {.width = 8, .load = true}, 0x20000 + 4, 8, 1'000'000),
-        make_site(0x10000 + 13, {.width = 8, .store = true}, 0x20000 + 4, 8, 1'000'000),
-        make_site(0x10000 + 50, {.width = 4, .load = true}, 0x900005, 13, 250'000),
-        make_site(0x10000 + 21, {.width = 8, .load = true, .store = true, .locked = true}, 0x900000 + 60, 64, 1'200)};
+        testing::unaligned_site(0x10000 + 12, {.width = 8, .load = true}, 0x20000 + 4, 1'000'000, 8),
+        testing::unaligned_site(0x10000 + 13, {.width = 8, .store = true}, 0x20000 + 4, 1'000'000, 8),
+        testing::unaligned_site(0x10000 + 50, {.width = 4, .load = true}, 0x900005, 250'000, 13),
+        testing::unaligned_site(0x10000 + 21, {.width = 8, .load = true, .store = true, .locked = true}, 0x900000 + 60, 1'200, 64)};
     for (size_t heap : {2, 3}) {
         model::UnalignedAddress& address = alignment.sites[heap].addresses[0];
         address.block = model::UnalignedAddress::Block::heap;

@@ -1,10 +1,10 @@
 // block_list MEBIBYTES CPU_MILLISECONDS: goes along a list of small blocks of the heap in an order that has nothing to do with
 // where they lie. Of eight blocks, seven are made in one place and one in another.
 #define _GNU_SOURCE
+#include "arithmetic.h"
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <time.h>
 
 #define APART __attribute__((noinline))
 
@@ -12,19 +12,6 @@ struct block {
     struct block* next;
     uint64_t value[7];
 };
-
-static uint64_t random_number(void) {
-    static uint64_t state = 88172645463325252;
-    state ^= state << 13;
-    state ^= state >> 7;
-    return state ^= state << 17;
-}
-
-static double cpu_ms(void) {
-    struct timespec now;
-    clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &now);
-    return (double)now.tv_sec * 1e3 + (double)now.tv_nsec / 1e6;
-}
 
 APART static struct block* often(void) {
     struct block* const made = malloc(sizeof *made); // often

@@ -1,5 +1,6 @@
 // heap_mix ROUNDS ARITHMETIC: each round builds a list of small objects, drops it and computes for a while. The more
 // ARITHMETIC, the smaller the allocator's part. HEAP_MIX_POOL in the environment keeps the objects instead: the cure.
+#include "arithmetic.h"
 #include <cstdint>
 #include <cstdio>
 #include <cstdlib>
@@ -39,15 +40,7 @@ void pooled_round(std::vector<Node>& pool) {
     g_sink = head->payload[0];
 }
 
-void compute(uint64_t rounds) {
-    uint64_t state = 88172645463325252;
-    for (uint64_t i = 0; i < rounds; i++) {
-        state ^= state << 13;
-        state ^= state >> 7;
-        state ^= state << 17;
-    }
-    g_sink = state;
-}
+void compute(uint64_t rounds) { g_sink = random_after(rounds); }
 
 } // namespace
 

@@ -1,5 +1,6 @@
 // kernel_mix reads|faults|none ROUNDS: spends its time in tiny reads of /dev/zero, in the first touch of fresh pages,
 // or not in the kernel at all (arithmetic).
+#include "arithmetic.h"
 #include <cstdint>
 #include <cstdio>
 #include <cstdlib>
@@ -12,15 +13,7 @@ namespace {
 
 volatile uint64_t g_sink;
 
-void compute(uint64_t rounds) {
-    uint64_t state = 88172645463325252;
-    for (uint64_t i = 0; i < rounds; i++) {
-        state ^= state << 13;
-        state ^= state >> 7;
-        state ^= state << 17;
-    }
-    g_sink = state;
-}
+void compute(uint64_t rounds) { g_sink = random_after(rounds); }
 
 void small_reads(long rounds) {
     const int fd = open("/dev/zero", O_RDONLY);

@@ -4,11 +4,11 @@
 // sweep (through all of it in order), ordered (as heap, but the places come in order), blocks (as heap, but in blocks of
 // 2 KiB, each in order). Accesses that wait for one another: examples/small-pages.
 #define _GNU_SOURCE
+#include "arithmetic.h"
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
 #define KERNEL __attribute__((noinline))
 enum { kIndexes = 1 << 18, kBlock = 256, kStaticBytes = 512 << 20 };
@@ -44,19 +44,6 @@ KERNEL double sweep(const double* table, size_t count) {
     for (size_t i = 0; i < count; ++i)
         sum += table[i]; // sweep
     return sum;
-}
-
-static uint64_t random_number(void) {
-    static uint64_t state = 88172645463325252;
-    state ^= state << 13;
-    state ^= state >> 7;
-    return state ^= state << 17;
-}
-
-static double cpu_ms(void) {
-    struct timespec now;
-    clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &now);
-    return (double)now.tv_sec * 1e3 + (double)now.tv_nsec / 1e6;
 }
 
 int main(int count, char** arguments) {

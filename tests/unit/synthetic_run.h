@@ -5,6 +5,7 @@
 #include "analyses/analyses.h"
 #include "diagnoses/diagnosis.h"
 #include "diagnoses/registry.h"
+#include "unaligned_site.h"
 
 #include <cstring>
 #include <functional>
@@ -156,19 +157,8 @@ class SyntheticRun {
                                         uint64_t hits, uint64_t stride, bool exact = true) {
         model::Alignment& alignment = run.processes.back().alignment;
         alignment.mode = exact ? model::Alignment::Mode::exact : model::Alignment::Mode::find;
-        model::UnalignedSite site;
-        site.address = instruction;
-        site.kind = kind;
-        site.code = {0xf2, 0x0f, 0x10, 0x07};
+        model::UnalignedSite site = unaligned_site(instruction, kind, first_address, hits, stride);
         site.exact = exact;
-        site.hits = hits;
-        for (uint64_t hit = 0; hit < hits; hit++) {
-            const uint64_t address = first_address + hit * stride;
-            site.residues[address % model::kLineBytes]++;
-            site.page_crossings += address % model::kPageBytes + kind.width > model::kPageBytes;
-        }
-        site.threads = {{0, hits, site.page_crossings}};
-        site.addresses.emplace_back().address = first_address;
         alignment.hits += hits;
         alignment.sites.push_back(site);
         return alignment.sites.back();

@@ -3,18 +3,16 @@ and the gain that is told is what the cure brings."""
 
 import pathlib
 import resource
-import statistics
 import subprocess
 import unittest
 
 from plumb_test import PROGRAMS, TREE, PlumbTest
+from speed_ups import MOST_PAIRS, SpeedUps
 
 SOURCES = TREE / "examples" / "power-of-two-stride"
 BUILT = PROGRAMS.parents[1] / "examples" / "power-of-two-stride"
 KERNELS = TREE / "tests" / "programs" / "access_kernels.c"
 STEPS = 300
-TOLERANCE = 1.25
-MOST_PAIRS = 9
 
 
 def line_of(file, text):
@@ -96,22 +94,16 @@ class ExampleStride(PlumbTest):
 
     def test_the_gain_is_what_the_cure_brings(self):
         """Speed-ups by CPU time, told and measured in turn: medians of up to nine."""
-        told, measured = [], []
+        speed_ups = SpeedUps(self)
         for _ in range(MOST_PAIRS):
             findings = self.look(BUILT / "stride-wide", STEPS)
             if not findings:
                 self.skipTest("the caches of this machine hold the walk in any case")
-            told.append(1 / (1 - findings[0]["gain"]["fraction"]))
-            measured.append(self.cpu_seconds("stride-wide") / self.cpu_seconds("stride-padded"))
-            ratio = statistics.median(told) / statistics.median(measured)
-            if len(told) >= 3 and 1 / TOLERANCE <= ratio <= TOLERANCE:
+            speed_ups.add(1 / (1 - findings[0]["gain"]["fraction"]), self.cpu_seconds("stride-wide") / self.cpu_seconds("stride-padded"))
+            if speed_ups.agree():
                 return
-        for name, values in ("told", told), ("measured", measured):
-            if max(values) > TOLERANCE * min(values):
-                self.skipTest(f"the speed-ups {name} scatter by more than a quarter here: {sorted(values)}")
-        # The walk that is timed is not the program: what else this machine does to either is not known here.
-        self.assertTrue(0.5 <= ratio <= 2, f"told {told}, measured {measured}")
-        self.skipTest(f"the speed-ups differ by more than a quarter here: told {told}, measured {measured}")
+        speed_ups.skip_if_they_scatter()
+        speed_ups.skip_unless_far_apart()
 
 
 if __name__ == "__main__":

@@ -4,12 +4,12 @@ and the gain that is told is what huge pages bring."""
 import os
 import pathlib
 import platform
-import statistics
 import subprocess
 import time
 import unittest
 
 from plumb_test import PROGRAMS, TREE, PlumbTest
+from speed_ups import MOST_PAIRS, SpeedUps
 
 SOURCE, EXAMPLE = TREE / "tests" / "programs" / "page_patterns.c", TREE / "examples" / "small-pages" / "walk.h"
 SETTING = pathlib.Path("/sys/kernel/mm/transparent_hugepage/enabled")
@@ -18,8 +18,7 @@ BUILT = PROGRAMS.parents[1] / "examples" / "small-pages"
 WALK, WALK_HUGE = BUILT / "walk-small", BUILT / "walk-huge"
 MEBIBYTES, MILLISECONDS = 256, 1200
 BY_MALLOC = {**os.environ, "GLIBC_TUNABLES": "glibc.malloc.hugetlb=1"}
-TOLERANCE = 1.25
-MOST_PAIRS, LONGEST_S = 9, 12
+LONGEST_S = 12
 
 
 def line_of(text, source=SOURCE):
@@ -122,26 +121,20 @@ class PageSize(PlumbTest):
     @unittest.skipUnless(platform.machine() == "x86_64", "steps of accesses are told on x86-64 only")
     def test_the_gain_is_what_huge_pages_bring(self):
         """Speed-ups of the accesses alone, told and measured in turn: medians of up to nine."""
-        told, measured = [], []
+        speed_ups = SpeedUps(self)
         begin = time.monotonic()
-        while len(told) < MOST_PAIRS and (len(told) < 3 or time.monotonic() - begin < LONGEST_S):
+        while speed_ups.count() < MOST_PAIRS and (speed_ups.count() < 3 or time.monotonic() - begin < LONGEST_S):
             findings = self.look(WALK, MEBIBYTES, 800)
             if not findings or "timed_huge_page_ns" not in findings[0]["evidence"]:
                 self.skipTest("huge pages gain nothing here, or are not to be had")
             evidence = findings[0]["evidence"]
-            told.append(evidence["timed_small_page_ns"] / evidence["timed_huge_page_ns"])
-            measured.append(self.step_ns(WALK) / self.step_ns(WALK_HUGE))
-            ratio = statistics.median(told) / statistics.median(measured)
-            if len(told) >= 3 and 1 / TOLERANCE <= ratio <= TOLERANCE:
+            speed_ups.add(evidence["timed_small_page_ns"] / evidence["timed_huge_page_ns"], self.step_ns(WALK) / self.step_ns(WALK_HUGE))
+            if speed_ups.agree():
                 return
-        for name, values in ("told", told), ("measured", measured):
-            if max(values) > TOLERANCE * min(values):
-                self.skipTest(f"the speed-ups {name} scatter by more than a quarter here: {sorted(values)}")
+        speed_ups.skip_if_they_scatter()
         if self.look(WALK_HUGE, MEBIBYTES, MILLISECONDS):
             self.skipTest("the kernel does not give the huge pages that were asked for")
-        # The accesses that are timed are not the program: what else this machine does to either is not known here.
-        self.assertTrue(0.5 <= ratio <= 2, f"told {told}, measured {measured}")
-        self.skipTest(f"the speed-ups differ by more than a quarter here: told {told}, measured {measured}")
+        speed_ups.skip_unless_far_apart()
 
 
 if __name__ == "__main__":

@@ -121,6 +121,12 @@ class InBrowser(PlumbTest):
         console = [line for line in done.stderr.splitlines() if "CONSOLE" in line]
         return done.stdout, console
 
+    def page_with_charts(self, kind):
+        page = render(kind)
+        if b'id="plumb-data"' not in page:
+            self.skipTest("this plumb was built without charts")
+        return page
+
     def browse_page(self, page):
         with Server(page) as server:
             document, console = self.browse(f"{server.url}/report.html")
@@ -136,9 +142,7 @@ class InBrowser(PlumbTest):
             self.assertGreater(bars + 4 * images, 3, chart)
 
     def test_charts_findings_and_silence(self):
-        page = render("stacked")
-        if b'id="plumb-data"' not in page:
-            self.skipTest("this plumb was built without charts")
+        page = self.page_with_charts("stacked")
         document, console, asked = self.browse_page(page)
         self.assertEqual(console, [])
         self.assertEqual(asked, ["/report.html"])
@@ -147,18 +151,14 @@ class InBrowser(PlumbTest):
         self.assertEqual(Outline(document).count("article", **{"data-id": "cpu-oversubscribed"}), 1)
 
     def test_many_threads_and_cpus(self):
-        page = render("wide")
-        if b'id="plumb-data"' not in page:
-            self.skipTest("this plumb was built without charts")
+        page = self.page_with_charts("wide")
         document, console, _ = self.browse_page(page)
         self.assertEqual(console, [])
         self.assert_charts(document)
 
     def test_mpi(self):
         for kind in ("mpi", "mpi-wide"):
-            page = render(kind)
-            if b'id="plumb-data"' not in page:
-                self.skipTest("this plumb was built without charts")
+            page = self.page_with_charts(kind)
             document, console, _ = self.browse_page(page)
             self.assertEqual(console, [])
             self.assertNotIn("data-error", document)
@@ -166,9 +166,7 @@ class InBrowser(PlumbTest):
 
     def test_memory_nodes(self):
         for kind, nodes, objects in ("memory", 2, 3), ("memory-wide", 8, 200):
-            page = render(kind)
-            if b'id="plumb-data"' not in page:
-                self.skipTest("this plumb was built without charts")
+            page = self.page_with_charts(kind)
             document, console, _ = self.browse_page(page)
             self.assertEqual(console, [])
             self.assertNotIn("data-error", document)

@@ -16,16 +16,31 @@ SCHEDULES = [FORMAT.value("OmpSchedule", name) for name in ("none", "dynamic", "
 DYNAMIC = SCHEDULES[1]
 
 
-@unittest.skipUnless((SHIM_PROGRAMS / "openmp_teams").exists(), "no compiler with GCC's OpenMP runtime")
-class Teams(ShimTest):
-    def record(self, word, count=REGIONS, threads=2, **variables):
-        self.run_both("openmp_teams", word, count, OMP_NUM_THREADS=str(threads), OMP_DYNAMIC="false", **variables)
-        return self.trace("openmp_teams")
+class TeamsTest(ShimTest):
+    """What the tests of both runtimes share; their record() runs openmp_teams and returns its trace."""
 
     @staticmethod
     def milliseconds(trace, ticks):
         clock, = trace.of("OmpRuntime")
         return ticks * (clock["last_ns"] - clock["first_ns"]) / (clock["last_ticks"] - clock["first_ticks"]) * 1e-6
+
+    def trace_with_a_late_thread(self, policy):
+        """The first thread waits for the last one at the end of each region."""
+        for path in self.run_directory.iterdir():
+            path.unlink()
+        trace = self.record("late", 40, **({"OMP_WAIT_POLICY": policy} if policy else {}))
+        first, last = sorted(trace.of("OmpPart"), key=lambda part: part["number"])
+        # 2 ms in 40 regions; whoever is late by itself on a busy machine works that much longer.
+        self.assertGreater(self.milliseconds(trace, first["end_wait_ticks"]), 40)
+        self.assertLess(self.milliseconds(trace, last["end_wait_ticks"]), self.milliseconds(trace, first["end_wait_ticks"]) / 2)
+        return trace
+
+
+@unittest.skipUnless((SHIM_PROGRAMS / "openmp_teams").exists(), "no compiler with GCC's OpenMP runtime")
+class Teams(TeamsTest):
+    def record(self, word, count=REGIONS, threads=2, **variables):
+        self.run_both("openmp_teams", word, count, OMP_NUM_THREADS=str(threads), OMP_DYNAMIC="false", **variables)
+        return self.trace("openmp_teams")
 
     def test_every_kind_of_region_is_counted(self):
         trace = self.record("regions", threads=3)
@@ -48,13 +63,7 @@ class Teams(ShimTest):
     def test_waits_at_the_end_of_a_region(self):
         for policy in ("", "active", "passive"):
             with self.subTest(policy=policy):
-                for path in self.run_directory.iterdir():
-                    path.unlink()
-                trace = self.record("late", 40, **({"OMP_WAIT_POLICY": policy} if policy else {}))
-                first, last = sorted(trace.of("OmpPart"), key=lambda part: part["number"])
-                # 2 ms in 40 regions; whoever is late by itself on a busy machine works that much longer.
-                self.assertGreater(self.milliseconds(trace, first["end_wait_ticks"]), 40)
-                self.assertLess(self.milliseconds(trace, last["end_wait_ticks"]), self.milliseconds(trace, first["end_wait_ticks"]) / 2)
+                trace = self.trace_with_a_late_thread(policy)
                 region, = trace.of("OmpRegion")
                 self.assertGreater(self.milliseconds(trace, region["imbalance"]), 20)
                 self.assertLessEqual(region["imbalance"], region["wall_ticks"])
@@ -134,7 +143,7 @@ class Teams(ShimTest):
         shutil.rmtree(folder)
 
 
-class TeamsOfAnotherRuntime(ShimTest):
+class TeamsOfAnotherRuntime(TeamsTest):
     """LLVM's runtime, which reports to tools."""
 
     def setUp(self):
@@ -166,12 +175,7 @@ class TeamsOfAnotherRuntime(ShimTest):
     def test_waits_at_the_end_of_a_region(self):
         for policy in ("", "active", "passive"):
             with self.subTest(policy=policy):
-                for path in self.run_directory.iterdir():
-                    path.unlink()
-                trace = self.record("late", 40, **({"OMP_WAIT_POLICY": policy} if policy else {}))
-                first, last = sorted(trace.of("OmpPart"), key=lambda part: part["number"])
-                self.assertGreater(Teams.milliseconds(trace, first["end_wait_ticks"]), 40)
-                self.assertLess(Teams.milliseconds(trace, last["end_wait_ticks"]), Teams.milliseconds(trace, first["end_wait_ticks"]) / 2)
+                self.trace_with_a_late_thread(policy)
 
     def test_waits_inside(self):
         waits = self.record("barriers", 40).of("OmpWait")
@@ -180,7 +184,7 @@ class TeamsOfAnotherRuntime(ShimTest):
     @of_times
     def test_criticals(self):
         trace = self.record("criticals", 20)
-        self.assertGreater(Teams.milliseconds(trace, sum(wait["wait_ticks"] for wait in trace.of("OmpWait"))), 10)
+        self.assertGreater(self.milliseconds(trace, sum(wait["wait_ticks"] for wait in trace.of("OmpWait"))), 10)
 
     def test_nested_tasks_cancel_forks_and_ends(self):
         for word, count in (("nested", 10), ("tasks", 10), ("cancel", 10), ("masters", 10), ("forks", 10), ("ends", 10)):

@@ -1,5 +1,6 @@
 // memory_limit: allocates on 4,096 call paths when the address space may not grow any more.
 #define _GNU_SOURCE
+#include "../call_levels.h"
 #include <malloc.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -22,18 +23,7 @@ __attribute__((noinline)) static void leaf(unsigned path) {
     given += block != NULL;
     free(block);
 }
-LEVEL(level1, leaf)
-LEVEL(level2, level1)
-LEVEL(level3, level2)
-LEVEL(level4, level3)
-LEVEL(level5, level4)
-LEVEL(level6, level5)
-LEVEL(level7, level6)
-LEVEL(level8, level7)
-LEVEL(level9, level8)
-LEVEL(level10, level9)
-LEVEL(level11, level10)
-LEVEL(level12, level11)
+TWELVE_LEVELS(leaf)
 
 int main(void) {
     free(malloc(100)); // the allocator and whoever watches it are set up

@@ -1,15 +1,9 @@
 // Children of every kind, made and run in the middle of unaligned accesses. With an argument: says what it inherited.
 #define _GNU_SOURCE
-#include "unaligned.h"
+#include "children.h"
 #include <signal.h>
-#include <spawn.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/wait.h>
-#include <unistd.h>
-
-extern char** environ;
 
 static int say_inherited(void) {
     sigset_t mask;
@@ -19,14 +13,6 @@ static int say_inherited(void) {
     printf("inherited: blocked %d %d default %d\n", sigismember(&mask, SIGBUS), sigismember(&mask, SIGUSR1),
            action.sa_handler == SIG_DFL);
     return 3;
-}
-
-static void wait_for(pid_t child) {
-    int status;
-    waitpid(child, &status, 0);
-    printf("status %x\n", status);
-    fflush(stdout);
-    touch(50);
 }
 
 int main(int count, char** arguments) {
@@ -51,14 +37,7 @@ int main(int count, char** arguments) {
             execv(call[0], call);
         }
         wait_for(child);
-        child = vfork();
-        if (child == 0) {
-            execv(call[0], call);
-            _exit(127);
-        }
-        wait_for(child);
-        posix_spawn(&child, call[0], NULL, NULL, call, environ);
-        wait_for(child);
+        vfork_and_spawn(call);
         char command[4096];
         snprintf(command, sizeof command, "%s inherited", call[0]);
         printf("system %x\n", system(command));

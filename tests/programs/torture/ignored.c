@@ -1,15 +1,9 @@
 // SIGBUS and SIGTRAP are ignored: by this program in the midst of unaligned accesses, and by what it starts. With an
 // argument: says what it inherited.
 #define _GNU_SOURCE
-#include "unaligned.h"
+#include "children.h"
 #include <signal.h>
-#include <spawn.h>
-#include <stdio.h>
 #include <stdlib.h>
-#include <sys/wait.h>
-#include <unistd.h>
-
-extern char** environ;
 
 static int say_inherited(void) {
     struct sigaction bus, trap;
@@ -20,14 +14,6 @@ static int say_inherited(void) {
     touch(100);
     raise(SIGBUS); // ends it, unless it is ignored
     return 3;
-}
-
-static void wait_for(pid_t child) {
-    int status;
-    waitpid(child, &status, 0);
-    printf("status %x\n", status);
-    fflush(stdout);
-    touch(50);
 }
 
 int main(int count, char** arguments) {
@@ -44,14 +30,7 @@ int main(int count, char** arguments) {
         if (child == 0)
             execv(call[0], call);
         wait_for(child);
-        child = vfork();
-        if (child == 0) {
-            execv(call[0], call);
-            _exit(127);
-        }
-        wait_for(child);
-        posix_spawn(&child, call[0], NULL, NULL, call, environ);
-        wait_for(child);
+        vfork_and_spawn(call);
         printf("system %x\n", system(command));
         fflush(stdout);
         touch(500);

@@ -66,6 +66,18 @@ model::Run small_run() {
     return run;
 }
 
+// Samples in code of the shim, which the program of small_run() has loaded.
+void add_shim_samples(model::Run& run, uint64_t samples, uint64_t time_ns) {
+    model::Module shim;
+    shim.path = "/opt/plumb/lib/libplumb.so";
+    shim.start = 0x20000;
+    shim.end = 0x30000;
+    model::Process& process = run.processes[0];
+    process.modules.push_back(shim);
+    process.paths.push_back({1, 0x20010, true, false, false});
+    process.samples.push_back({0, 5, samples, time_ns, 0});
+}
+
 template <int cents> class Costs : public Diagnosis {
   public:
     const char* id() const override { return "costs"; }
@@ -239,13 +251,7 @@ TEST_CASE("own cost adds recorder, samples and shim") {
 
 TEST_CASE("samples in the shim's code count where they saw more than was estimated") {
     model::Run run = small_run();
-    model::Module shim;
-    shim.path = "/opt/plumb/lib/libplumb.so";
-    shim.start = 0x20000;
-    shim.end = 0x30000;
-    run.processes[0].modules.push_back(shim);
-    run.processes[0].paths.push_back({1, 0x20010, true, false, false});
-    run.processes[0].samples.push_back({0, 5, 60, 250'000'000, 0});
+    add_shim_samples(run, 60, 250'000'000);
     run.processes[0].heap.allocations = 1'000'000;
     TwoModules resolver;
     const model::CallPaths paths(run, resolver);
@@ -256,13 +262,7 @@ TEST_CASE("samples in the shim's code count where they saw more than was estimat
 
 TEST_CASE("few samples in the shim's code do not outweigh what is estimated; loading and switches count") {
     model::Run run = small_run();
-    model::Module shim;
-    shim.path = "/opt/plumb/lib/libplumb.so";
-    shim.start = 0x20000;
-    shim.end = 0x30000;
-    run.processes[0].modules.push_back(shim);
-    run.processes[0].paths.push_back({1, 0x20010, true, false, false});
-    run.processes[0].samples.push_back({0, 5, 3, 12'000'000, 0}); // by chance
+    add_shim_samples(run, 3, 12'000'000); // by chance
     run.processes[0].heap.allocations = run.processes[0].heap.frees = 1'000'000;
     run.processes[0].shim_loads = 2;
     run.hosts[0].load_cost_ns = 200'000;

@@ -1,12 +1,13 @@
 // Runs recorded by earlier versions stay readable, and mean what they meant.
 #include "old_traces.h"
-#include "trace/build_run.h"
+#include "trace_test.h"
 
 #include <algorithm>
 #include <catch2/catch.hpp>
 #include <csignal>
 
 using namespace plumb;
+using trace::samples_of;
 
 namespace {
 
@@ -14,13 +15,6 @@ const model::Process& process_named(const model::Run& run, const std::string& na
     const auto found = std::ranges::find(run.processes, name, &model::Process::name);
     REQUIRE(found != run.processes.end());
     return *found;
-}
-
-uint64_t samples_of(const model::Process& process) {
-    uint64_t samples = 0;
-    for (const model::SampleSite& site : process.samples)
-        samples += site.samples;
-    return samples;
 }
 
 } // namespace

@@ -1,6 +1,5 @@
 // Containers on one node use the same host name and the same small pids: what their files say must not be mixed.
-#include "synthetic_trace.h"
-#include "trace/build_run.h"
+#include "trace_test.h"
 
 #include <plumb/machine.h>
 
@@ -73,13 +72,6 @@ model::Run build(std::initializer_list<SyntheticTrace*> traces) {
     for (SyntheticTrace* trace : traces)
         files.push_back(trace->open());
     return build_run(files, nullptr);
-}
-
-uint64_t samples_of(const model::Process& process) {
-    uint64_t samples = 0;
-    for (const model::SampleSite& site : process.samples)
-        samples += site.samples;
-    return samples;
 }
 
 } // namespace

@@ -1,6 +1,5 @@
 // Records of the alignment trap and of address sampling as the model tells them.
-#include "synthetic_trace.h"
-#include "trace/build_run.h"
+#include "trace_test.h"
 
 #include <catch2/catch.hpp>
 
@@ -8,19 +7,6 @@ using namespace plumb;
 using namespace plumb::trace;
 
 namespace {
-
-constexpr uint32_t kPid = 42;
-
-SyntheticTrace shim_trace() {
-    SyntheticTrace trace(Writer::process, kPid);
-    ProcessStart start{};
-    start.pid = kPid;
-    start.time_ns = 1'000;
-    start.executable = trace.text("/bin/app");
-    start.rank = start.rank_count = start.local_rank = -1;
-    trace.add(start);
-    return trace;
-}
 
 AlignSite site(uint32_t id, uint64_t address, uint32_t flags, uint16_t width) {
     AlignSite record{};
@@ -44,12 +30,6 @@ AlignCount count(uint32_t site, uint64_t hits, uint32_t residue, bool exact = tr
     record.highest_address = 0x9000 + residue;
     record.last_ns = 3'000;
     return record;
-}
-
-model::Run run_of(SyntheticTrace& trace) {
-    std::vector<TraceReader> files;
-    files.push_back(trace.open());
-    return build_run(files, nullptr);
 }
 
 } // namespace

@@ -1,6 +1,5 @@
 // Records of MPI as the model of one rank tells them.
-#include "synthetic_trace.h"
-#include "trace/build_run.h"
+#include "trace_test.h"
 
 #include <catch2/catch.hpp>
 
@@ -8,19 +7,6 @@ using namespace plumb;
 using namespace plumb::trace;
 
 namespace {
-
-constexpr uint32_t kPid = 42;
-
-SyntheticTrace shim_trace() {
-    SyntheticTrace trace(Writer::process, kPid);
-    ProcessStart start{};
-    start.pid = kPid;
-    start.time_ns = 1'000;
-    start.executable = trace.text("/bin/app");
-    start.rank = start.rank_count = start.local_rank = -1;
-    trace.add(start);
-    return trace;
-}
 
 // A counter that runs three times as fast as the clock.
 MpiRank rank_of_two(SyntheticTrace& trace) {
@@ -57,12 +43,6 @@ MpiSite allreduce(SyntheticTrace& trace, uint32_t id) {
     record.last_ticks = 57'000;
     record.size_histogram[4] = 9;
     return record;
-}
-
-model::Run run_of(SyntheticTrace& trace) {
-    std::vector<TraceReader> files;
-    files.push_back(trace.open());
-    return build_run(files, nullptr);
 }
 
 } // namespace

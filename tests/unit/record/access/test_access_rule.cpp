@@ -1,4 +1,5 @@
 // Which access a time sample landed behind: instruction boundaries and the rule, on code made by hand.
+#include "needs_decoder.h"
 #include "record/access/code/access_rule.h"
 
 #include <catch2/catch.hpp>
@@ -11,7 +12,6 @@ using namespace plumb::record;
 
 namespace {
 
-constexpr uint64_t kStart = 0x401000;
 using Bytes = std::vector<uint8_t>;
 
 Bytes operator+(Bytes left, const Bytes& right) {
@@ -28,16 +28,6 @@ const Bytes kChase = {0x48, 0x8b, 0x3f};                    // mov (%rdi),%rdi
 const Bytes kDecrementRsi = {0x48, 0xff, 0xce};             // dec %rsi
 const Bytes kReturn = {0xc3};
 Bytes jump_if_not_zero(int8_t distance) { return {0x75, static_cast<uint8_t>(distance)}; }
-
-struct Decoder {
-    Decoder() { shim::load_decoder(nullptr); }
-} decoder;
-
-#define NEEDS_DECODER()                                                                                      \
-    if (!shim::has_decoder()) {                                                                              \
-        WARN("not tested: no decoder here");                                                                 \
-        return;                                                                                              \
-    }
 
 AccessPlan plan(const Bytes& code, uint64_t offset) {
     return plan_access(CodeRegion::from_boundary(kStart, code), kStart + offset);

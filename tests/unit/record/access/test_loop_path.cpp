@@ -1,4 +1,5 @@
 // How an access moves from round to round: instructions that step registers, and loops made by hand.
+#include "needs_decoder.h"
 #include "record/access/loops/loop_path.h"
 
 #include <catch2/catch.hpp>
@@ -12,19 +13,6 @@ using Flags = RegisterStep::Flags;
 #if defined(__x86_64__)
 
 namespace {
-
-constexpr uint64_t kStart = 0x401000;
-constexpr int kRax = 0, kRdx = 1, kRcx = 2, kRsi = 4;
-
-struct Decoder {
-    Decoder() { shim::load_decoder(nullptr); }
-} decoder;
-
-#define NEEDS_DECODER()                                                                                      \
-    if (!shim::has_decoder()) {                                                                              \
-        WARN("not tested: no decoder here");                                                                 \
-        return;                                                                                              \
-    }
 
 struct Sampled {
     std::shared_ptr<const LoopPath> path;

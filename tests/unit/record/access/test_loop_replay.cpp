@@ -1,5 +1,6 @@
 // Loops that are run again: which can be, where their data would lie if it were aligned, which registers count rounds, and
 // that the replay tells a store across pages from one that is aligned.
+#include "needs_decoder.h"
 #include "record/access/loops/loop_counter.h"
 #include "record/access/replay/access_layout.h"
 #include "record/access/replay/loop_replay.h"
@@ -90,19 +91,6 @@ TEST_CASE("where aligned data would lie") {
 #if defined(__x86_64__)
 
 namespace {
-
-constexpr uint64_t kStart = 0x401000;
-constexpr int kRax = 0, kRdx = 1, kRcx = 2, kRsi = 4;
-
-struct Decoder {
-    Decoder() { shim::load_decoder(nullptr); }
-} decoder;
-
-#define NEEDS_DECODER()                                                                                      \
-    if (!shim::has_decoder()) {                                                                              \
-        WARN("not tested: no decoder here");                                                                 \
-        return;                                                                                              \
-    }
 
 // A loop in a loop: inc %rsi in the outer one; mov %rdx,(%rax); inc %rdx; add $0x1000,%rax; cmp $6,%rdx in the inner one.
 const Bytes kNest = {0x31, 0xd2,                               // 00 xor %edx,%edx

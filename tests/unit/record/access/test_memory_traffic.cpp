@@ -1,6 +1,7 @@
 // What streams of loops move: which accesses a loop makes, which of them are one stream, how fast streams come forward in
 // samples of threads, and what is written of all that; the roof that is timed, and the CPUs it is timed on.
 #include "fake_tree.h"
+#include "needs_decoder.h"
 #include "platform/cpu_paths.h"
 #include "record/access/loops/loop_streams.h"
 #include "record/access/traffic/stream_rates.h"
@@ -30,13 +31,6 @@ StreamPosition access(uint64_t instruction, uint64_t address, int64_t round, boo
 #if defined(__x86_64__)
 
 namespace {
-
-constexpr uint64_t kStart = 0x401000;
-constexpr int kRax = 0, kRdx = 1, kRcx = 2, kRsi = 4, kRdi = 5;
-
-struct Decoder {
-    Decoder() { shim::load_decoder(nullptr); }
-} decoder;
 
 using Bytes = std::vector<uint8_t>;
 
@@ -70,10 +64,7 @@ std::vector<StreamPosition> streams(const Bytes& code, uint64_t offset, uint64_t
 } // namespace
 
 TEST_CASE("all accesses of a loop are found, wherever in it the sample was taken") {
-    if (!shim::has_decoder()) {
-        WARN("not tested: no decoder here");
-        return;
-    }
+    NEEDS_DECODER();
     for (const uint64_t offset : {0, 5, 9, 14, 19, 23, 26}) {
         const std::vector<StreamPosition> found = streams(triad(kStore), offset);
         INFO("sampled at " << offset);
