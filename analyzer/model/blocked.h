@@ -6,6 +6,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <string>
+#include <vector>
 
 namespace plumb::model {
 
@@ -40,6 +41,20 @@ struct PageRead {
     uint64_t faults = 0;
     uint64_t ahead = 0; // of them, a little above the thread's fault before, in the same mapping
     uint64_t mapped_bytes = 0;
+};
+
+// Goroutines of a Go program that waited at one place (trace::GoroutineWait).
+struct GoroutineWait {
+    uint32_t path = 0;  // index into Process::paths; 0: not known
+    std::string reason; // in the words of Go's runtime
+    uint64_t looks = 0, time_ns = 0;
+    uint64_t saved_ns = 0; // of wall time, at most, with all processors of Go in use
+};
+
+struct Goroutines {
+    uint32_t processors = 0; // that Go may use at the same time
+    uint64_t looks = 0, time_ns = 0, runnable_ns = 0, most = 0; // see trace::GoroutineLooks
+    std::vector<GoroutineWait> waits;
 };
 
 // A loop that only waits for what other threads store, without leaving its CPU.

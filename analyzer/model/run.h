@@ -141,6 +141,7 @@ struct Process {
     std::vector<LockHolder> lock_holders;
     std::vector<PageRead> page_reads;
     ThreadsActive threads_active;
+    Goroutines goroutines; // of a Go program
     std::vector<SpinLoop> spin_loops; // by address
     std::vector<WaitedFor> waited_for;
     Heap heap;

@@ -13,6 +13,7 @@ namespace {
 
 constexpr uint64_t kMostBytesEach = 8u << 20; // of the recorder's file, for one process of the target
 constexpr uint64_t kReservedBytes = 1u << 30;
+constexpr double kGoroutineShare = 0.1; // of the budget, for looks at the goroutines of Go programs
 constexpr double kWaitShare = 0.15;   // of the budget, for looks at blocked threads
 constexpr double kSwitchShare = 0.65; // of the budget, for the kernel's records of switches
 
@@ -65,6 +66,8 @@ void Collectors::begin(int pid, uint64_t begin_ns) {
     if (options_.collects("wait") && unwind::StackUnwinder::works())
         blocked.emplace(file, processes, profile, "/proc", switches ? &*switches : nullptr, budget * kWaitShare,
                         kMostBytesEach / 8, static_cast<uint32_t>(pid), begin_ns);
+    if (was_sampled_ && options_.collects("wait") && unwind::StackUnwinder::works())
+        goroutines.emplace(file, processes, profile, "/proc", budget * kGoroutineShare, kMostBytesEach / 8);
     if (was_sampled_) // loads the decoder
         accesses.emplace(file, processes, profile.images(), budget, options_.collects("bandwidth"), begin_ns);
     if (memory && !accesses->works())
@@ -132,6 +135,8 @@ void Collectors::drain(SampleChoice choice, bool final) {
         profile.forget(pid);
         if (blocked)
             blocked->forget(pid);
+        if (goroutines)
+            goroutines->forget(pid);
         if (accesses)
             accesses->forget(pid);
         if (memory)

@@ -11,6 +11,7 @@
 #include "record/run/node_trace_writer.h"
 #include "record/run/options.h"
 #include "record/run/overhead_governor.h"
+#include "record/watch/goroutines/goroutine_watch.h"
 #include "record/watch/memory/memory_watch.h"
 #include "record/watch/node/io_watch.h"
 #include "record/watch/node/page_reads.h"
@@ -73,6 +74,7 @@ class Collectors {
     std::optional<IoWatch> io;            // from begin() on, like the next ones
     std::optional<ThreadMonitor> threads;
     std::optional<BlockedThreads> blocked;
+    std::optional<GoroutineWatch> goroutines;
     std::optional<ThreadSwitchCounts> switches; // where the kernel's records of switches are available
     std::optional<ActiveThreads> active;        // with them
 

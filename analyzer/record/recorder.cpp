@@ -220,6 +220,8 @@ void Recorder::watch() {
             all.memory->look_at_footprints(monotonic_ns());
         if (all.io)
             all.io->look(all.processes, monotonic_ns());
+        if (all.goroutines)
+            all.goroutines->look(monotonic_ns());
         if (all.blocked && monotonic_ns() >= all.blocked->next_look_ns()) {
             drain(false); // of threads that began, and of what the holders of locks do
             all.blocked->look(monotonic_ns(), all.threads->tasks());

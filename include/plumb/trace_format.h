@@ -114,7 +114,9 @@ namespace plumb::trace {
     X(75, OmpWait, "1.6, updated: one thread's waits at one barrier, critical or lock of OpenMP")              \
     X(76, SpinLoop, "1.6: a loop that only waits for another thread, and the time samples in it")              \
     X(80, PageRead, "1.6, updated: page faults of one instruction and thread that read from one file, or from swap") \
-    X(81, ThreadsActive, "1.6, updated: how long how many threads of a process were active at the same time")
+    X(81, ThreadsActive, "1.6, updated: how long how many threads of a process were active at the same time") \
+    X(82, GoroutineWait, "1.10, updated: where goroutines of a Go program waited, and for what") \
+    X(83, GoroutineLooks, "1.10, updated: how a Go program was looked at, and how many goroutines it had")
 
 enum class RecordType : uint16_t {
 #define PLUMB_X(number, name, what) name = number,

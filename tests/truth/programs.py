@@ -9,7 +9,7 @@ import subprocess
 COMPILERS = {".c": ["cc"], ".cpp": ["c++"], ".f90": ["gfortran"], ".F90": ["gfortran"]}
 MPI_COMPILERS = {".c": "mpicc", ".cpp": "mpicxx", ".f90": "mpif90", ".F90": "mpif90"}
 CLANG = {".c": ["clang", "clang-14"], ".cpp": ["clang++", "clang++-14"]} # the first that is installed
-OTHER_COMPILERS = {".rs": ["rustc", "-C", "opt-level=2", "-g"]}
+OTHER_COMPILERS = {".rs": ["rustc", "-C", "opt-level=2", "-g"], ".go": ["go", "build"]}
 INTERPRETERS = {".py": "/usr/bin/python3", ".sh": "sh", ".pl": "perl"}
 FLAGS = ["-O2", "-g"]
 LIBRARIES = ["-pthread"]
@@ -66,7 +66,7 @@ class Program:
             return source
         program = self.scratch / (source.stem + ("-cured" if self.cured else ""))
         if source.suffix in OTHER_COMPILERS:
-            command = [*_compiler(self.case), str(source), "-o", str(program), *self.case.flags]
+            command = [*_compiler(self.case), "-o", str(program), *self.case.flags, str(source)]
         else:
             command = [*_compiler(self.case), *FLAGS, *(["-DCURED"] if self.cured else []), str(source), "-o", str(program),
                        *self.case.flags, *LIBRARIES]

@@ -24,7 +24,7 @@ ANALYZER = {
     "symbols": {"support", "platform", "model"},
     "placement": {"support", "platform", "model"},
     "unwind": {"support", "platform"},
-    "record": {"support", "platform", "placement", "unwind"}, # of the trace it knows the format, not the reader
+    "record": {"support", "platform", "symbols", "placement", "unwind"}, # of the trace it knows the format, not the reader
     "team": {"support"}, # knows nothing of what its processes hand to one another
     "replay": {"support", "model", "trace", "team"}, # lays the events of MPI ranks side by side; fills the model before diagnoses
     "analyses": {"support", "model"}, # what several diagnoses and reports need of a run; knows no finding
@@ -118,7 +118,7 @@ class Rooms(unittest.TestCase):
                             "watch": "run perf calibrate access"},
         "analyzer/record/access": {"code": "", "loops": "code", "sampling": "code loops", "walks": "sampling", "sharing": "sampling",
                                    "replay": "loops sampling", "traffic": "loops sampling"},
-        "analyzer/record/watch": {"threads": "", "memory": "", "node": ""},
+        "analyzer/record/watch": {"goroutines": "", "threads": "", "memory": "", "node": ""},
         "analyzer/replay": {"events": "", "collectives": "events", "messages": "events", "pending": "events"},
         "analyzer/analyses": {"lines": "", "time": "lines", "memory": "lines", "accesses": "time lines"},
         "analyzer/diagnoses": {"common": "", "cpu": "common", "access": "common", "memory": "common access", "sharing": "common access",

@@ -301,7 +301,7 @@ const char* words_of(WaitKind kind) {
     case WaitKind::barrier: return "waiting at a barrier";
     case WaitKind::thread_end: return "waiting for a thread to end";
     case WaitKind::futex: return "waiting on a futex";
-    case WaitKind::parked: return "parked by the Go runtime (what goroutines wait for is not visible)";
+    case WaitKind::parked: return "parked by the Go runtime (no goroutine to run)";
     case WaitKind::child: return "waiting for another process";
     case WaitKind::file: return "reading or writing files";
     case WaitKind::file_sync: return "syncing files to disk";

@@ -15,7 +15,7 @@ enum class WaitKind {
     barrier,    // pthread barrier, an OpenMP team
     thread_end, // join
     futex,      // a futex of the program's own: locks and queues of Rust, Go, C++20 and others
-    parked,     // a thread of the Go runtime without a goroutine to run; locks and channels of goroutines are not seen
+    parked,     // a thread of the Go runtime without a goroutine to run (see Process::goroutines)
     child,      // another process: wait, vfork
     file,       // reading, writing, metadata of files
     file_sync,  // fsync and similar calls

@@ -120,6 +120,24 @@ void ProcessBuilder::take(const ThreadsActive& record, FileContext& context) {
     std::ranges::copy(record.active_ns, process_.threads_active.active_ns.begin());
 }
 
+void ProcessBuilder::take(const GoroutineWait& record, FileContext& context) {
+    alive(context.time(record.last_ns));
+    process_.goroutines.waits.push_back({.path = path(record.path, context),
+                                         .reason = context.text(record.reason),
+                                         .looks = record.looks,
+                                         .time_ns = record.time_ns,
+                                         .saved_ns = std::min(record.saved_ns, record.time_ns)});
+}
+
+void ProcessBuilder::take(const GoroutineLooks& record, FileContext&) {
+    model::Goroutines& goroutines = process_.goroutines;
+    goroutines.processors = record.processors;
+    goroutines.looks += record.looks;
+    goroutines.time_ns += record.time_ns;
+    goroutines.runnable_ns += record.runnable_ns;
+    goroutines.most = std::max(goroutines.most, record.most);
+}
+
 void ProcessBuilder::take(const WaitedFor& record, uint32_t peer_process, ProcessBuilder& peer, FileContext& context) {
     if (record.relation < kWaitsForPeer || record.relation > kWaitsForWork)
         return;

@@ -53,6 +53,8 @@ class ProcessBuilder {
     void take(const SpinLoop& record, FileContext& context);
     void take(const ThreadSwitches& record, FileContext& context);
     void take(const ThreadsActive& record, FileContext& context);
+    void take(const GoroutineWait& record, FileContext& context);
+    void take(const GoroutineLooks& record, FileContext& context);
     // `peer_process`: number of the process of the record's peer, which `peer` builds.
     void take(const WaitedFor& record, uint32_t peer_process, ProcessBuilder& peer, FileContext& context);
     void take(const HeapTotals& record, FileContext& context);

@@ -156,4 +156,33 @@ struct ThreadsActive {
 };
 static_assert(sizeof(ThreadsActive) == 160);
 
+// Goroutines that wait leave their threads to others, so that the kernel sees nothing of them: their descriptions in the
+// memory of the process are read at random moments.
+struct GoroutineWait {
+    RecordHeader header;
+    uint32_t pid;       //  8
+    NodeId path;        // 12  where they wait, 0: not known
+    StringId reason;    // 16  in the words of Go's runtime: "sync.Mutex.Lock", "chan send"
+    uint32_t padding;   // 20
+    uint64_t looks;     // 24  at which one was seen here; one that waits for long is seen at many
+    uint64_t time_ns;   // 32  they waited, all of them together
+    uint64_t saved_ns;  // 40  of wall time, at most, if they had gone on wherever one of Go's processors was idle
+    uint64_t first_ns;  // 48
+    uint64_t last_ns;   // 56
+};
+static_assert(sizeof(GoroutineWait) == 64);
+
+struct GoroutineLooks {
+    RecordHeader header;
+    uint32_t pid;          //  8
+    uint32_t processors;   // 12  that Go may use at the same time: GOMAXPROCS, and no more CPUs than the process is allowed
+    uint64_t looks;        // 16
+    uint64_t time_ns;      // 24  for which they stand
+    uint64_t runnable_ns;  // 32  goroutines that ran, or could have run, all of them together
+    uint64_t most;         // 40  goroutines at any one look, those that wait included
+    uint64_t first_ns;     // 48
+    uint64_t last_ns;      // 56
+};
+static_assert(sizeof(GoroutineLooks) == 64);
+
 } // namespace plumb::trace
