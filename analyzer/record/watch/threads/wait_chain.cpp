@@ -38,6 +38,8 @@ WaitChain::WaitChain(std::span<const ThreadMoment> threads, const Holders* holde
         const ThreadMoment& thread = threads[index];
         by_tid_[thread.tid] = index;
         const bool at_lock = thread.state == State::for_thread || (thread.state == State::for_work && thread.at_lock);
+        if (!thread.idles && (thread.state == State::for_child || thread.state == State::for_peer))
+            outside_[thread.pid].push_back(index);
         if (thread.idles || (thread.state != State::runs && thread.state != State::for_device && !at_lock))
             continue;
         auto& by_pid = thread.state == State::runs ? running_ : thread.state == State::for_device ? on_device_ : at_locks_;
@@ -184,7 +186,11 @@ std::vector<size_t> WaitChain::children_of(const ThreadMoment& parent) const {
 std::vector<size_t> WaitChain::bringers_of(const ThreadMoment& waiting) const {
     const uint32_t pid = waiting.state == State::for_work ? waiting.pid : 0;
     std::vector<size_t> found = those(State::runs, pid);
-    return found.empty() ? those(State::for_device, pid) : found;
+    if (found.empty())
+        found = those(State::for_device, pid);
+    if (const auto outside = outside_.find(pid); found.empty() && waiting.state == State::for_work && outside != outside_.end())
+        found = outside->second;
+    return found;
 }
 
 } // namespace plumb::record

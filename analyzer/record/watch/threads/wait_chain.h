@@ -5,7 +5,8 @@
 // Where the waker is known (a thread that is joined, the holder of a lock, a child process, the process that has the other
 // end of a pipe), the chain goes there. Where it is not (conditions, semaphores, events), the share is divided among the threads that ran at that moment: first those
 // of the same process for a futex, all of the run for what crosses processes; if none ran, among those that wait for a
-// device or a time. If there is none either, the chain ends at the thread that waits.
+// device or a time. If there is none either, a futex may be waited at for what another thread of the process brings from a child
+// process or over a pipe: the chain goes on from those that wait for it. Else it ends at the thread that waits.
 #pragma once
 
 #include <array>
@@ -92,6 +93,7 @@ class WaitChain {
     const Holders* const holders_;
     std::unordered_map<uint32_t, size_t> by_tid_;
     std::unordered_map<uint32_t, std::vector<size_t>> running_, on_device_, at_locks_; // by process, 0: all; without those that idle
+    std::unordered_map<uint32_t, std::vector<size_t>> outside_; // by process: they wait for others; the same
     std::vector<bool> on_the_way_; // of the chain at hand: a circle of locks has no end
     std::vector<Share> ends_, links_;
     std::vector<Edge> edges_;

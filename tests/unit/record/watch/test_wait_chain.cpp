@@ -105,6 +105,21 @@ TEST_CASE("if nobody runs, it is who waits for a device, but no timer") {
     CHECK(ends_of(timer_alone) == Ends{{1, 1.0}});
 }
 
+TEST_CASE("if nobody runs or waits for a device, who waits for a child brings what the others of its process wait for") {
+    std::vector<ThreadMoment> threads{{1, 1, 0, State::for_work, 0, false},
+                                      {2, 1, 0, State::for_child, 9, false},
+                                      {3, 1, 0, State::for_work, 0, false},
+                                      {9, 9, 1, State::runs, 0, false}};
+    CHECK(ends_of(threads) == Ends{{9, 1.0}});
+    threads[1].state = State::for_input; // from whom is not known: no reason to go there
+    CHECK(ends_of(threads) == Ends{{1, 1.0}});
+    threads[1].state = State::for_child;
+    threads[2].state = State::for_device;
+    CHECK(ends_of(threads) == Ends{{3, 1.0}});
+    threads[2].state = State::runs;
+    CHECK(ends_of(threads) == Ends{{3, 1.0}});
+}
+
 TEST_CASE("who waits for a file, a lock or an end for nearly all its life does not idle") {
     CHECK(plumb::record::may_idle(State::for_work, false));
     CHECK(plumb::record::may_idle(State::for_input, false));
