@@ -179,7 +179,7 @@ struct GoroutineLooks {
     uint64_t looks;        // 16
     uint64_t time_ns;      // 24  for which they stand
     uint64_t runnable_ns;  // 32  goroutines that ran, or could have run, all of them together
-    uint64_t most;         // 40  goroutines at any one look, those that wait included
+    uint64_t most;         // 40  descriptions of goroutines at any one look; those that ended keep theirs
     uint64_t first_ns;     // 48
     uint64_t last_ns;      // 56
 };

@@ -8,7 +8,7 @@ namespace plumb::shim {
 namespace {
 
 constexpr uint32_t kLeastBits = 16; // kIndexedBlockBytes
-constexpr uint32_t kIndexedBits = 47;
+constexpr uint32_t kIndexedBits = 47; // of addresses: those of user space
 constexpr uint32_t kIndexBucketBits = 13;
 constexpr uint32_t kTriedBuckets = 2;
 static_assert(kIndexedBlockBytes == uint64_t{1} << kLeastBits);

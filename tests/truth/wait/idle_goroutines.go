@@ -1,4 +1,4 @@
-// Innocent: goroutines that wait for work, for a time, for a condition and for one another's end, beside one that computes; and a
+// Innocent: goroutines that wait for work, for a time and for one another's end, beside one that computes; and a
 // lock that is hardly ever held.
 package main
 

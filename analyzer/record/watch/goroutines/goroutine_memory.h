@@ -21,6 +21,8 @@ struct GoroutineState {
     uint64_t runnable = 0;  // of those that were read: they run, or would on a processor of Go that is free
     uint32_t processors = 0; // GOMAXPROCS
     std::vector<WaitingGoroutine> waiting;
+
+    double scale() const { return static_cast<double>(all) / static_cast<double>(seen); } // those that were read stand for all
 };
 
 class GoroutineMemory {

@@ -98,8 +98,7 @@ void GoroutineWatch::look_at(Process& process, Image& image, uint64_t now_ns) {
             held_up_.push_back(waiting);
     if (held_up_.empty())
         return;
-    // Of many some were read, and stand for all of them.
-    const double scale = static_cast<double>(state_.all) / static_cast<double>(state_.seen);
+    const double scale = state_.scale();
     const double runnable = std::max(1.0, static_cast<double>(state_.runnable) * scale);
     const double idle = std::max(0.0, static_cast<double>(state_.processors) - runnable);
     const double could_run = std::min(idle, static_cast<double>(held_up_.size()) * scale);
@@ -149,7 +148,8 @@ void GoroutineWatch::count_look(const Process& process, Image& image, uint64_t n
     update(looks.processors, state_.processors);
     update(looks.looks, looks.looks + 1);
     update(looks.time_ns, looks.time_ns + elapsed_ns);
-    update(looks.runnable_ns, looks.runnable_ns + state_.runnable * elapsed_ns);
+    const double runnable = static_cast<double>(state_.runnable) * state_.scale();
+    update(looks.runnable_ns, looks.runnable_ns + static_cast<uint64_t>(runnable * static_cast<double>(elapsed_ns)));
     update(looks.most, std::max(looks.most, state_.all));
     update(looks.last_ns, now_ns);
 }

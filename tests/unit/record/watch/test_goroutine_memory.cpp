@@ -91,6 +91,7 @@ TEST_CASE("of very many goroutines some stand for all, whichever they are") {
         CHECK(state.all == 2000);
         CHECK(state.seen == 512);
         CHECK(state.waiting.size() == 512);
+        CHECK(state.scale() == Approx(2000.0 / 512));
     }
 }
 
