@@ -7,6 +7,7 @@
 
 #include <cerrno>
 #include <csignal>
+#include <cstdio>
 #include <cstring>
 #include <ctime>
 #include <fmt/core.h>
@@ -15,6 +16,7 @@
 #include <sys/ioctl.h>
 #include <sys/mman.h>
 #include <sys/syscall.h>
+#include <sys/utsname.h>
 #include <unistd.h>
 
 namespace plumb::platform {
@@ -86,42 +88,45 @@ void spend_user_time(long milliseconds) {
     } while ((now.tv_sec - begin.tv_sec) * 1000 + (now.tv_nsec - begin.tv_nsec) / 1000000 < milliseconds);
 }
 
-volatile sig_atomic_t perf_traps;
+volatile sig_atomic_t ticks;
 
-void count_perf_trap(int, siginfo_t* info, void*) {
-    constexpr int kTrapPerf = 6; // TRAP_PERF, which older headers lack
-    if (info->si_code == kTrapPerf)
-        perf_traps = perf_traps + 1;
+void count_tick(int, siginfo_t* info, void*) {
+    if (info->si_code == SI_TIMER)
+        ticks = ticks + 1;
 }
 
-// A time sample that arrives as a synchronous SIGTRAP, in user mode alone (Linux 5.13).
+// A timer of a thread's CPU time that sends SIGTRAP. Since Linux 5.11 no system call is interrupted by one.
 ProbeResult trap_ticks() {
-    constexpr int kRefused = 200; // plus nothing: an exit status has eight bits
+    constexpr int kRefused = 200, kNoTicks = 201; // an exit status has eight bits
+    constexpr long kPeriodNs = 4'000'000;
+    int major = 0, minor = 0;
+    utsname system{};
+    if (uname(&system) != 0 || sscanf(system.release, "%d.%d", &major, &minor) != 2 || major < 5 || (major == 5 && minor < 11))
+        return {State::missing, fmt::format("Linux {}: its timers may interrupt system calls", system.release),
+                "Linux 5.11 or later; until then threads are watched only at their start"};
     const int status = run_in_child([] {
         struct sigaction action {};
-        action.sa_sigaction = count_perf_trap;
+        action.sa_sigaction = count_tick;
         action.sa_flags = SA_SIGINFO;
         sigaction(SIGTRAP, &action, nullptr);
-        perf_event_attr attributes = clock_event(2'000'000);
-        attributes.sigtrap = attributes.remove_on_exec = 1;
-        const int event = open_own(attributes);
-        if (event < 0)
+        sigevent event{};
+        event.sigev_notify = SIGEV_SIGNAL;
+        event.sigev_signo = SIGTRAP;
+        timer_t timer{};
+        itimerspec times{};
+        times.it_interval.tv_nsec = times.it_value.tv_nsec = kPeriodNs;
+        if (timer_create(CLOCK_THREAD_CPUTIME_ID, &event, &timer) != 0 || timer_settime(timer, 0, &times, nullptr) != 0)
             return kRefused;
-        ioctl(event, PERF_EVENT_IOC_ENABLE, 0);
-        spend_user_time(30);
-        ioctl(event, PERF_EVENT_IOC_DISABLE, 0);
-        return perf_traps < kRefused ? static_cast<int>(perf_traps) : kRefused - 1;
+        spend_user_time(40);
+        return ticks == 0 ? kNoTicks : static_cast<int>(ticks);
     });
     if (status == kRefused || status < 0)
         return {State::missing,
-                status < 0 ? fmt::format("the test was ended by signal {}", -status)
-                           : fmt::format("perf_event_open of a clock with sigtrap=1 was refused (perf_event_paranoid is {})",
-                                         read_number(kPerfSetting).value_or(-1)),
-                "Linux 5.13 or later and sysctl kernel.perf_event_paranoid=2; until then threads are watched only at their "
-                "start"};
-    if (status == 0)
-        return {State::missing, "the event opened, but no SIGTRAP came in 30 ms of CPU time", ""};
-    return {State::ok, fmt::format("{} SIGTRAPs in 30 ms of CPU time at 500 Hz", status), ""};
+                status < 0 ? fmt::format("the test was ended by signal {}", -status) : "timer_create was refused",
+                "a higher limit of pending signals (ulimit -i); until then threads are watched only at their start"};
+    if (status == kNoTicks)
+        return {State::missing, "the timer was made, but no SIGTRAP came in 40 ms of CPU time", ""};
+    return {State::ok, fmt::format("{} SIGTRAPs in 40 ms of CPU time at 250 Hz", status), ""};
 }
 
 // Changing code under running threads wants their pipelines flushed.

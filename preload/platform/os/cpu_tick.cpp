@@ -1,23 +1,21 @@
 #include "platform/os/cpu_tick.h"
 
-#include "platform/os/files.h"
 #include "platform/os/system_call.h"
 #include "platform/os/text.h"
 
 #include <errno.h>
-#include <linux/perf_event.h>
-#include <sys/mman.h>
+#include <sys/resource.h>
 #include <sys/utsname.h>
+#include <time.h>
 
 namespace plumb::shim {
 namespace {
 
 constexpr uint64_t kCookie = 0x706c756d62746963; // "plumbtic"
-constexpr int kTrapPerf = 6;                      // TRAP_PERF, which older headers do not name
-constexpr size_t kDataOffset = 24;                // of si_perf_data in siginfo_t
-constexpr long kPageBytes = 4096;                 // perf maps in pages of the processor; x86-64 only
+// A program that is allowed fewer pending signals than this may count on each of them.
+constexpr rlim_t kLeastPendingSignals = 1024;
 
-[[maybe_unused]] bool kernel_is_at_least(uint64_t major, uint64_t minor) {
+bool kernel_is_at_least(uint64_t major, uint64_t minor) {
     utsname system = {};
     if (system_call(SYS_uname, word(&system)) < 0)
         return false;
@@ -26,47 +24,45 @@ constexpr long kPageBytes = 4096;                 // perf maps in pages of the p
     return its_major > major || (its_major == major && its_minor >= minor);
 }
 
-} // namespace
-
-int start_cpu_tick(uint64_t period_ns, void** tick) {
-    *tick = nullptr;
-#if defined(PERF_ATTR_SIZE_VER7)
-    if (!kernel_is_at_least(5, 19))
-        return -ENOSYS;
-    perf_event_attr event = {};
-    event.size = sizeof event;
-    event.type = PERF_TYPE_SOFTWARE;
-    event.config = PERF_COUNT_SW_TASK_CLOCK;
-    event.sample_period = period_ns;
-    event.exclude_kernel = 1;
-    event.exclude_hv = 1;
-    event.remove_on_exec = 1;
-    event.sigtrap = 1;
-    event.sig_data = kCookie;
-    const long descriptor = system_call(SYS_perf_event_open, word(&event), 0, -1, -1, PERF_FLAG_FD_CLOEXEC);
-    if (descriptor < 0)
-        return static_cast<int>(descriptor);
-    const long page = system_call(SYS_mmap, 0, kPageBytes, PROT_READ, MAP_SHARED, descriptor, 0);
-    close_file(static_cast<int>(descriptor));
-    if (is_error(page))
-        return static_cast<int>(page);
-    *tick = reinterpret_cast<void*>(page);
-    return 0;
-#else
-    (void)period_ns;
-    return -ENOSYS;
-#endif
+bool many_signals_may_be_pending() {
+    rlimit limit = {};
+    return system_call(SYS_prlimit64, 0, RLIMIT_SIGPENDING, 0, word(&limit)) < 0 || limit.rlim_cur >= kLeastPendingSignals;
 }
 
-void stop_cpu_tick(void* tick) {
-    if (tick)
-        system_call(SYS_munmap, word(tick), kPageBytes);
+} // namespace
+
+int start_cpu_tick(uint64_t period_ns, CpuTick* tick) {
+    *tick = {};
+    if (!kernel_is_at_least(5, 11))
+        return -ENOSYS;
+    if (!many_signals_may_be_pending())
+        return -EAGAIN;
+    sigevent event = {};
+    event.sigev_notify = SIGEV_THREAD_ID;
+    event.sigev_signo = SIGTRAP;
+    event.sigev_value.sival_ptr = reinterpret_cast<void*>(kCookie);
+    event._sigev_un._tid = static_cast<pid_t>(system_call(SYS_gettid));
+    long error = system_call(SYS_timer_create, CLOCK_THREAD_CPUTIME_ID, word(&event), word(&tick->timer));
+    if (error < 0)
+        return static_cast<int>(error);
+    itimerspec times = {};
+    times.it_interval.tv_nsec = static_cast<long>(period_ns);
+    times.it_value = times.it_interval;
+    error = system_call(SYS_timer_settime, tick->timer, 0, word(&times), 0);
+    if (error < 0)
+        system_call(SYS_timer_delete, tick->timer);
+    tick->runs = error >= 0;
+    return static_cast<int>(error);
+}
+
+void stop_cpu_tick(CpuTick* tick) {
+    if (tick->runs)
+        system_call(SYS_timer_delete, tick->timer);
+    tick->runs = false;
 }
 
 bool is_cpu_tick(const siginfo_t* info) {
-    uint64_t data;
-    memcpy(&data, reinterpret_cast<const char*>(info) + kDataOffset, sizeof data);
-    return info->si_code == kTrapPerf && data == kCookie;
+    return info->si_code == SI_TIMER && reinterpret_cast<uint64_t>(info->si_value.sival_ptr) == kCookie;
 }
 
 } // namespace plumb::shim

@@ -35,9 +35,9 @@ constexpr uint64_t kTickNs = 20'000'000; // of a thread's CPU time
 
 bool wanted = false;             // asked for, and nothing speaks against it so far
 std::atomic<bool> ready{false};  // handlers are installed and the trap works
-std::atomic<bool> perf_ticks{false}; // some thread has them
+std::atomic<bool> ticks_run{false}; // in some thread
 trace::AlignMode mode = trace::AlignMode::find;
-constexpr const char* kEnablePerf = "sysctl kernel.perf_event_paranoid=2, or --align=exact";
+constexpr const char* kEnableTicks = "Linux 5.11 or later and a higher limit of pending signals (ulimit -i), or --align=exact";
 
 void write_missing(const Guard& guard, const char* why, const char* enable) {
     write_evidence(guard, kSource, trace::EvidenceState::missing, why, enable);
@@ -98,26 +98,26 @@ void write_how_it_works(const Guard& guard, int tick_error) {
                        "traps in short windows: sites are found, counts are lower bounds", "--align=exact");
     } else if (sampling_signal() != 0) {
         write_evidence(guard, kSource, trace::EvidenceState::limited,
-                       "perf events are refused: traps in short windows that begin when the sampling timer interrupts a "
-                       "thread; sites are found, counts are lower bounds",
-                       kEnablePerf);
+                       "the kernel's timers cannot begin windows here: traps in short windows that begin when the sampling "
+                       "timer interrupts a thread; sites are found, counts are lower bounds",
+                       kEnableTicks);
     } else {
         Text<192> why;
-        why << "perf events are refused (error " << static_cast<uint64_t>(-tick_error)
+        why << "the kernel's timers cannot begin windows here (error " << static_cast<uint64_t>(-tick_error)
             << "): only the first unaligned accesses of each thread are caught";
-        write_evidence(guard, kSource, trace::EvidenceState::limited, why.c_str(), kEnablePerf);
+        write_evidence(guard, kSource, trace::EvidenceState::limited, why.c_str(), kEnableTicks);
     }
 }
 
-// The first thread has ticks, this one has none: too many descriptors, or too much memory locked for perf.
+// The first thread has ticks, this one has none: every timer holds one of the signals that may be pending.
 void write_refused_tick(const Guard& guard, int tick_error) {
     if (sampling_signal() != 0)
         return;
     Text<192> why;
-    why << "thread " << guard.thread().tid << " (and perhaps others) was refused a perf event (error "
+    why << "thread " << guard.thread().tid << " (and perhaps others) was refused a timer (error "
         << static_cast<uint64_t>(-tick_error) << "): only its first unaligned accesses are caught";
     write_evidence(guard, "alignment-trap-threads", trace::EvidenceState::limited, why.c_str(),
-                   "a higher limit of open files, or a larger kernel.perf_event_mlock_kb; or --align=exact");
+                   "a higher limit of pending signals (ulimit -i), or --align=exact");
 }
 
 // The calling thread is watched from now on; false: no memory, or no room in the trace.
@@ -127,10 +127,10 @@ bool begin_watching(const Guard& guard) {
     // Exact mode needs no windows, but something that finds threads which have lost the flag (has_left_alternate_stack).
     const int error = start_cpu_tick(kTickNs, &watched_thread->tick);
     write_how_it_works(guard, error);
-    if (mode == trace::AlignMode::find && error != 0 && perf_ticks.load(std::memory_order_relaxed))
+    if (mode == trace::AlignMode::find && error != 0 && ticks_run.load(std::memory_order_relaxed))
         write_refused_tick(guard, error);
     else if (error == 0)
-        perf_ticks.store(true, std::memory_order_relaxed);
+        ticks_run.store(true, std::memory_order_relaxed);
     return true;
 }
 
@@ -138,7 +138,7 @@ constexpr TrapView kTrapView = {is_armed, make_context_natural, program_has_alig
 
 // Called in the sampling timer's handler: begins windows of find mode in threads that have no tick of their own.
 void alignment_tick(void* context) {
-    if (ready.load(std::memory_order_relaxed) && watched_thread && !watched_thread->tick)
+    if (ready.load(std::memory_order_relaxed) && watched_thread && !watched_thread->tick.runs)
         begin_window_at_tick(context);
 }
 
@@ -231,7 +231,7 @@ void thread_end() {
     if (watched_thread)
         add_rewritten_hits(*watched_thread);
     if (watched_thread)
-        stop_cpu_tick(watched_thread->tick);
+        stop_cpu_tick(&watched_thread->tick);
     unwatch_thread();
 }
 

@@ -56,6 +56,9 @@ class Torture(ShimTest):
     def test_steps_that_the_kernel_reports_as_something_else(self):
         self.program("steps_misreported")
 
+    def test_waits_are_not_interrupted_by_ticks(self):
+        self.program("short_waits")
+
     def test_64_threads(self):
         self.program("crowd")
 

@@ -277,7 +277,7 @@ void arm_thread() {
 
 namespace {
 void arm_beginner(bool (*may_begin)()) {
-    const bool has_ticks = watched_thread && watched_thread->tick;
+    const bool has_ticks = watched_thread && watched_thread->tick.runs;
     if (is_exact() || !has_ticks || may_begin())
         arm_thread();
     else

@@ -2,6 +2,7 @@
 // next one with the same ThreadState; a forked child finds it zeroed.
 #pragma once
 
+#include "platform/os/cpu_tick.h"
 #include "platform/os/stack_memory.h"
 #include "record/align/sites/site.h"
 #include "record/align/sites/thread_counts.h"
@@ -32,7 +33,7 @@ struct WatchedThread {
     uint32_t idle_ticks, ticks_to_skip;
     uint64_t window_begin_ns;
 
-    void* tick; // of find mode; null: none
+    CpuTick tick; // begins windows of find mode
     uint64_t told_trap_ns; // of totals->trap_ns, already part of the shim's own cost
 
     StackBounds stack;
