@@ -70,8 +70,8 @@ class Sampler {
     bool enable(bool on);
 
     // Each time that a thread leaves a CPU or is put on one comes as a record, too. Only with rings of CPUs.
-    bool sees_switches() const { return !switches_.empty(); }
-    void stop_switches() { switches_.clear(); } // for good
+    bool sees_switches() const { return !switches_.empty() && !switches_stopped_; }
+    void stop_switches(); // for good
     uint64_t lost_switches() const; // that found no room in the rings, as far as the kernel counts them (Linux 6.0)
 
     const perf_event_attr& attributes() const { return attributes_; } // of the samples, for who asks what they cost
@@ -102,7 +102,7 @@ class Sampler {
     std::vector<PerfRing> rings_;
     std::vector<PerfRing> switches_; // write into rings_
     std::vector<PerfRing> clocks_; // write into rings_; empty: rings_ are the clocks
-    bool can_pause_ = false, can_slow_ = false, is_slow_ = false;
+    bool can_pause_ = false, can_slow_ = false, is_slow_ = false, switches_stopped_ = false;
     std::vector<Pending> pending_; // of one drain(); kept for its room
     unsigned register_count_ = 0;
     size_t pages_ = 0; // of a ring
