@@ -7,6 +7,8 @@
 #include "hooks/openmp/tool.h"
 #include "record/openmp/thread_regions.h"
 
+#include <stddef.h>
+
 using namespace plumb;
 using namespace plumb::shim;
 using namespace plumb::shim::openmp;
@@ -16,17 +18,17 @@ namespace {
 using Run = void(void*);
 using Number = int();
 
-struct Call {
+struct alignas(64) Call { // the first line of it is all that most threads read
     Run* run;
     void* data;
-    Team* team; // null: the region is not recorded
-    uint64_t serial;
     Number* thread_number;
-    Number* thread_count;
+    Invitation invitation;
+    Number* thread_count; // for thread 0
 };
+static_assert(offsetof(Call, thread_count) == 64);
 
 void run_part(void* of_call) {
-    const Call call = *static_cast<const Call*>(of_call);
+    const Call& call = *static_cast<const Call*>(of_call); // until the region's end, which waits for this thread
     ThreadRegions* const regions = ThreadRegions::of_this_thread();
     if (!regions) {
         call.run(call.data);
@@ -34,11 +36,11 @@ void run_part(void* of_call) {
     }
     const auto number = static_cast<uint32_t>(call.thread_number());
     const auto frame = reinterpret_cast<uint64_t>(__builtin_frame_address(0));
-    const uint32_t depth = regions->enter_part(*call.team, call.serial, frame, number,
-                                               number == 0 ? static_cast<uint32_t>(call.thread_count()) : 0);
+    const uint32_t depth =
+        regions->enter_part(call.invitation, frame, number, number == 0 ? static_cast<uint32_t>(call.thread_count()) : 0);
     call.run(call.data);
     if (ThreadRegions::known() == regions) // not in a child that was forked meanwhile
-        regions->leave_part(depth, call.serial, number);
+        regions->leave_part(depth, call.invitation.serial);
 }
 
 // `enter(run, data)` calls the runtime.
@@ -47,7 +49,7 @@ __attribute__((always_inline)) inline auto region(Run* run, void* data, unsigned
                                                   const Frame& caller, const Enter& enter) {
     const void* const pc = reinterpret_cast<const void*>(caller.pc);
     ThreadRegions* const regions = ThreadRegions::of_this_thread();
-    Call call{run, data, nullptr, 0, nullptr, nullptr};
+    Call call{run, data, nullptr, {}, nullptr};
     if (!regions)
         return enter(run, data);
     call.thread_number = behind<Number>(Name::omp_get_thread_num, pc);
@@ -57,18 +59,17 @@ __attribute__((always_inline)) inline auto region(Run* run, void* data, unsigned
                           reinterpret_cast<const void*>(call.thread_number)};
     if (call.thread_number && call.thread_count && most_threads &&
         !reports_to_tool(reinterpret_cast<const void*>(call.thread_number)))
-        call.team = regions->start_region(kind, caller, threads ? threads : static_cast<uint32_t>(most_threads()));
-    if (!call.team)
+        regions->start_region(kind, caller, threads ? threads : static_cast<uint32_t>(most_threads()), call.invitation);
+    if (!call.invitation.team)
         return enter(run, data);
-    call.serial = call.team->serial;
     const uint64_t begin_ticks = mpi::ticks();
     struct AtEnd { // what the runtime returns goes by untouched
         ThreadRegions* regions;
         const Call& call;
         uint64_t begin_ticks;
         ~AtEnd() {
-            if (ThreadRegions::known() == regions && call.team->serial == call.serial)
-                regions->end_region(*call.team, begin_ticks, mpi::ticks());
+            if (ThreadRegions::known() == regions && call.invitation.team->invitation.serial == call.invitation.serial)
+                regions->end_region(*call.invitation.team, begin_ticks, mpi::ticks());
         }
     } const at_end{regions, call, begin_ticks};
     return enter(run_part, static_cast<void*>(&call));

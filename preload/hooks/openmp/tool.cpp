@@ -27,9 +27,6 @@ constinit std::atomic<const link_map*> runtime{nullptr}; // that reports to this
 constexpr uint64_t kNeverStale = UINT64_MAX;             // no frame of the program's stands around these events
 constexpr uint32_t kToolContendedTicks = 1000, kToolWatchedCalls = 256, kTimedEach = 64;
 
-// In a task's data: how deep its thread is in regions, and the number of the thread in its team.
-uint64_t packed(uint32_t depth, uint32_t number) { return uint64_t{number} << 32 | depth; }
-
 void parallel_begin(Data*, const void*, Data* parallel, unsigned threads, int, const void* pc) {
     parallel->pointer = nullptr;
     ThreadRegions* const regions = ThreadRegions::of_this_thread();
@@ -37,9 +34,10 @@ void parallel_begin(Data*, const void*, Data* parallel, unsigned threads, int, c
         return;
     const RegionKind kind{reinterpret_cast<uint64_t>(pc), 0, trace::OmpSchedule::none, 0,
                           reinterpret_cast<const void*>(runtime.load(std::memory_order_relaxed)->l_ld)};
-    if (Team* const team = regions->start_region(kind, PLUMB_CALLER_FRAME(), threads)) {
-        team->begin_ticks = mpi::ticks();
-        parallel->pointer = team;
+    Invitation invitation{};
+    if (regions->start_region(kind, PLUMB_CALLER_FRAME(), threads, invitation)) {
+        invitation.team->begin_ticks = mpi::ticks();
+        parallel->pointer = invitation.team;
     }
 }
 
@@ -58,9 +56,9 @@ void implicit_task(int endpoint, Data* parallel, Data* task, unsigned threads, u
         auto* const team = parallel ? static_cast<Team*>(parallel->pointer) : nullptr;
         ThreadRegions* const regions = team ? ThreadRegions::of_this_thread() : nullptr;
         if (regions)
-            task->value = packed(regions->enter_part(*team, team->serial, kNeverStale, number, threads), number);
+            task->value = regions->enter_part(team->invitation, kNeverStale, number, threads); // how deep it is in regions
     } else if (ThreadRegions* const regions = ThreadRegions::known(); regions && task && task->value) {
-        regions->leave_part(static_cast<uint32_t>(task->value), static_cast<uint32_t>(task->value >> 32));
+        regions->leave_part(static_cast<uint32_t>(task->value));
         task->value = 0;
     }
 }
@@ -69,13 +67,12 @@ void sync_region(int kind, int endpoint, Data* parallel, Data* task, const void*
     ThreadRegions* const regions = ThreadRegions::known();
     if (!regions || !task || !task->value || kind == kTaskWait || kind > kBarrierOfParallel)
         return;
-    const auto depth = static_cast<uint32_t>(task->value), number = static_cast<uint32_t>(task->value >> 32);
     const auto* const team = parallel ? static_cast<const Team*>(parallel->pointer) : nullptr;
     const auto call = reinterpret_cast<uint64_t>(pc);
     const bool joins = kind == kBarrierOfParallel || (kind <= kBarrierImplicit && (!pc || (team && call == team->call_site)));
     if (joins) {
         if (endpoint == kBegin) {
-            regions->leave_part(depth, number);
+            regions->leave_part(static_cast<uint32_t>(task->value));
             task->value = 0;
         }
     } else if (endpoint == kBegin) {

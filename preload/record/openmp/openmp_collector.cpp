@@ -19,7 +19,12 @@ bool start(bool forked) {
     return true;
 }
 
-void process_end() { openmp::set_clock(); }
+void thread_end() { openmp::ThreadRegions::hand_down_judgements(); }
+
+void process_end() {
+    openmp::ThreadRegions::hand_down_judgements();
+    openmp::set_clock();
+}
 
 } // namespace
 
@@ -27,6 +32,6 @@ namespace openmp {
 bool collects() { return is_running.load(std::memory_order_relaxed); }
 }
 
-constinit const Collector openmp_collector = {"openmp", false, start, nullptr, nullptr, process_end};
+constinit const Collector openmp_collector = {"openmp", false, start, nullptr, thread_end, process_end};
 
 } // namespace plumb::shim

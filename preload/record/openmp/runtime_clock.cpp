@@ -15,6 +15,7 @@ constexpr uint64_t kKeepTicks = mpi::kTicksOfTenthSecond / 4;
 std::atomic<trace::OmpRuntime*> record{nullptr};
 std::atomic<uint32_t> is_being_made{0};
 std::atomic<uint64_t> kept_ticks{0}; // when the second moment was set
+std::atomic<uint64_t> rate_of_ms{0};
 
 } // namespace
 
@@ -46,7 +47,10 @@ void set_clock() {
     const uint64_t ns = now_ns(), ticks = mpi::ticks();
     mpi::set(runtime->last_ns, ns);
     mpi::set(runtime->last_ticks, ticks);
+    rate_of_ms.store(ticks_of_ns(1'000'000), std::memory_order_relaxed);
 }
+
+uint64_t ticks_of_ms() { return rate_of_ms.load(std::memory_order_relaxed); }
 
 void keep_clock(uint64_t now_ticks) {
     uint64_t kept = kept_ticks.load(std::memory_order_relaxed);

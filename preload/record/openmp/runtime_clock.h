@@ -18,6 +18,7 @@ void set_clock(); // now
 
 // 0: not known yet, the first region began a moment ago.
 uint64_t ticks_of_ns(uint64_t ns);
+uint64_t ticks_of_ms(); // one load
 
 void count_refused();
 void count_unmatched();

@@ -23,18 +23,43 @@ constexpr uint64_t kClockedTicks = mpi::kTicksOfTenthSecond / 512;
 constexpr uint64_t kFirstClocked = 4;
 constexpr uint32_t kWatchedCalls = 256;
 
-// By the logarithm of four of the length in units of about 4 us.
-uint32_t length_class(uint64_t ns) {
+constexpr uint64_t kJudgementTicks = mpi::kTicksOfTenthSecond / 1024; // so much of a thread's time may be missing in its record
+
+// By the logarithm of four of the length in units of 4 us; where the clock's rate is not known yet, as if a tick were half a
+// nanosecond.
+uint32_t length_class(uint64_t length_ticks) {
+    const uint64_t rate = ticks_of_ms();
     uint32_t at = 0;
-    for (ns /= 4000; ns != 0 && at < std::size(trace::OmpRegion{}.lengths) - 1; ns /= 4)
+    for (uint64_t limit = rate ? rate / 250 : 8000; length_ticks >= limit && at < std::size(trace::OmpRegion{}.lengths) - 1; limit *= 4)
         ++at;
     return at;
 }
 
-// Nanoseconds of a length in ticks; where the clock's rate is not known yet, as if a tick were half of one.
-uint64_t rough_ns(uint64_t length_ticks) {
-    const uint64_t ticks_of_ms = ticks_of_ns(1'000'000);
-    return ticks_of_ms ? mpi::scaled(length_ticks, 1'000'000, ticks_of_ms) : length_ticks / 2;
+void hand_down(Judgement& judgement) {
+    if (judgement.part) {
+        add_to(judgement.part->end_wait_ticks, judgement.end_wait_ticks);
+        add_to(judgement.part->compared_work, judgement.compared_work);
+        add_to(judgement.part->lasts, judgement.lasts);
+    }
+    judgement = {};
+}
+
+void hand_down_all(const Team& team) {
+    for (uint32_t i = 0; i < team.invitation.capacity; ++i)
+        hand_down(team.invitation.slots[i].judgement);
+}
+
+void judge(Slot& slot, uint64_t end_wait_ticks, uint64_t work_ticks, bool was_last) {
+    Judgement& judgement = slot.judgement;
+    if (judgement.part != slot.part) {
+        hand_down(judgement);
+        judgement.part = slot.part;
+    }
+    judgement.end_wait_ticks += end_wait_ticks;
+    judgement.compared_work += work_ticks;
+    judgement.lasts += was_last;
+    if (judgement.end_wait_ticks + judgement.compared_work >= kJudgementTicks)
+        hand_down(judgement);
 }
 
 // Null: no room.
@@ -69,35 +94,45 @@ void ThreadRegions::begin(const Guard& guard) {
     Slot* slots[kMostDepth];
     uint32_t capacities[kMostDepth];
     for (uint32_t i = 0; i < kMostDepth; ++i) {
-        slots[i] = teams_[i].slots;
-        capacities[i] = teams_[i].capacity;
+        slots[i] = teams_[i].invitation.slots;
+        capacities[i] = teams_[i].invitation.capacity;
+        for (uint32_t slot = 0; slot < capacities[i]; ++slot)
+            slots[i][slot].judgement = {}; // a forked child has not its parent's records
     }
     const uint64_t serial = serial_; // slots of the former thread's regions are not taken for this one's
     memset(static_cast<void*>(this), 0, sizeof *this);
     serial_ = serial;
     paths_ = paths;
     for (uint32_t i = 0; i < kMostDepth; ++i) {
-        teams_[i].slots = slots[i];
-        teams_[i].capacity = capacities[i];
+        teams_[i].invitation.slots = slots[i];
+        teams_[i].invitation.capacity = capacities[i];
     }
     if (paths_)
         paths_->begin_thread(guard.thread().stack);
     tid_ = guard.thread().tid;
 }
 
+void ThreadRegions::hand_down_judgements() {
+    if (ThreadRegions* const regions = known(); regions && regions->is_current())
+        for (const Team& team : regions->teams_)
+            hand_down_all(team);
+}
+
 bool ThreadRegions::give_room(Team& team, uint32_t threads) {
-    if (threads <= team.capacity)
+    Invitation& invitation = team.invitation;
+    if (threads <= invitation.capacity)
         return true;
     if (threads > kMostThreads)
-        return team.capacity != 0;
+        return invitation.capacity != 0;
     uint32_t capacity = 16;
     while (capacity < threads)
         capacity *= 2;
     Slot* const slots = static_cast<Slot*>(allocate_pages(capacity * sizeof(Slot), true));
     if (!slots)
-        return team.capacity != 0;
-    team.slots = slots; // the former ones stay: a thread of a team that never ended may yet write there
-    team.capacity = capacity;
+        return invitation.capacity != 0;
+    hand_down_all(team);
+    invitation.slots = slots; // the former ones stay: a thread of a team that never ended may yet write there
+    invitation.capacity = capacity;
     return true;
 }
 
@@ -134,33 +169,46 @@ RegionPlace* ThreadRegions::region_place(const RegionKind& kind, const Frame& ca
     return place->record ? place : nullptr;
 }
 
-Team* ThreadRegions::start_region(const RegionKind& kind, const Frame& caller, uint32_t most_threads) {
+// A region may begin while the thread waits at the end of another: in a task that it carries out there. That one's threads
+// may still be on their way, so its team is not used.
+bool ThreadRegions::start_region(const RegionKind& kind, const Frame& caller, uint32_t most_threads, Invitation& invitation) {
     settle(caller.sp - 16);
-    if (depth_ >= kMostDepth)
-        return nullptr;
-    RegionPlace* const place = region_place(kind, caller, depth_ != 0);
-    Team& team = teams_[depth_];
+    uint32_t at = depth_;
+    while (at < kMostDepth && teams_[at].open_frame > caller.sp)
+        ++at;
+    if (at >= kMostDepth)
+        return false;
+    RegionPlace* const place = region_place(kind, caller, at != 0);
+    Team& team = teams_[at];
     if (!place || !give_room(team, most_threads > team.threads ? most_threads : team.threads))
-        return nullptr;
-    region_of_[depth_] = place;
-    team.threads = 0;
+        return false;
+    region_of_[at] = place;
+    team.open_frame = caller.sp;
+    team.depth = depth_;
     team.call_site = kind.call_site;
     team.function = kind.function;
     team.path = place->record->path;
-    team.clocked = place->record->ended < kFirstClocked || place->last_mean_ticks >= kClockedTicks;
     team.tasks.store(0, std::memory_order_relaxed);
     team.schedules.store(0, std::memory_order_relaxed);
-    team.serial = ++serial_;
+    // Both are written from here: one that is read back at once waits for whatever was written before it.
+    const uint64_t serial = ++serial_, part_key = key_of(kind.call_site, kind.function);
+    const bool clocked = place->record->ended < kFirstClocked || place->last_mean_ticks >= kClockedTicks;
+    team.invitation.team = &team;
+    team.invitation.serial = serial;
+    team.invitation.part_key = part_key;
+    team.invitation.clocked = clocked;
+    invitation = {&team, team.invitation.slots, serial, part_key, team.invitation.capacity, clocked};
     add_to(place->record->begun, 1);
-    return &team;
+    return true;
 }
 
-trace::OmpPart* ThreadRegions::part_of(const Team& team) {
-    const uint64_t key = key_of(team.call_site, team.function);
+trace::OmpPart* ThreadRegions::part_of(const Invitation& invitation) {
+    const uint64_t key = invitation.part_key;
     if (__builtin_expect(last_part_ && last_part_->key == key, 1))
         return last_part_->record;
+    const Team& team = *invitation.team;
     PartPlace* const place = part_places_.find(key);
-    if (!place) {
+    if (!place || (place->key != key && team.invitation.serial != invitation.serial)) { // no room, or that region is over
         count_refused();
         return nullptr;
     }
@@ -179,24 +227,25 @@ trace::OmpPart* ThreadRegions::part_of(const Team& team) {
     return place->record;
 }
 
-uint32_t ThreadRegions::enter_part(Team& team, uint64_t serial, uint64_t frame, uint32_t number, uint32_t threads) {
+uint32_t ThreadRegions::enter_part(const Invitation& invitation, uint64_t frame, uint32_t number, uint32_t threads) {
     settle(frame);
     if (depth_ >= kMostDepth)
         return 0;
-    trace::OmpPart* const record = part_of(team);
+    trace::OmpPart* const record = part_of(invitation);
     if (!record)
         return 0;
-    if (number == 0)
-        team.threads = threads;
+    if (number == 0 && invitation.team->threads != threads)
+        invitation.team->threads = threads;
     if (__atomic_load_n(&record->number, __ATOMIC_RELAXED) != number)
         set(record->number, number);
-    const bool clocked = team.clocked;
-    parts_[depth_] = {&team, record, frame, 0, 0, clocked ? thread_cpu_ns() : 0, serial, clocked};
+    const bool clocked = invitation.clocked;
+    parts_[depth_] = {invitation.team, number < invitation.capacity ? invitation.slots + number : nullptr, record, frame, 0, 0,
+                      clocked ? thread_cpu_ns() : 0, invitation.serial, clocked};
     parts_[depth_].begin_ticks = ticks();
     return ++depth_;
 }
 
-void ThreadRegions::leave_part(uint32_t depth, uint64_t serial, uint32_t number) {
+void ThreadRegions::leave_part(uint32_t depth, uint64_t serial) {
     const uint64_t end_ticks = ticks();
     if (depth == 0 || depth > kMostDepth || parts_[depth - 1].serial != serial)
         return;
@@ -214,9 +263,14 @@ void ThreadRegions::leave_part(uint32_t depth, uint64_t serial, uint32_t number)
         add_to(record.clocked_ticks, span - part.wait_ticks);
         add_to(record.cpu_ns, cpu_ns);
     }
-    Team& team = *part.team;
-    if (number < team.capacity && team.serial == serial)
-        team.slots[number] = {serial, part.begin_ticks, end_ticks, part.wait_ticks, cpu_ns, part.record};
+    if (Slot* const slot = part.slot) {
+        slot->begin_ticks = part.begin_ticks;
+        slot->end_ticks = end_ticks;
+        slot->wait_ticks = part.wait_ticks;
+        slot->cpu_ns = cpu_ns;
+        slot->part = part.record;
+        slot->serial = serial;
+    }
 }
 
 // All threads have passed the region's barrier.
@@ -225,14 +279,14 @@ void ThreadRegions::compare(Team& team, RegionPlace& place, uint64_t wall_ticks)
     const uint32_t threads = team.threads;
     uint64_t last_end = 0, sum_of_ends = 0, longest_span = 0, most = 0, sum = 0, last_lacked = 0, last_cpu = 0, sum_cpu = 0;
     const Slot* last = nullptr;
-    if (threads == 0 || threads > team.capacity) {
+    if (threads == 0 || threads > team.invitation.capacity) {
         count_unmatched();
         return;
     }
-    bool clocked = team.clocked;
+    bool clocked = team.invitation.clocked;
     for (uint32_t i = 0; i < threads; ++i) {
-        const Slot& slot = team.slots[i];
-        if (slot.serial != team.serial) {
+        const Slot& slot = team.invitation.slots[i];
+        if (slot.serial != team.invitation.serial) {
             count_unmatched();
             return;
         }
@@ -255,14 +309,11 @@ void ThreadRegions::compare(Team& team, RegionPlace& place, uint64_t wall_ticks)
         }
     }
     for (uint32_t i = 0; i < threads; ++i) {
-        const Slot& slot = team.slots[i];
+        Slot& slot = team.invitation.slots[i];
         const uint64_t span = slot.end_ticks - slot.begin_ticks;
         sum_of_ends += last_end - slot.end_ticks;
-        if (slot.end_ticks < last_end)
-            add_to(slot.part->end_wait_ticks, last_end - slot.end_ticks);
-        add_to(slot.part->compared_work, span > slot.wait_ticks ? span - slot.wait_ticks : 0);
+        judge(slot, last_end - slot.end_ticks, span > slot.wait_ticks ? span - slot.wait_ticks : 0, &slot == last);
     }
-    add_to(last->part->lasts, 1);
     const uint64_t mean = sum / threads, mean_wait = sum_of_ends / threads;
     const uint64_t imbalance = most - mean < mean_wait ? most - mean : mean_wait;
     add_to(region.threads, threads);
@@ -290,8 +341,11 @@ void ThreadRegions::end_region(Team& team, uint64_t begin_ticks, uint64_t end_ti
     const auto at = static_cast<uint32_t>(&team - teams_);
     RegionPlace& place = *region_of_[at];
     trace::OmpRegion& region = *place.record;
-    depth_ = at; // whatever was left behind further in
+    team.open_frame = 0;
+    depth_ = team.depth; // whatever was left behind further in
     const uint64_t wall = end_ticks - begin_ticks;
+    for (uint32_t i = 0; i < team.threads && i < team.invitation.capacity; ++i) // they come from other cores
+        __builtin_prefetch(&team.invitation.slots[i]);
     keep_clock(end_ticks);
     add_to(region.ended, 1);
     add_to(region.wall_ticks, wall);
@@ -300,7 +354,7 @@ void ThreadRegions::end_region(Team& team, uint64_t begin_ticks, uint64_t end_ti
     if (team.threads > region.most_threads)
         set(region.most_threads, team.threads);
     set(region.last_ticks, end_ticks);
-    uint32_t& length = region.lengths[length_class(rough_ns(wall))];
+    uint32_t& length = region.lengths[length_class(wall)];
     set(length, length + 1);
     place.last_mean_ticks = place.last_mean_ticks ? (place.last_mean_ticks * 7 + wall) / 8 : wall;
     const uint32_t schedules = team.schedules.load(std::memory_order_relaxed);

@@ -47,18 +47,22 @@ class ThreadRegions {
         return __builtin_expect(regions && regions->is_current(), 1) ? regions : make();
     }
 
-    // Around a call that runs a region, by its caller. `most_threads`: how many may take part. Null: it is not recorded.
-    Team* start_region(const RegionKind&, const Frame& caller, uint32_t most_threads);
+    // Around a call that runs a region, by its caller. `most_threads`: how many may take part. False: it is not recorded,
+    // and the invitation is as it was.
+    bool start_region(const RegionKind&, const Frame& caller, uint32_t most_threads, Invitation&);
     void end_region(Team&, uint64_t begin_ticks, uint64_t end_ticks);
     bool owns(const Team& team) const { return &team >= teams_ && &team < teams_ + kMostDepth; }
 
     // Around the part of one thread; `frame`: of the function that runs it. The depth to be handed to leave_part(), 0: not recorded.
-    uint32_t enter_part(Team&, uint64_t serial, uint64_t frame, uint32_t number, uint32_t threads);
-    void leave_part(uint32_t depth, uint64_t serial, uint32_t number);
-    void leave_part(uint32_t depth, uint32_t number) { // whichever region it is
+    uint32_t enter_part(const Invitation&, uint64_t frame, uint32_t number, uint32_t threads);
+    void leave_part(uint32_t depth, uint64_t serial);
+    void leave_part(uint32_t depth) { // whichever region it is
         if (depth != 0 && depth <= kMostDepth)
-            leave_part(depth, parts_[depth - 1].serial, number);
+            leave_part(depth, parts_[depth - 1].serial);
     }
+
+    // What the calling thread found out about the threads of its teams reaches their records.
+    static void hand_down_judgements();
 
     // One wait, from `begin_ticks` to `end_ticks`. `pc`: its call. Null: no room.
     WaitPlace* wait_place(trace::OmpWaitKind kind, uint64_t pc, uint64_t object, trace::OmpSchedule schedule, uint64_t frame);
@@ -100,6 +104,7 @@ class ThreadRegions {
     static constexpr uint32_t kMostDepth = 8;
     struct Part { // of a region that the thread is in
         Team* team;
+        Slot* slot; // null: too many threads
         trace::OmpPart* record;
         uint64_t frame;
         uint64_t begin_ticks, wait_ticks, begin_cpu_ns;
@@ -117,7 +122,7 @@ class ThreadRegions {
     }
     bool give_room(Team&, uint32_t threads);
     RegionPlace* region_place(const RegionKind&, const Frame& caller, bool nested);
-    trace::OmpPart* part_of(const Team&);
+    trace::OmpPart* part_of(const Invitation&);
     void compare(Team&, RegionPlace&, uint64_t wall_ticks);
 
     uint32_t tid_;
