@@ -49,9 +49,12 @@ __attribute__((always_inline)) inline auto region(Run* run, void* data, unsigned
                                                   const Frame& caller, const Enter& enter) {
     const void* const pc = reinterpret_cast<const void*>(caller.pc);
     ThreadRegions* const regions = ThreadRegions::of_this_thread();
-    Call call{run, data, nullptr, {}, nullptr};
     if (!regions)
         return enter(run, data);
+    Call call; // clearing it all takes longer than filling it
+    call.run = run;
+    call.data = data;
+    call.invitation.team = nullptr;
     call.thread_number = behind<Number>(Name::omp_get_thread_num, pc);
     call.thread_count = behind<Number>(Name::omp_get_num_threads, pc);
     Number* const most_threads = behind<Number>(Name::omp_get_max_threads, pc);
