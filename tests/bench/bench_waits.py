@@ -1,10 +1,12 @@
 """What it costs to watch threads that wait: paired runs with few switches a second and with many, and what a lock and an
-OpenMP region take more.
+OpenMP region take more; beside it, where it is installed, perf record with a clock of the same rate, and with the records of
+switches, too.
 
 usage: bench_waits.py PROGRAM. Wanted: at most 1.01 at 10,000 switches a second and 1.03 at 100,000; 2 ns on an uncontended
 lock pair, 150 ns on a contended one and on a region a thread. Nothing is asserted.
 """
 
+import shutil
 import statistics
 import subprocess
 import sys
@@ -12,7 +14,8 @@ import tempfile
 
 from pairs import compare, plumb
 
-SECONDS, ROUNDS = 4, 9
+SECONDS, ROUNDS = 3, 7
+PERF_CLOCK = ["-e", "cpu-clock:u", "-c", "4149377"]  # of plumb's own samples
 
 
 def ns_each(command):
@@ -38,19 +41,31 @@ def main():
             run += 1
             return [plumb(), "run", "--no-report", "-o", f"{folder}/{run}", "--"] + command
 
+        def under_perf(*options):
+            return lambda command: ["perf", "record", "-q", "-B", "-N", "-o", f"{folder}/perf.data", *PERF_CLOCK, *options, "--"] + command
+
+        tools = {"plumb run": under_plumb}
+        if shutil.which("perf"):
+            tools |= {"perf record": under_perf(), "perf record --switch-events": under_perf("--switch-events")}
+
+        commands = {}
         for per_s in (10, 10_000, 100_000):
-            command = handing_over(program, per_s)
+            commands[f"{per_s} switches/s"] = command = handing_over(program, per_s)
             compare(f"{1e9 / ns_each(command):,.0f} switches a second", command,
                     {"plumb run": lambda command=command: under_plumb(command)}, ROUNDS)
-        print(f"\n{'ns of wall time':<28} {'bare':>8} {'more':>8} {'least':>8} {'most':>8}")
+        del commands["10 switches/s"]
         for what, count in ("lock", 20_000_000), ("contended", 400_000), ("regions", 300_000):
-            command = [program, what, str(count)]
-            bare, more = [], []
+            commands[what] = [program, what, str(count)]
+        print(f"\n{'ns each, by the program itself':<50} {'bare':>8} {'more':>8} {'least':>8} {'most':>8}")
+        for what, command in commands.items():
+            bare, more = [], {name: [] for name in tools}
             for _ in range(ROUNDS):
                 bare.append(ns_each(command))
-                more.append(ns_each(under_plumb(command)) - bare[-1])
-            print(f"{what:<28} {statistics.median(bare):8.1f} {statistics.median(more):8.1f} {min(more):8.1f} {max(more):8.1f}",
-                  flush=True)
+                for name, tool in tools.items():
+                    more[name].append(ns_each(tool(command)) - bare[-1])
+            for name, values in more.items():
+                print(f"{what + ', ' + name:<50} {statistics.median(bare):8.1f} {statistics.median(values):8.1f} "
+                      f"{min(values):8.1f} {max(values):8.1f}", flush=True)
 
 
 if __name__ == "__main__":

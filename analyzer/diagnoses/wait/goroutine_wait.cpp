@@ -50,7 +50,8 @@ struct HeldUp { // of one process, all for locks or all to send
 
 HeldUp held_up(const DiagnosisInput& input, uint32_t index, bool sends) {
     const model::Process& process = input.run.processes[index];
-    HeldUp all{.sends = sends};
+    HeldUp all;
+    all.sends = sends;
     for (const model::GoroutineWait& wait : process.goroutines.waits) {
         if (wait.reason.starts_with("chan ") != sends || !is_for_lock(input.paths, index, wait))
             continue;

@@ -1,7 +1,7 @@
 // A pipeline of threads or processes of which one stage is slower than the others: they wait for it at a queue or a pipe.
 //
-// Whether the work of that stage can be divided, or moved to another one, was not seen: what the run would take if it were no slower
-// than the next slowest stage is an estimate of what dividing it gains.
+// Whether the work of that stage can be made less, or divided, was not seen: what the run would take if the stage were no slower than
+// the next slowest is a bound. Making it less gains more than dividing it where CPUs are few.
 #include "analyses/lines/line_shares.h"
 #include "diagnoses/common/finding_limits.h"
 #include "diagnoses/common/task_names.h"
@@ -67,10 +67,12 @@ class SlowStages : public Diagnosis {
         finding.title = fmt::format("{} {} the slow stage of a pipeline: {} {} for {} in {:.0f} % of the run{}", who, many ? "are" : "is",
                                     names_of(input.run, stage.waiters, stage.other_process), stage.waiters.size() > 1 ? "wait" : "waits",
                                     many ? "them" : "it", 100 * std::min(1.0, stage.waiting_s / wall_s), place);
-        finding.gain = {stage.saved_s / wall_s,
-                        "if its work were divided among so many CPUs that it took no longer than the next slowest stage; that it can be "
-                        "divided was not seen. Work that is made less saves more",
-                        stage.is_fed ? std::nullopt : std::optional(0.0)};
+        finding.gain = {stage.saved_by_less_s / wall_s,
+                        fmt::format("if the stage did so much less for each item that it took no longer than the next slowest one; "
+                                    "about {:.0f} % if its work is divided among the CPUs instead. That either can be done was not seen",
+                                    100 * stage.saved_s / wall_s)};
+        finding.gain.is_at_most = true;
+        finding.gain.likely = stage.is_fed ? stage.saved_s / wall_s : 0;
         finding.subject.kind = stage.other_process ? "process" : "thread";
         finding.subject.name = name_of(input.run, stage.members[0], stage.other_process);
         finding.subject.details["process"] = input.run.processes[stage.members[0].process].name;

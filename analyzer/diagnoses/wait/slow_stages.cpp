@@ -203,6 +203,8 @@ class StageFinder {
         if (stage.waiters.empty() || stage.own_s < kEqualStages * stage.next_s)
             return {};
         stage.saved_s = std::min({stage.own_s - stage.next_s, stage.wall_s, replay_.wall_s() - replay_.busy_bound_s()});
+        const double less_s = stage.own_s - stage.next_s;
+        stage.saved_by_less_s = std::min({less_s, stage.wall_s, replay_.wall_s() - replay_.busy_bound_s(less_s)});
         return stage;
     }
 

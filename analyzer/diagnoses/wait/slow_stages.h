@@ -28,6 +28,7 @@ struct SlowStage {
     double own_s = 0, next_s = 0; // what its longest thread does without waiting for others; the longest of all other threads
     double device_s = 0;       // of own_s, not on a CPU
     double saved_s = 0;        // of wall time, if more CPUs did it in no more time than the next slowest takes; a bound
+    double saved_by_less_s = 0; // the same, if its work were made less until it takes no longer than the next slowest; a bound
     bool is_fed = false;       // the others do much of the work, or are known to bring it
     uint64_t looks = 0;        // that found somebody waiting
     LineShares waiting_at;
