@@ -1,5 +1,6 @@
 #include "diagnoses/wait/slow_stages.h"
 
+#include "analyses/analyses.h"
 #include "analyses/time/thread_times.h"
 #include "diagnoses/common/task_names.h"
 #include "diagnoses/wait/late_threads.h"
@@ -43,7 +44,10 @@ using Work = std::tuple<uint32_t, std::string, std::string>; // process
 
 class StageFinder {
   public:
-    StageFinder(const DiagnosisInput& input, const WaitReplay& replay) : run_(input.run), paths_(input.paths), replay_(replay) {}
+    StageFinder(const DiagnosisInput& input, const WaitReplay& replay) : run_(input.run), paths_(input.paths), replay_(replay) {
+        for (const Spinning& part : input.analyses.spinning)
+            spun_s_[{part.process, part.thread}] += part.cpu_s;
+    }
 
     std::vector<SlowStage> all() {
         find_waits();
@@ -155,10 +159,16 @@ class StageFinder {
             }
     }
 
+    // Less the time that it spins for others.
+    double own_s_of(const ThreadKey& key) const {
+        const auto spun = spun_s_.find(key);
+        return replay_.own_s(key) - (spun == spun_s_.end() ? 0 : std::min(spun->second, replay_.own_s(key)));
+    }
+
     // Without sleeps: a stage that looks for items in a loop, or keeps a period, is not slow.
     double work_s_of(const ThreadKey& key) const {
         const auto slept = slept_s_.find(key);
-        return replay_.own_s(key) - (slept == slept_s_.end() ? 0 : std::min(slept->second, replay_.own_s(key)));
+        return own_s_of(key) - (slept == slept_s_.end() ? 0 : std::min(slept->second, own_s_of(key)));
     }
 
     double device_s_of(const ThreadKey& key) const { return work_s_of(key) - thread_times(thread_of(key)).run_s; }
@@ -190,7 +200,7 @@ class StageFinder {
         for (uint32_t process = 0; process < run_.processes.size(); ++process)
             for (uint32_t thread = 0; thread < run_.processes[process].threads.size(); ++thread)
                 if (!slow.contains({process, thread}))
-                    stage.next_s = std::max(stage.next_s, replay_.own_s({process, thread}));
+                    stage.next_s = std::max(stage.next_s, own_s_of({process, thread}));
         std::vector<std::pair<double, ThreadKey>> order;
         for (const auto& [key, waiter] : waiters_)
             if (!slow.contains(key) && waiter.count >= kManyHandovers && waits <= waiter.count / 2)
@@ -204,18 +214,18 @@ class StageFinder {
             return {};
         stage.saved_s = std::min({stage.own_s - stage.next_s, stage.wall_s, replay_.wall_s() - replay_.busy_bound_s()});
         const double less_s = stage.own_s - stage.next_s;
-        stage.saved_by_less_s = std::min({less_s, stage.wall_s, replay_.wall_s() - replay_.busy_bound_s(less_s)});
+        stage.saved_by_less_s = std::min({less_s, stage.wall_s, replay_.wall_s() - replay_.cpu_bound_s(less_s)});
         return stage;
     }
 
     // Together with the other threads of its stage.
     bool does_work(const ThreadKey& key, double slow_s) {
-        double own_s = replay_.own_s(key);
+        double own_s = own_s_of(key);
         if (own_s < kLeastWork * slow_s) {
             const Work work = work_of_thread(key);
             for (const auto& [other, waiter] : waiters_)
                 if (other != key && other.first == key.first && work_of_thread(other) == work)
-                    own_s += replay_.own_s(other);
+                    own_s += own_s_of(other);
         }
         return own_s >= kLeastWork * slow_s;
     }
@@ -283,7 +293,7 @@ class StageFinder {
     const WaitReplay& replay_;
     std::map<ThreadKey, Waiter> waiters_;
     std::map<ThreadKey, Work> works_; // that were asked for
-    std::map<ThreadKey, double> slept_s_;
+    std::map<ThreadKey, double> slept_s_, spun_s_;
     std::map<ThreadKey, uint64_t> from_outside_; // waits that no thread of the process ends, by who waits
 };
 

@@ -17,12 +17,11 @@ constexpr uint64_t kLeastLooks = 5; // fewer may be one event that several looks
 constexpr uint64_t kEnoughLooks = 1'000'000'000; // more change nothing; damaged files have any number
 constexpr double kLeastWallConfidence = 0.95;
 
-// A timer: a thread, not the first of its process, that slept nearly all its life in one place, and nobody waited for it.
-bool is_by_design(const model::Process& process, const Wait& wait) {
+// A timer, or a loop that looks from time to time: a thread, not the first of its process, that nobody waited for while it slept. Such a
+// loop makes fewer rounds in a shorter run.
+bool has_slack(const model::Process& process, const Wait& wait) {
     const model::Thread& thread = process.threads[wait.site->thread];
-    return wait.what.kind == WaitKind::sleep && thread.tid != process.pid &&
-           wait.wall_s < kWaitedForShare * wait.seconds &&
-           is_idle(wait.seconds, seconds(thread.end_ns - thread.start_ns));
+    return wait.what.kind == WaitKind::sleep && thread.tid != process.pid && wait.wall_s < kWaitedForShare * wait.seconds;
 }
 
 } // namespace
@@ -85,7 +84,7 @@ void WaitReplay::add_process(model::CallPaths& paths, uint32_t index) {
         wait.alone_s = static_cast<double>(site.alone_ns) * wall_scale_;
         wait.quiet_s = static_cast<double>(site.quiet_ns) * wall_scale_;
         wait.overdue_s = static_cast<double>(site.overdue_ns) * wall_scale_;
-        if (!is_for_others(wait.what.kind) && !is_by_design(process, wait))
+        if (!is_for_others(wait.what.kind) && !has_slack(process, wait))
             own_s_[{index, site.thread}] += wait.seconds;
         waits_.push_back(std::move(wait));
     }

@@ -44,8 +44,9 @@ class WaitReplay {
     const std::vector<Wait>& waits() const { return waits_; }
     double wall_s() const { return wall_s_; }
     // Its CPU time, and the time in which its threads could have run but had no CPU, shared by all CPUs that it may use: what
-    // overlapping more of it cannot undercut. `less_s`: of that, what is saved.
-    double busy_bound_s(double less_s = 0) const { return busy_bound_s_ - less_s / cpus_; }
+    // overlapping more of it cannot undercut.
+    double busy_bound_s() const { return busy_bound_s_; }
+    double cpu_bound_s(double less_s) const { return cpu_bound_s_ - less_s / cpus_; } // of its CPU time alone, if that much is saved
     // From time that looks stand for, in nanoseconds, to seconds in which the thread was blocked.
     double blocked_scale(uint32_t process, uint32_t thread) const {
         const auto found = blocked_scale_.find({process, thread});

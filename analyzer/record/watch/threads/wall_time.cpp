@@ -133,8 +133,12 @@ class Hindsight {
   public:
     explicit Hindsight(const std::vector<std::vector<ThreadMoment>>& looks) : looks_(looks) {
         for (size_t look = 0; look < looks.size(); ++look)
-            for (const ThreadMoment& thread : looks[look])
+            for (const ThreadMoment& thread : looks[look]) {
                 last_[thread.tid] = look;
+                Rest& rest = rests_[thread.tid];
+                ++rest.looks;
+                rest.sleeping += thread.sleeps && !thread.at_set_time;
+            }
     }
 
     std::vector<uint32_t> roots(uint32_t first_pid) const {
@@ -157,7 +161,14 @@ class Hindsight {
                 waiter = root;
                 root = next;
             }
-            roots[look] = looks_for_work_of(root, waiter, threads) ? waiter : root;
+            roots[look] = root;
+            if (looks_for_work_of(root, waiter, threads)) {
+                roots[look] = waiter;
+                if (looks_often(root)) { // it ended when it saw what the other one had done: that one led there
+                    root = waiter;
+                    waiter = 0;
+                }
+            }
         }
         return roots;
     }
@@ -170,6 +181,13 @@ class Hindsight {
         const auto sleeping = threads.find(root), running = threads.find(waiter);
         return sleeping != threads.end() && running != threads.end() && sleeping->second->sleeps &&
                running->second->state == State::runs;
+    }
+
+    // A thread that sleeps so much of the time does little besides looking.
+    bool looks_often(uint32_t tid) const {
+        constexpr size_t kLooksAsleep = 3; // one of so many
+        const Rest& rest = rests_.at(tid);
+        return rest.sleeping * kLooksAsleep >= rest.looks;
     }
 
     // The thread that ends the wait of one that waits for a thread's or a child's end; 0: it does not, or none is known.
@@ -199,7 +217,11 @@ class Hindsight {
     }
 
     const std::vector<std::vector<ThreadMoment>>& looks_;
+    struct Rest {
+        size_t looks = 0, sleeping = 0;
+    };
     std::unordered_map<uint32_t, size_t> last_; // look that saw a thread last
+    std::unordered_map<uint32_t, Rest> rests_;
 };
 
 } // namespace

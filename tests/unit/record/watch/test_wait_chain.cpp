@@ -179,6 +179,12 @@ TEST_CASE("with hindsight a thread that sleeps until another is done is not what
     const ThreadMoment runs{1, 1, 0, State::runs, 0, false}, joins{1, 1, 0, State::for_end, 2, false};
     ThreadMoment sleeps{2, 1, 0, State::for_device, 0, false, {}, 0, true};
     CHECK(plumb::record::roots_in_hindsight({{runs, sleeps}, {runs, sleeps}, {joins, sleeps}}, 1) == std::vector<uint32_t>{1, 1, 2});
+    // Before it saw that, the other one had come there by itself: a lock that the sleeper held then is what that one waited for.
+    const ThreadMoment locked{1, 1, 0, State::for_thread, 2, false}, syncs{2, 1, 0, State::for_device, 0, false};
+    CHECK(plumb::record::roots_in_hindsight({{locked, syncs}, {runs, sleeps}, {runs, sleeps}, {joins, sleeps}}, 1) ==
+          std::vector<uint32_t>{1, 1, 1, 2});
+    CHECK(plumb::record::roots_in_hindsight({{locked, syncs}, {locked, syncs}, {locked, syncs}, {runs, sleeps}, {joins, syncs}}, 1) ==
+          std::vector<uint32_t>{2, 2, 2, 1, 2}); // it works itself more than it looks
     sleeps.idles = true; // by design
     CHECK(plumb::record::roots_in_hindsight({{runs, sleeps}, {runs, sleeps}, {joins, sleeps}}, 1) == std::vector<uint32_t>{1, 1, 1});
     ThreadMoment writes{2, 1, 0, State::for_device, 0, false};
