@@ -149,8 +149,8 @@ std::vector<std::string> run_warnings(const Report& report) {
     std::vector<std::string> warnings;
     if (!run.complete)
         warnings.push_back(
-            fmt::format("The recording stopped after {}: plumb was ended before the program. The report covers the time until "
-                        "then.",
+            fmt::format("The recording has not ended after {}: the run goes on, or plumb was ended before the program. The report "
+                        "covers the time until then.",
                         format_seconds(static_cast<double>(run.wall_ns()) * 1e-9)));
     add_killed(warnings, run);
     add_group(
