@@ -168,7 +168,7 @@ class Forms(PlumbTest):
         try:
             done = report(self.run_directory)
             self.assertEqual(done.returncode, 0, done.stderr)
-            self.assertIn("recording stopped after", done.stdout.split("\n\n")[0])
+            self.assertIn("recording has not ended after", done.stdout.split("\n\n")[0])
             self.assertFalse(self.report()["run"]["complete"])
         finally:
             try:
