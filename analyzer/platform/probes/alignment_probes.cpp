@@ -88,11 +88,11 @@ void spend_user_time(long milliseconds) {
     } while ((now.tv_sec - begin.tv_sec) * 1000 + (now.tv_nsec - begin.tv_nsec) / 1000000 < milliseconds);
 }
 
-volatile sig_atomic_t ticks;
+volatile sig_atomic_t trap_tick_count;
 
-void count_tick(int, siginfo_t* info, void*) {
+void count_trap_tick(int, siginfo_t* info, void*) {
     if (info->si_code == SI_TIMER)
-        ticks = ticks + 1;
+        trap_tick_count = trap_tick_count + 1;
 }
 
 // A timer of a thread's CPU time that sends SIGTRAP. Since Linux 5.11 no system call is interrupted by one.
@@ -106,7 +106,7 @@ ProbeResult trap_ticks() {
                 "Linux 5.11 or later; until then threads are watched only at their start"};
     const int status = run_in_child([] {
         struct sigaction action {};
-        action.sa_sigaction = count_tick;
+        action.sa_sigaction = count_trap_tick;
         action.sa_flags = SA_SIGINFO;
         sigaction(SIGTRAP, &action, nullptr);
         sigevent event{};
@@ -118,7 +118,7 @@ ProbeResult trap_ticks() {
         if (timer_create(CLOCK_THREAD_CPUTIME_ID, &event, &timer) != 0 || timer_settime(timer, 0, &times, nullptr) != 0)
             return kRefused;
         spend_user_time(40);
-        return ticks == 0 ? kNoTicks : static_cast<int>(ticks);
+        return trap_tick_count == 0 ? kNoTicks : static_cast<int>(trap_tick_count);
     });
     if (status == kRefused || status < 0)
         return {State::missing,
