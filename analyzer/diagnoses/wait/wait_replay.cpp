@@ -17,8 +17,8 @@ constexpr uint64_t kLeastLooks = 5; // fewer may be one event that several looks
 constexpr uint64_t kEnoughLooks = 1'000'000'000; // more change nothing; damaged files have any number
 constexpr double kLeastWallConfidence = 0.95;
 
-// A timer, or a loop that looks from time to time: a thread, not the first of its process, that nobody waited for while it slept. Such a
-// loop makes fewer rounds in a shorter run.
+// A timer, or a loop that looks from time to time: a thread, not the first of its process, that nobody waited for while it
+// slept. Such a loop makes fewer rounds in a shorter run.
 bool has_slack(const model::Process& process, const Wait& wait) {
     const model::Thread& thread = process.threads[wait.site->thread];
     return wait.what.kind == WaitKind::sleep && thread.tid != process.pid && wait.wall_s < kWaitedForShare * wait.seconds;

@@ -24,13 +24,15 @@ constexpr uint64_t kFirstClocked = 4;
 constexpr uint32_t kWatchedCalls = 256;
 
 constexpr uint64_t kJudgementTicks = mpi::kTicksOfTenthSecond / 1024; // so much of a thread's time may be missing in its record
+constexpr uint64_t kLengthUnitsOfMs = 250;     // units of 4 us
+constexpr uint64_t kRoughLengthUnit = 8000;    // ticks: where the clock's rate is not known yet, as if one were half a nanosecond
 
-// By the logarithm of four of the length in units of 4 us; where the clock's rate is not known yet, as if a tick were half a
-// nanosecond.
+// By the logarithm of four of the length in units.
 uint32_t length_class(uint64_t length_ticks) {
     const uint64_t rate = ticks_of_ms();
     uint32_t at = 0;
-    for (uint64_t limit = rate ? rate / 250 : 8000; length_ticks >= limit && at < std::size(trace::OmpRegion{}.lengths) - 1; limit *= 4)
+    uint64_t limit = rate ? rate / kLengthUnitsOfMs : kRoughLengthUnit;
+    for (; length_ticks >= limit && at < std::size(trace::OmpRegion{}.lengths) - 1; limit *= 4)
         ++at;
     return at;
 }

@@ -1,11 +1,14 @@
 // Coroutines that allocate on stacks of their own: coroutine_switches HOW ROUNDS ALLOCATIONS.
 //   swapcontext   each gives way after every allocation
 //   by-hand       the same by a switch of the stack pointer that no library sees
-//   left-for-good one gives way from a signal handler in the middle of its allocation, and is not run again
+//   left-for-good one gives way from a signal handler, and is not run again. Not from within the C library, whose allocator would not
+//                 survive that: in its own code or in what is recorded around a call of the allocator
 //   preempted     a timer's handler switches between them wherever they are, also in the middle of an allocation
 // Prints how many allocations returned and how many were begun, then how many of the former came after the coroutines.
 #define _GNU_SOURCE
+#include <link.h>
 #include <signal.h>
+#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -65,13 +68,46 @@ static void run_until_switched(void) {
         allocate();
 }
 
-static void on_timer(int number) {
-    (void)number;
+enum { kMostRanges = 16 };
+static struct {
+    uintptr_t begin, end;
+} library_code[kMostRanges]; // of the C library and the loader
+static int ranges;
+
+// Of dl_iterate_phdr.
+static int note_library(struct dl_phdr_info* object, size_t size, void* nothing) {
+    (void)size, (void)nothing;
+    const char* const name = object->dlpi_name;
+    if (!strstr(name, "/libc.so") && !strstr(name, "/ld-"))
+        return 0;
+    for (int i = 0; i < object->dlpi_phnum && ranges < kMostRanges; ++i)
+        if (object->dlpi_phdr[i].p_type == PT_LOAD && object->dlpi_phdr[i].p_flags & PF_X) {
+            library_code[ranges].begin = object->dlpi_addr + object->dlpi_phdr[i].p_vaddr;
+            library_code[ranges].end = library_code[ranges].begin + object->dlpi_phdr[i].p_memsz;
+            ++ranges;
+        }
+    return 0;
+}
+
+static int is_in_library(const ucontext_t* context) {
+#if defined(__x86_64__)
+    const uintptr_t pc = (uintptr_t)context->uc_mcontext.gregs[REG_RIP];
+#else
+    const uintptr_t pc = (uintptr_t)context->uc_mcontext.pc;
+#endif
+    for (int i = 0; i < ranges; ++i)
+        if (pc >= library_code[i].begin && pc < library_code[i].end)
+            return 1;
+    return 0;
+}
+
+static void on_timer(int number, siginfo_t* info, void* context) {
+    (void)number, (void)info;
     if (current == COROUTINES)
         return;
     if (strcmp(how, "preempted") == 0) {
         go_to(after(current));
-    } else if (leaves > 0) {
+    } else if (leaves > 0 && !is_in_library(context)) {
         --leaves;
         go_to(COROUTINES);
     }
@@ -99,12 +135,18 @@ int main(int argc, char** argv) {
     const long count = atol(argv[3]);
     const int timed = strcmp(how, "preempted") == 0 || strcmp(how, "left-for-good") == 0;
     const struct itimerval often = {{0, 50}, {0, 50}}, never = {{0, 0}, {0, 0}};
-    struct sigaction action = {.sa_handler = on_timer};
+    struct sigaction action = {.sa_sigaction = on_timer, .sa_flags = SA_SIGINFO};
+    dl_iterate_phdr(note_library, NULL);
     sigaction(SIGALRM, &action, NULL);
     for (int i = 0; i < COROUTINES; ++i)
         prepare(i, timed ? run_until_switched : give_way);
-    if (timed)
+    sigset_t timer; // main is not left: its context is not yet saved while it calls swapcontext
+    sigemptyset(&timer);
+    sigaddset(&timer, SIGALRM);
+    if (timed) {
+        sigprocmask(SIG_BLOCK, &timer, NULL);
         setitimer(ITIMER_REAL, &often, NULL);
+    }
     if (strcmp(how, "left-for-good") == 0) {
         for (int rounds = rounds_left; rounds > 0; --rounds) {
             prepare(0, run_until_switched);

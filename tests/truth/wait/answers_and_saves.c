@@ -1,5 +1,6 @@
-// Computes, saves each result by POSIX asynchronous I/O while it goes on with the next, and answers in a thread that accepts connections,
-// whoever asks for the latest one; one asks now and then. The threads that accept and write wait nearly all the time, and nobody for them.
+// Computes, saves each result by POSIX asynchronous I/O while it goes on with the next, and answers in a thread that accepts
+// connections, whoever asks for the latest one; one asks now and then. The threads that accept and write wait nearly all the
+// time, and nobody for them.
 #include <aio.h>
 #include <arpa/inet.h>
 #include <errno.h>
