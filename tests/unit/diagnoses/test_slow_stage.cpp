@@ -104,6 +104,17 @@ TEST_CASE("the stage that others wait for is named with its line; the next slowe
     CHECK(gain.likely.value() == Approx(0.3).epsilon(0.01));
 }
 
+TEST_CASE("a thread that spins for half of its time is no slow stage") {
+    SyntheticRun made = pipeline(4);
+    constexpr uint64_t kSpin = 0x400600;
+    made.run.processes.back().spin_loops.push_back({.begin = kSpin, .end = kSpin + 16, .instruction = kSpin, .width = 4,
+        .address = 0x601000, .samples = 100, .time_ns = 100'000'000});
+    CHECK(made.diagnose("slow-stage").size() == 1);
+    made.add_samples(2, made.add_path({kPack, kSpin}), 10'000); // as many as pack() has
+    made.finish();
+    CHECK(made.diagnose("slow-stage").empty());
+}
+
 TEST_CASE("stages of nearly equal speed are no finding, nor is one that waits as often itself") {
     CHECK(pipeline(8.5).diagnose("slow-stage").empty());
     SyntheticRun turns = pipeline(2, 8);
