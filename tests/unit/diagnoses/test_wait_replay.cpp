@@ -12,20 +12,20 @@ namespace {
 
 constexpr uint64_t kLog = 0x400100, kSleep = 0x7f0000001000;
 
-// The second thread runs 1 s of 10 and sleeps 8 s, of which the run's wall time depended on `wall_s`.
+// One of two threads runs 4 s of 10 and sleeps the rest, of which the run's wall time depended on `wall_s`.
 double own_s_of_sleeper(double wall_s, uint32_t sleeper = 1) {
     SyntheticRun made(10, 4);
     made.add_module("/usr/lib/x86_64-linux-gnu/libc.so.6", 0x7f0000000000, 0x7f0000010000);
     made.name(kLog, "keep_log", "app", "/src/app.c", 10);
     made.name(kSleep, "clock_nanosleep+0x23", "libc.so.6");
-    made.add_thread(0, sleeper == 0 ? 0.1 : 0.9, 0).wall_running_ns = SyntheticRun::ns(10 - wall_s);
-    made.add_thread(1, sleeper == 1 ? 0.1 : 0.9, 0);
+    made.add_thread(0, sleeper == 0 ? 0.4 : 0.9, 0).wall_running_ns = SyntheticRun::ns(10 - wall_s);
+    made.add_thread(1, sleeper == 1 ? 0.4 : 0.9, 0);
     model::BlockedSite site;
     site.thread = sleeper;
     site.path = made.add_path({kLog, kSleep});
     site.system_call = SYS_clock_nanosleep;
     site.looks = site.waits = 100;
-    site.time_ns = SyntheticRun::ns(8);
+    site.time_ns = SyntheticRun::ns(6);
     site.wall_ns = SyntheticRun::ns(wall_s);
     made.run.processes.back().blocked.push_back(site);
     made.finish();
@@ -36,8 +36,7 @@ double own_s_of_sleeper(double wall_s, uint32_t sleeper = 1) {
 } // namespace
 
 TEST_CASE("sleeps that nobody waited for bound no gain; those that the run depended on do") {
-    const double slept = own_s_of_sleeper(8), in_passing = own_s_of_sleeper(0);
-    CHECK(in_passing == Approx(1).epsilon(0.01));
-    CHECK(slept > 8);
-    CHECK(own_s_of_sleeper(0, 0) > 8); // the first thread's: the run lasts as long as it does
+    CHECK(own_s_of_sleeper(0) == Approx(4).epsilon(0.01));
+    CHECK(own_s_of_sleeper(6) == Approx(10).epsilon(0.01));
+    CHECK(own_s_of_sleeper(0, 0) == Approx(10).epsilon(0.01)); // the first thread's: the run lasts as long as it does
 }
