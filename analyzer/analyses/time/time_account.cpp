@@ -25,6 +25,8 @@ namespace {
 
 // Who waits for so long is looked at, however little it runs, where anybody looks.
 constexpr double kLongWait_s = 0.1;
+// A thread that so few looks or samples met could as well have been met by none.
+constexpr uint64_t kFew = 3;
 
 struct Kind {
     TimeClass kind = TimeClass::unknown;
@@ -204,8 +206,40 @@ class Accountant {
         kinds_.clear();
         const std::vector<std::optional<double>> team_waits = team_waits_of(process);
         is_short_lived_ = is_short_lived(paths_.run(), process);
+        find_brief_threads(process, samples, blocked);
         for (size_t thread = 0; thread < process.threads.size(); ++thread)
             add_thread(index, thread, samples[thread], blocked[thread], team_waits[thread], account);
+    }
+
+    // Threads may come and go between two looks, or two samples. Which of them one meets is a matter of chance, so those that few
+    // met stand for those that none met.
+    void find_brief_threads(const model::Process& process, const std::vector<std::vector<const model::SampleSite*>>& samples,
+                            const std::vector<std::vector<const model::BlockedSite*>>& blocked) {
+        brief_samples_.clear();
+        brief_waits_.clear();
+        brief_run_s_ = brief_life_s_ = 0;
+        for (size_t thread = 1; thread < process.threads.size(); ++thread) {
+            uint64_t sampled = 0, looks = 0;
+            for (const model::SampleSite* site : samples[thread])
+                sampled += site->samples;
+            for (const model::BlockedSite* site : blocked[thread])
+                looks += site->looks;
+            const ThreadTimes times = thread_times(process.threads[thread]);
+            if (sampled > 0 && sampled <= kFew) {
+                brief_samples_.insert(brief_samples_.end(), samples[thread].begin(), samples[thread].end());
+                brief_run_s_ = std::max(brief_run_s_, times.run_s);
+            }
+            if (looks > 0 && looks <= kFew) {
+                brief_waits_.insert(brief_waits_.end(), blocked[thread].begin(), blocked[thread].end());
+                brief_life_s_ = std::max(brief_life_s_, times.life_s());
+            }
+        }
+    }
+
+    // The samples that say what it ran: its own, or those of threads like it.
+    const std::vector<const model::SampleSite*>& samples_for(const ThreadAccount& thread,
+                                                            const std::vector<const model::SampleSite*>& own) const {
+        return own.empty() && thread.thread != 0 && thread.run_s <= brief_run_s_ ? brief_samples_ : own;
     }
 
     void add_thread(size_t process_index, size_t thread_index, const std::vector<const model::SampleSite*>& samples,
@@ -227,7 +261,8 @@ class Accountant {
 
         const UnsampledKernel unsampled = unsampled_kernel_of(paths_.run(), process, static_cast<uint32_t>(thread_index));
         const double kernel_share = unsampled.share;
-        add_wall(process_index, thread, samples, blocked, unsampled);
+        const std::vector<const model::SampleSite*>& ran = samples_for(entry, samples);
+        add_wall(process_index, thread, ran, blocked, unsampled);
 
         const double idle_share = share_between_regions(process_index, entry, samples, blocked, team_wait_s);
         if (idle_share > 0 && !entry.idles)
@@ -236,7 +271,7 @@ class Accountant {
             lines_.add(kUnsampledKernel, kernel_share * entry.run_s);
         const double sampled_s = (1 - kernel_share) * entry.run_s;
         if (sampled_s > 0)
-            divide(process_index, sampled_s, samples,
+            divide(process_index, sampled_s, ran,
                    [&](const model::SampleSite& site) { return unsampled.weight_ns(process, site); },
                    [&](const model::SampleSite& site, double time_s) {
                        const Kind kind = kind_of_sample(process_index, site);
@@ -246,26 +281,31 @@ class Accountant {
                    });
         if (entry.no_cpu_s > 0)
             lines_.add({TimeClass::no_cpu, {}, {}}, entry.no_cpu_s);
+        const auto add_wait = [&](const model::BlockedSite& site, double time_s) {
+            const Kind kind = kind_of_wait(process_index, site);
+            if (kind.wait == WaitKind::barrier) {
+                account.idle_s += time_s * idle_share;
+                time_s -= time_s * idle_share;
+            }
+            if (kind.wait == WaitKind::thread_end || kind.wait == WaitKind::child)
+                account.handed_over_s += time_s;
+            else if (site.path == 0)
+                lines_.add(kind, time_s);
+            else
+                lines_.add(kind, paths_.user_frame(process_index, site.path), time_s);
+        };
+        const bool is_brief = thread_index != 0 && blocked.empty() && entry.life_s <= brief_life_s_;
         if (entry.idles) {
             account.idle_s += entry.blocked_s;
             ++account.idle_threads;
+        } else if (is_brief && entry.blocked_s > 0) {
+            divide(process_index, entry.blocked_s, brief_waits_,
+                   [](const model::BlockedSite& site) { return static_cast<double>(site.looks); }, add_wait);
         } else if (blocked.empty() && entry.blocked_s >= kLongWait_s) {
             lines_.add({TimeClass::unknown, {}, {}}, entry.blocked_s); // not too short to be looked at, whatever it ran
         } else if (entry.blocked_s > 0) {
-            divide(process_index, entry.blocked_s, blocked, [](const model::BlockedSite& site) { return static_cast<double>(site.time_ns); },
-                   [&](const model::BlockedSite& site, double time_s) {
-                       const Kind kind = kind_of_wait(process_index, site);
-                       if (kind.wait == WaitKind::barrier) {
-                           account.idle_s += time_s * idle_share;
-                           time_s -= time_s * idle_share;
-                       }
-                       if (kind.wait == WaitKind::thread_end || kind.wait == WaitKind::child)
-                           account.handed_over_s += time_s;
-                       else if (site.path == 0)
-                           lines_.add(kind, time_s);
-                       else
-                           lines_.add(kind, paths_.user_frame(process_index, site.path), time_s);
-                   });
+            divide(process_index, entry.blocked_s, blocked,
+                   [](const model::BlockedSite& site) { return static_cast<double>(site.time_ns); }, add_wait);
         }
     }
 
@@ -352,6 +392,7 @@ class Accountant {
         case WaitKind::parked:
         case WaitKind::signal:
         case WaitKind::sleep:
+        case WaitKind::mpi: // progress threads of the library
             return true;
         default:
             return false;
@@ -361,8 +402,12 @@ class Accountant {
     model::CallPaths& paths_;
     AllocatorCode allocator_;
     Lines lines_, wall_;
-    bool is_short_lived_ = false; // the process at hand
-    std::unordered_map<uint64_t, Kind> kinds_; // of the process at hand: path << 1 | in the kernel
+    // Of the process at hand.
+    bool is_short_lived_ = false;
+    std::vector<const model::SampleSite*> brief_samples_;
+    std::vector<const model::BlockedSite*> brief_waits_;
+    double brief_run_s_ = 0, brief_life_s_ = 0; // the longest of these threads
+    std::unordered_map<uint64_t, Kind> kinds_; // path << 1 | in the kernel
 };
 
 } // namespace

@@ -2,7 +2,8 @@
 //
 // What a thread ran, waited for a CPU and slept is known exactly: run_ns and run_delay_ns are the scheduler's, the rest of
 // its life is time off the CPU. Only the division of the running time (by time samples) and of the time off the CPU (by
-// looks at blocked threads) is sampled: each is scaled to the exact amount, so that the account always adds up.
+// looks at blocked threads) is sampled: each is scaled to the exact amount, so that the account always adds up. Threads too
+// brief to be met by a look or a sample are divided like those of their process that few met.
 #pragma once
 
 #include "analyses/time/wait_class.h"
@@ -49,7 +50,8 @@ struct ThreadAccount {
     double life_s = 0;                // the sum of its lines
     double run_s = 0, no_cpu_s = 0, blocked_s = 0;
     // It waits by design (support/idle_share.h): nearly all its life it was blocked at one place for work that others bring
-    // (a condition, events, a pipe, the network, a futex, a signal, a sleep), and it is not the first thread of its process.
+    // (a condition, events, a pipe, the network, a futex, a signal, a sleep, in MPI), and it is not the first thread of its
+    // process.
     bool idles = false;
 };
 

@@ -295,6 +295,49 @@ TEST_CASE("a condition inside of Python's runtime state is the interpreter lock,
     }
 }
 
+TEST_CASE("threads too brief to be met wait and run as those of their process do that few looks and samples met, and no others") {
+    SyntheticRun made = program(10);
+    made.add_thread(0, 0, 0);
+    add_blocked(made, 0, made.add_path({kMain, kJoin, kFutexHelper}), SYS_futex, 10);
+    made.add_thread(1, 0.8, 0); // many looks and samples: no example for the others
+    made.add_samples(1, made.add_path({kWorker, kSave}), 8000);
+    add_blocked(made, 1, made.add_path({kWorker, kFsync}), SYS_fsync, 2, "/data/out");
+    made.add_thread(2, 0.1, 0, 0, 0.4); // 40 ms on a CPU: met by both
+    made.add_samples(2, made.add_path({kWorker, kLoop}), 1);
+    add_blocked(made, 2, made.add_path({kWorker, kMutexLock, kFutexHelper}), SYS_futex, 0.1, "", 0x1000);
+    made.run.processes.back().blocked.back().looks = 1;
+    made.add_thread(3, 0.1, 0, 1, 1.3); // not met, and not longer
+    SECTION("as long as those that were met") {
+        const TimeAccount account = account_of(made);
+        CHECK(seconds_of(account, TimeClass::blocked, WaitKind::lock) == Approx(0.36 + 0.27));
+        CHECK(seconds_of(account, TimeClass::computing) == Approx(8 + 0.04 + 0.03));
+        CHECK(seconds_of(account, TimeClass::unknown) == 0);
+        CHECK(account.imbalance_s() == Approx(0).margin(1e-9));
+    }
+    SECTION("longer: something is wrong with the looks") {
+        made.add_thread(3, 0.1, 0, 2, 6);
+        const TimeAccount account = account_of(made);
+        CHECK(seconds_of(account, TimeClass::unknown) == Approx(4));
+        CHECK(seconds_of(account, TimeClass::blocked, WaitKind::lock) == Approx(0.36 + 0.27));
+    }
+}
+
+TEST_CASE("a progress thread of an MPI library idles, the first thread that waits in MPI does not") {
+    constexpr uint64_t kProgress = 0x7f2000000100, kEpoll = 0x7f0000005000;
+    SyntheticRun made = program(10);
+    made.add_module("/opt/mpi/lib/libmpi.so.40", 0x7f2000000000, 0x7f2000010000);
+    made.name(kProgress, "progress_engine+0x4d", "libmpi.so.40");
+    made.name(kEpoll, "epoll_wait+0x1e", "libc.so.6");
+    const uint32_t path = made.add_path({kProgress, kEpoll});
+    for (uint32_t thread = 0; thread < 2; ++thread) {
+        made.add_thread(0, 0, 0);
+        add_blocked(made, thread, path, SYS_epoll_wait, 10);
+    }
+    const TimeAccount account = account_of(made);
+    CHECK(account.idle_s == Approx(10));
+    CHECK(seconds_of(account, TimeClass::blocked, WaitKind::mpi) == Approx(10));
+}
+
 TEST_CASE("what ran for less than a sample's period is no unknown: the account names its program") {
     for (const double run_ms : {3.0, 9.0}) {
         SyntheticRun made = program(10);

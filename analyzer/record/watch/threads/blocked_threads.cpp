@@ -52,7 +52,7 @@ BlockedThreads::BlockedThreads(NodeTraceWriter& file, ProcessTable& processes, P
       awaited_(file, most_bytes_each / 4),
       wall_(first_pid, begin_ns,
             [this](uint32_t tid, uint32_t pid, uint64_t time_ns) { return wall_of(tid, pid, time_ns); }),
-      begin_ns_(begin_ns), next_ns_(begin_ns + kShortest_ns / 2),
+      begin_ns_(begin_ns), previous_look_ns_(begin_ns), next_ns_(begin_ns + kShortest_ns / 2),
       interval_ns_(kShortest_ns) {}
 
 void BlockedThreads::saw(uint32_t tid, trace::NodeId path, uint64_t time_ns) {
@@ -225,7 +225,8 @@ void BlockedThreads::look_at(uint32_t tid, Thread& thread, uint64_t now_ns) {
     }
     ++looks_;
     update(thread.site->looks, thread.site->looks + 1);
-    update(thread.site->time_ns, thread.site->time_ns + elapsed_ns);
+    // A thread that is new began at some time since the look before.
+    update(thread.site->time_ns, thread.site->time_ns + (is_first ? (now_ns - previous_look_ns_) / 2 : elapsed_ns));
     update(thread.site->last_ns, now_ns);
     judge_wait(tid, thread, now_ns);
 }
@@ -389,6 +390,7 @@ void BlockedThreads::look(uint64_t now_ns, const std::vector<ThreadMonitor::Task
         any_changed |= thread.has_changed;
     }
     remember_look(now_ns);
+    previous_look_ns_ = now_ns;
     if (refused_ > 0 && seen_ == 0 && round_ > 4) {
         next_ns_ = UINT64_MAX;
         return;

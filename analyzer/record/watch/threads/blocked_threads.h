@@ -33,8 +33,8 @@ namespace plumb::record {
 
 class BlockedThreads {
   public:
-    // `switches`: null, or outlives this. `share`: of the run's time that looks may take. `most_bytes_each`: of the file for one process. `first_pid`: the run
-    // began with it at `begin_ns`, and ends with it.
+    // `switches`: null, or outlives this. `share`: of the run's time that looks may take. `most_bytes_each`: of the file for
+    // one process. `first_pid`: the run began with it at `begin_ns`, and ends with it.
     BlockedThreads(NodeTraceWriter& file, ProcessTable& processes, Profile& profile, std::string proc_root,
                    ThreadSwitchCounts* switches, double share, uint64_t most_bytes_each, uint32_t first_pid, uint64_t begin_ns);
 
@@ -117,6 +117,7 @@ class BlockedThreads {
     std::vector<LookedAt> latest_look_; // not concluded yet
     uint64_t looked_ns_ = 0;            // when; 0: there is none
     const uint64_t begin_ns_;
+    uint64_t previous_look_ns_; // of all threads; before the first one when the run began
     uint64_t spent_ns_ = 0; // by looks
     uint64_t next_ns_, interval_ns_, round_ = 0, looks_ = 0;
     Xorshift random_;
