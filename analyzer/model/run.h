@@ -176,6 +176,7 @@ struct OtherProcess {
     uint64_t first_ns = 0, last_ns = 0;
     CpuSet allowed_cpus;
     uint32_t user_id = 0;
+    bool leaves_cpus = false; // its priority is so low that it hardly takes CPU time that the run wants
 };
 
 struct NodeMemory {

@@ -60,9 +60,11 @@ std::optional<TaskStat> parse_task_stat(std::string_view text, uint64_t ticks_pe
     stat.major_faults = to_u64(field[12]);
     stat.user_ns = to_u64(field[14]) * tick_ns;
     stat.system_ns = to_u64(field[15]) * tick_ns;
+    stat.nice = field[19].starts_with('-') ? -static_cast<int>(to_u64(field[19].substr(1))) : static_cast<int>(to_u64(field[19]));
     stat.thread_count = to_u64(field[20]);
     stat.start_ticks = to_u64(field[22]);
     stat.cpu = static_cast<int>(to_u64(field[39]));
+    stat.policy = static_cast<int>(to_u64(field[41]));
     return stat;
 }
 

@@ -18,6 +18,7 @@ struct TaskStat { // PID/stat or PID/task/TID/stat
     uint64_t start_ticks = 0;            // since boot; with the pid the identity of a process
     uint32_t thread_count = 0;
     int cpu = -1; // last one it ran on
+    int nice = 0, policy = 0; // sched(7)
 };
 
 struct TaskScheduling { // PID/task/TID/schedstat

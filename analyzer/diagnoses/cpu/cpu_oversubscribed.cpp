@@ -144,12 +144,13 @@ bool are_pinned_together(const model::Run& run, const Schedule& schedule, const 
     return false;
 }
 
-// Programs outside the run that used CPU time, by how much; "" when none was seen.
+// Programs outside the run that used CPU time and do not leave it to the run, by how much; "" when none was seen.
 std::string other_programs(const model::Host& host, size_t limit) {
     std::map<std::string, uint64_t> by_name;
     uint64_t most = 0;
     for (const model::OtherProcess& other : host.others)
-        most = std::max(most, by_name[other.name] += other.cpu_ns);
+        if (!other.leaves_cpus)
+            most = std::max(most, by_name[other.name] += other.cpu_ns);
     std::vector<std::pair<uint64_t, std::string>> order;
     for (const auto& [name, cpu_ns] : by_name)
         if (cpu_ns * 10 >= most && cpu_ns > 0)
@@ -165,7 +166,7 @@ std::string other_programs(const model::Host& host, size_t limit) {
 double other_programs_s(const model::Host& host) {
     double sum_s = 0;
     for (const model::OtherProcess& other : host.others)
-        sum_s += static_cast<double>(other.cpu_ns) * 1e-9;
+        sum_s += other.leaves_cpus ? 0 : static_cast<double>(other.cpu_ns) * 1e-9;
     return sum_s;
 }
 
@@ -207,7 +208,8 @@ class CpuOversubscribed : public Diagnosis {
     }
 
     // Processes of the run that came and went between two looks of the recorder look like somebody else's time. Only
-    // the part that programs outside the run are known to have used is theirs.
+    // the part that programs outside the run are known to have used is theirs. The part of those that leave CPUs to the
+    // run was room.
     static double explained_by_others(const Schedule& schedule, const model::Host& host) {
         double others_s = 0;
         for (const Slot& slot : schedule.slots)

@@ -82,7 +82,8 @@ void HostBuilder::take(const OtherProcess& record, FileContext& context) {
                             .first_ns = context.time(record.first_ns),
                             .last_ns = alive(context.time(record.last_ns)),
                             .allowed_cpus = context.cpus(record.allowed_cpus),
-                            .user_id = record.user_id});
+                            .user_id = record.user_id,
+                            .leaves_cpus = (record.flags & kLeavesCpus) != 0});
 }
 
 void HostBuilder::take(const InterruptSource& record, FileContext& context) {

@@ -32,8 +32,13 @@ struct OtherProcess {
     uint64_t last_ns;    // 32
     StringId allowed_cpus; // 40
     uint32_t user_id;    // 44
+    uint32_t flags;      // 48  OtherProcessFlags; since format 1.11
+    uint32_t padding;
 };
-static_assert(sizeof(OtherProcess) == 48);
+static_assert(sizeof(OtherProcess) == 56);
+enum OtherProcessFlags : uint32_t {
+    kLeavesCpus = 1u << 0, // its priority is so low that it hardly takes CPU time that the run wants
+};
 
 struct InterruptSource {
     RecordHeader header;

@@ -79,6 +79,22 @@ TEST_CASE("a free thread that waits at a barrier follows the delayed ones") {
     CHECK(findings[0].cost.seconds == Approx(4).epsilon(0.02));
 }
 
+TEST_CASE("programs that leave CPUs to the run are not what it waits for") {
+    for (const bool leaves : {false, true}) {
+        SyntheticRun made(8, 2);
+        for (int cpu = 0; cpu < 2; cpu++) {
+            made.add_thread(cpu, 0.5, 0.5);
+            made.add_other("background", cpu, 0.5);
+            made.run.hosts[0].others.back().leaves_cpus = leaves;
+        }
+        made.finish();
+        const auto findings = made.diagnose("cpu-oversubscribed");
+        CHECK(findings.size() == (leaves ? 0 : 1));
+        if (!leaves)
+            CHECK(findings.at(0).title.find("background") != std::string::npos);
+    }
+}
+
 TEST_CASE("workers that sleep half of the time lose only the waiting") {
     SyntheticRun made(8, 2);
     for (int worker = 0; worker < 2; worker++)

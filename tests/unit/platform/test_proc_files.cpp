@@ -1,6 +1,7 @@
 // The parsers of /proc and /sys, on texts of machines nobody here has.
 #include "fake_tree.h"
 #include "platform/cpu_list.h"
+#include "platform/cpu_priority.h"
 #include "platform/elf_image.h"
 #include "platform/io_counts.h"
 #include "platform/maps.h"
@@ -25,6 +26,55 @@ TEST_CASE("CPU lists") {
     CHECK(format_cpu_list({}).empty());
 }
 
+TEST_CASE("who leaves CPUs to another process: a low priority beside it, not in a group of its own") {
+    FakeTree proc;
+    const auto stat = [](int nice, int policy) {
+        return "1 (x) S 17 1 1 0 1 1 0 9 5 6 250 30 1 2 20 " + std::to_string(nice) +
+               " 1 0 9 1000 200 1 1 2 3 4 5 0 0 0 0 0 0 0 17 1 0 " + std::to_string(policy) + " 0";
+    };
+    const auto leaves = [&](int nice, int policy) {
+        return leaves_cpus_to(proc.root(), 2, *parse_task_stat(stat(nice, policy), 100), 1);
+    };
+    proc.write("1/stat", stat(0, 0));
+    for (const char* pid : {"1", "2"})
+        proc.write(std::string(pid) + "/cgroup", "4:memory:/other" + std::string(pid) + "\n1:cpu,cpuacct:/jobs\n0::/\n");
+    CHECK(leaves(19, 0));
+    CHECK(leaves(10, 0));
+    CHECK(leaves(0, 5)); // SCHED_IDLE
+    CHECK_FALSE(leaves(0, 0));
+    CHECK_FALSE(leaves(9, 0));
+    CHECK_FALSE(leaves(0, 3)); // SCHED_BATCH
+    SECTION("the other one is in a group of its own") {
+        proc.write("2/cgroup", "1:cpu,cpuacct:/batch\n0::/\n");
+        CHECK_FALSE(leaves(19, 0));
+        proc.write("2/cgroup", "0::/jobs\n");
+        CHECK_FALSE(leaves(19, 0));
+    }
+    SECTION("one group for all controllers") {
+        proc.write("1/cgroup", "0::/jobs\n");
+        proc.write("2/cgroup", "0::/jobs\n");
+        CHECK(leaves(19, 0));
+    }
+    SECTION("in another session") {
+        proc.write("1/autogroup", "/autogroup-3 nice 0\n");
+        proc.write("2/autogroup", "/autogroup-4 nice 0\n");
+        proc.write("sys/kernel/sched_autogroup_enabled", "1\n");
+        CHECK_FALSE(leaves(0, 5));
+        proc.write("sys/kernel/sched_autogroup_enabled", "0\n");
+        CHECK(leaves(0, 5));
+    }
+    SECTION("the process is as low itself") {
+        proc.write("1/stat", stat(15, 0));
+        CHECK_FALSE(leaves(19, 0));
+        proc.write("1/stat", stat(0, 5));
+        CHECK_FALSE(leaves(0, 5));
+    }
+    SECTION("what cannot be read") {
+        proc.remove("2/cgroup");
+        CHECK_FALSE(leaves(19, 0));
+    }
+}
+
 TEST_CASE("stat of a task whose name is meant to confuse") {
     const std::string line =
         "4242 (a) R 7 (x) S 17 4242 4240 34816 4242 4194304 1234 9 5 6 250 30 1 2 20 0 3 0 987654 1000 200 "
@@ -43,6 +93,13 @@ TEST_CASE("stat of a task whose name is meant to confuse") {
     CHECK(stat->thread_count == 3);
     CHECK(stat->start_ticks == 987654);
     CHECK(stat->cpu == 11);
+    CHECK(stat->nice == 0);
+    CHECK(stat->policy == 0);
+    const auto idle = parse_task_stat("1 (x) S 17 1 1 0 1 1 0 9 5 6 250 30 1 2 39 19 1 0 9 1000 200 1 1 2 3 4 5 0 0 0 0 0 0 0 17 1 0 5 0", 100);
+    REQUIRE(idle);
+    CHECK(idle->nice == 19);
+    CHECK(idle->policy == 5);
+    CHECK(parse_task_stat("1 (x) S 17 1 1 0 1 1 0 9 5 6 250 30 1 2 39 -7 1 0 9 1000 200 1 1 2 3 4 5 0 0 0 0 0 0 0 17 1 0 0 0", 100)->nice == -7);
     CHECK_FALSE(parse_task_stat("", 100));
     CHECK_FALSE(parse_task_stat("1 (x", 100));
     CHECK_FALSE(parse_task_stat(")1(", 100));

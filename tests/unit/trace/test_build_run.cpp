@@ -503,6 +503,7 @@ TEST_CASE("what a recorder says of its node") {
     }
     OtherProcess other{};
     other.name = node.text("noisy");
+    other.flags = kLeavesCpus;
     node.add(other, 777);
     RecorderCost cost{};
     cost.lost_samples = 2;
@@ -527,6 +528,7 @@ TEST_CASE("what a recorder says of its node") {
     REQUIRE(host.others.size() == 1);
     CHECK(host.others[0].pid == 777);
     CHECK(host.others[0].name == "noisy");
+    CHECK(host.others[0].leaves_cpus);
     CHECK(host.lost_samples == 2);
     REQUIRE(run.evidence.size() == 1); // said twice, kept once
     CHECK(run.evidence[0].state == model::Evidence::State::missing);

@@ -1,9 +1,11 @@
 #include "record/watch/node/node_monitor.h"
 
+#include "platform/cpu_priority.h"
 #include "platform/task_stat.h"
 #include "record/run/interval.h"
 
 #include <algorithm>
+#include <unistd.h>
 
 namespace plumb::record {
 
@@ -186,6 +188,9 @@ void NodeMonitor::read_other(uint32_t pid, const platform::TaskStat& stat, uint6
             begin.allowed_cpus = file_.string(status->allowed_cpus);
             begin.user_id = status->user_id;
         }
+        // The recorder was started with the run's priority, and keeps it.
+        if (platform::leaves_cpus_to(proc_root_, pid, stat, static_cast<uint32_t>(getpid())))
+            begin.flags = trace::kLeavesCpus;
         other.record = file_.append(trace::RecordType::OtherProcess, pid, begin);
         if (!other.record)
             return;
