@@ -27,9 +27,6 @@ class InterpreterLock : public Diagnosis {
   private:
     Finding finding_of(const DiagnosisInput& input, const WaitReplay& replay, const TurnTaking& turns) const {
         const double wall_s = replay.wall_s();
-        const auto saved = [&](double seconds) {
-            return (wall_s - replay.without(seconds, [](const Wait&) { return false; })) / wall_s;
-        };
         const RunTotals totals = totals_of(input.run);
         Finding finding;
         finding.id = id();
@@ -39,10 +36,9 @@ class InterpreterLock : public Diagnosis {
         finding.cost.seconds = std::min(turns.most_s, wall_s);
         finding.cost.fraction = finding.cost.seconds / wall_s;
         finding.cost.how = "estimated";
-        finding.gain = {saved(turns.most_s),
-                        fmt::format("these threads side by side instead of in turn, on {} CPUs; bound by the longest thread's own "
-                                    "time", totals.usable_cpus),
-                        saved(turns.least_s)};
+        finding.gain = gain_of(turns, replay);
+        finding.gain.how = fmt::format("these threads side by side instead of in turn, on {} CPUs; bound by the longest thread's own "
+                                       "time", totals.usable_cpus);
         finding.subject.kind = "lock";
         finding.subject.name = "GIL";
         finding.subject.details["process"] = input.run.processes[turns.process].name;

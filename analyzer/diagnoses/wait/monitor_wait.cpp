@@ -15,6 +15,9 @@ namespace {
 constexpr const char* kNameJavaCode = "JAVA_TOOL_OPTIONS='-XX:+PreserveFramePointer -XX:+UnlockDiagnosticVMOptions "
                                       "-XX:+DumpPerfMapAtExit' plumb run -- java ...";
 
+// Of what these threads do by themselves: whoever holds the lock does that, too. What of it happens inside is not known.
+constexpr double kNearlyAll = 0.8;
+
 class MonitorWait : public Diagnosis {
   public:
     const char* id() const override { return "monitor-wait"; }
@@ -38,22 +41,22 @@ class MonitorWait : public Diagnosis {
 
     Finding finding_of(const DiagnosisInput& input, const WaitReplay& replay, const TurnTaking& turns) const {
         const double wall_s = replay.wall_s();
-        const auto saved = [&](double seconds) {
-            return (wall_s - replay.without(seconds, [](const Wait&) { return false; })) / wall_s;
-        };
-        const bool sleeps = turns.asleep_s > turns.running_s;
+        const double own_s = turns.asleep_s + turns.running_s, asleep = own_s > 0 ? turns.asleep_s / own_s : 0;
+        const bool sleeps = asleep >= kNearlyAll, computes = asleep <= 1 - kNearlyAll;
         Finding finding;
         finding.id = id();
         finding.confidence = 0.8;
         finding.where = turns.waiting_at.heaviest(kMostLines);
         finding.title = fmt::format("{} Java threads wait for monitors or locks that one of them holds while it {}",
-                                    turns.waits_s.size(), sleeps ? "is blocked itself" : "computes");
+                                    turns.waits_s.size(), sleeps     ? "is blocked itself"
+                                                          : computes ? "computes"
+                                                                     : "computes or is blocked itself");
         finding.cost.seconds = std::min(turns.most_s, wall_s);
         finding.cost.fraction = finding.cost.seconds / wall_s;
         finding.cost.how = "estimated";
-        finding.gain = {saved(turns.most_s),
-                        "these threads side by side instead of in turn; bound by the longest thread's own time and by the CPUs; how much "
-                        "of their work needs the lock was not seen", saved(turns.least_s)};
+        finding.gain = gain_of(turns, replay);
+        finding.gain.how = "these threads side by side instead of in turn; bound by the longest thread's own time and by the CPUs; how "
+                           "much of their work needs the lock was not seen";
         finding.subject.kind = "lock";
         finding.subject.name = "Java monitor";
         finding.subject.details["process"] = input.run.processes[turns.process].name;
@@ -62,17 +65,17 @@ class MonitorWait : public Diagnosis {
         finding.evidence["waiting_threads"] = thread_times_of(input.run, turns.process, turns.waits_s);
         if (!turns.went_on_s.empty())
             finding.evidence["running_meanwhile"] = thread_times_of(input.run, turns.process, turns.went_on_s);
-        if (const double own_s = turns.asleep_s + turns.running_s; own_s > 0)
-            finding.evidence["holder_blocked_fraction"] = turns.asleep_s / own_s;
+        if (own_s > 0)
+            finding.evidence["holder_blocked_fraction"] = asleep;
         finding.evidence["holder"] = "not recorded: taken to be the one of these threads that does not wait";
         if (const auto lines = turns.running_at.heaviest(kMostLines); !lines.empty())
             finding.evidence["holder_runs_at"] = names_of(lines);
         finding.evidence["look_count"] = static_cast<int64_t>(turns.looks);
-        if (sleeps)
+        if (!computes)
             finding.advice.push_back({"Do not hold the lock while waiting",
-                                      "the thread that goes on sleeps, or waits for a device, inside of the synchronized block: leave the "
+                                      "a thread that goes on sleeps, or waits for a device, inside of the synchronized block: leave the "
                                       "block before, and only store the result inside", "code", ""});
-        else
+        if (!sleeps)
             finding.advice.push_back({"Hold the lock for less",
                                       "compute outside and only store the result inside of the synchronized block; give each part of "
                                       "the data a lock of its own, or use java.util.concurrent (ConcurrentHashMap, LongAdder)", "code", ""});

@@ -91,6 +91,18 @@ std::map<uint32_t, TurnTaking> waiting_threads(const WaitReplay& replay, Runtime
 
 } // namespace
 
+Gain gain_of(const TurnTaking& turns, const WaitReplay& replay) {
+    const double wall_s = replay.wall_s(), room_s = std::max(0.0, wall_s - replay.busy_bound_s());
+    const auto saved_s = [&](double seconds) { return wall_s - replay.without(seconds, [](const Wait&) { return false; }); };
+    const double most_s = saved_s(turns.most_s), least_s = saved_s(turns.least_s);
+    const double best_s = room_s < most_s ? (room_s + most_s) / 2 : most_s;
+    Gain gain;
+    gain.fraction = best_s / wall_s;
+    gain.at_least = std::min(least_s, room_s) / wall_s;
+    gain.likely = std::min(least_s, best_s) / wall_s;
+    return gain;
+}
+
 std::vector<TurnTaking> turn_takings(const DiagnosisInput& input, const WaitReplay& replay, RuntimeLock lock) {
     std::vector<TurnTaking> all;
     for (auto& [index, turns] : waiting_threads(replay, lock)) {

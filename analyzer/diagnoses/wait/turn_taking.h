@@ -8,6 +8,7 @@
 
 #include "analyses/lines/line_shares.h"
 #include "diagnoses/diagnosis.h"
+#include "diagnoses/finding.h"
 #include "diagnoses/wait/wait_replay.h"
 
 #include <cstdint>
@@ -28,6 +29,10 @@ struct TurnTaking {
     double running_s = 0, asleep_s = 0;   // of all these threads, whoever waited: on a CPU; blocked, but not for others
     LineShares waiting_at, running_at;    // the user's lines, as far as they are known
 };
+
+// What the run would save if these threads went on side by side. Threads that have to wait for a CPU already may do so instead:
+// where that leaves less, it is certain, and half of the rest is taken. `how` is left empty.
+Gain gain_of(const TurnTaking& turns, const WaitReplay& replay);
 
 // The heaviest first.
 std::vector<TurnTaking> turn_takings(const DiagnosisInput& input, const WaitReplay& replay, RuntimeLock lock);

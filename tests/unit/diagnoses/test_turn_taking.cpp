@@ -130,6 +130,38 @@ TEST_CASE("Java threads that queue for a monitor: without names of Java code no 
     CHECK(made.diagnose("interpreter-lock").empty());
 }
 
+TEST_CASE("what Java threads do while they hold a monitor is not known where they compute and sleep") {
+    SyntheticRun made = program(4);
+    const uint32_t waits = made.add_path({kVmEnter, kVmPark, kCondWait}), sleeps = made.add_path({kVmSleep, kVmPark, kCondWait});
+    for (uint32_t thread = 1; thread <= 2; ++thread) {
+        made.add_thread(static_cast<int>(thread), 0.3, 0);
+        made.run.processes.back().threads[thread].wall_running_ns = SyntheticRun::ns(3);
+        block(made, thread, waits, 0x7f4000001000 + 64 * thread, 4);
+        block(made, thread, sleeps, 0x7f4000002000 + 64 * thread, 3);
+    }
+    made.finish();
+    const auto findings = made.diagnose("monitor-wait");
+    REQUIRE(findings.size() == 1);
+    CHECK(findings[0].title.find("while it computes or is blocked itself") != std::string::npos);
+    CHECK(findings[0].advice.at(0).what == "Do not hold the lock while waiting");
+    CHECK(findings[0].advice.at(1).what == "Hold the lock for less");
+}
+
+TEST_CASE("threads that wait for CPUs already save less, and nothing for certain") {
+    for (const double delay : {0.0, 0.25}) {
+        SyntheticRun made = in_turn(2, 2, {kVmEnter, kVmPark, kCondWait}, 0x7f4000000000, {0x7f3000000800});
+        made.add_thread(0, 0.2, delay); // collects garbage
+        made.add_thread(1, 0.2, delay);
+        made.finish();
+        const auto findings = made.diagnose("monitor-wait");
+        REQUIRE(findings.size() == 1);
+        const double most = 1 - (10 + 4) / 2 / 10.0; // by the CPU time
+        CHECK(findings[0].gain.fraction == Approx(delay > 0 ? (most + 0.05) / 2 : most));
+        CHECK(findings[0].gain.certain() == Approx(delay > 0 ? 0.05 : most)); // (14 + 5) / 2 of 10 s
+        CHECK(findings[0].severity == Severity::high);
+    }
+}
+
 TEST_CASE("with names of Java code, locks of java.util.concurrent are known, and the lines of those who wait and run") {
     SyntheticRun made = in_turn(4, 2, {kJavaAdd, kJavaAcquire, kJavaStub, kJavaPark, kVmUnsafePark, kCondWait}, 0x7f4000000000,
                                 {kJavaAdd, kJavaTerm});
