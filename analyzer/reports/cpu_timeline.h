@@ -42,8 +42,8 @@ struct CpuTimeline {
 };
 
 struct CpuTimelineLimits {
-    size_t lanes = 64, lane_spans = 8000;
-    size_t cpus = 256, cpu_spans = 10000;
+    size_t lanes = 64, lane_spans = 2000;
+    size_t cpus = 128, cpu_spans = 2000;
 };
 
 // Threads with most CPU time, waiting and migrations are kept, in the order of processes and their start.

@@ -1,4 +1,4 @@
-// The style and the script of the HTML report, as the build made them from reports/html/page/.
+// The style and the scripts of the HTML report, as the build made them from reports/html/page/.
 #pragma once
 
 #include <string_view>
@@ -6,7 +6,8 @@
 namespace plumb {
 
 extern const std::string_view kPageStyle;
-extern const std::string_view kPageScript;     // empty: charts were not built in
-extern const std::string_view kPageScriptHash; // "sha256-..." for the page's content security policy
+extern const std::string_view kPageScript;       // deflated, in base64; empty: charts were not built in
+extern const std::string_view kPageUnpack;       // a script that unpacks kPageScript from the element "plumb-script" and runs it
+extern const std::string_view kPageScriptHashes; // of both, for the page's content security policy
 
 } // namespace plumb

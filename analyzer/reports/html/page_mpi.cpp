@@ -13,8 +13,15 @@ namespace plumb {
 
 namespace {
 
-constexpr size_t kMostBars = 128, kMostHeatRows = 192, kMostHeatColumns = 256, kMostSizeSites = 8;
-constexpr size_t kMostMatrixSide = 256, kMostMatrixPlaces = 20'000;
+// With all of them a page stays below 500 KiB.
+constexpr size_t kMostBars = 128, kMostHeatRows = 96, kMostHeatColumns = 160, kMostSizeSites = 8;
+constexpr size_t kMostMatrixSide = 256, kMostMatrixPlaces = 4'000;
+
+// To three digits, and to tenths: what a colour can show.
+double rounded_to_digits(double value) {
+    const double size = std::abs(value);
+    return size < 100 ? rounded(value, 10) : rounded(value, std::pow(10, 2 - std::floor(std::log10(size))));
+}
 
 size_t step_for(size_t count, size_t most) { return std::max<size_t>(1, (count + most - 1) / most); }
 
@@ -80,7 +87,7 @@ Json heat_cell(const model::MpiHeatMap& map, size_t row_begin, size_t row_end, s
             sum_s += mean_s * part;
             weight += part;
         }
-    return weight > 0 ? Json(rounded(sum_s / weight * 1e6, 10)) : Json(nullptr);
+    return weight > 0 ? Json(rounded_to_digits(sum_s / weight * 1e6)) : Json(nullptr);
 }
 
 Json heat_map(const model::MpiHeatMap& map) {

@@ -11,9 +11,9 @@ namespace plumb {
 
 namespace {
 
-// Nothing may be fetched from anywhere, and no script runs but the one the build made.
+// Nothing may be fetched from anywhere, and no scripts run but those that the build made.
 std::string content_policy() {
-    const std::string scripts = kPageScript.empty() ? "'none'" : fmt::format("'{}'", kPageScriptHash);
+    const std::string_view scripts = kPageScript.empty() ? "'none'" : kPageScriptHashes;
     return fmt::format("default-src 'none'; style-src 'unsafe-inline'; script-src {}; img-src data:; "
                        "base-uri 'none'; form-action 'none'",
                        scripts);
@@ -35,7 +35,8 @@ void put_scripts(HtmlWriter& html, const Report& report, const CpuTimeline& time
     if (kPageScript.empty())
         return;
     html.trusted("<script type=\"application/json\" id=\"plumb-data\">").trusted(page_data(report, timeline));
-    html.trusted("</script>\n<script>").trusted(kPageScript).trusted("</script>\n");
+    html.trusted("</script>\n<script type=\"text/plain\" id=\"plumb-script\">").trusted(kPageScript);
+    html.trusted("</script>\n<script>").trusted(kPageUnpack).trusted("</script>\n");
 }
 
 } // namespace

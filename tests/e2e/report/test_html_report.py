@@ -99,9 +99,8 @@ class StaticPage(PlumbTest):
             self.assertIn(text, outline.text)
 
     def test_stays_small_for_wide_runs(self):
-        self.assertLess(len(render("wide")), 2_000_000)
-        self.assertLess(len(render("memory-wide")), 2_000_000)
-        self.assertLess(len(render("mpi-wide")), 2_000_000)
+        for kind in "wide", "memory-wide", "mpi-wide":
+            self.assertLess(len(render(kind)), 500 * 1024, kind)
 
     def test_account_and_findings_come_first_and_need_no_script(self):
         outline = Outline(render("stacked").decode())

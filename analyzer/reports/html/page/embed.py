@@ -1,9 +1,10 @@
 #!/usr/bin/env python3
-"""Makes C++ of the page's style and script: embed.py STYLE SCRIPT OUTPUT.cpp"""
+"""Makes C++ of the page's style and scripts: embed.py STYLE SCRIPT UNPACK OUTPUT.cpp"""
 import base64
 import hashlib
 import pathlib
 import sys
+import zlib
 
 
 def literal(data):
@@ -17,10 +18,14 @@ def literal(data):
     return "\n".join(pieces) or '    ""'
 
 
+def digest(script):
+    return f"'sha256-{base64.b64encode(hashlib.sha256(script).digest()).decode()}'"
+
+
 def main():
-    style, script, output = (pathlib.Path(argument) for argument in sys.argv[1:4])
-    style_bytes, script_bytes = style.read_bytes(), script.read_bytes()
-    digest = "sha256-" + base64.b64encode(hashlib.sha256(script_bytes).digest()).decode()
+    style, script, unpack, output = (pathlib.Path(argument) for argument in sys.argv[1:5])
+    style_bytes, script_bytes, unpack_bytes = style.read_bytes(), script.read_bytes(), unpack.read_bytes()
+    packed_bytes = base64.b64encode(zlib.compress(script_bytes, 9)) if script_bytes else b""
     output.write_text(f"""// Made by page/embed.py.
 #include "reports/html/page_assets.h"
 
@@ -29,8 +34,10 @@ namespace plumb {{
 const std::string_view kPageStyle{{
 {literal(style_bytes)}, {len(style_bytes)}}};
 const std::string_view kPageScript{{
-{literal(script_bytes)}, {len(script_bytes)}}};
-const std::string_view kPageScriptHash = "{digest}";
+{literal(packed_bytes)}, {len(packed_bytes)}}};
+const std::string_view kPageUnpack{{
+{literal(unpack_bytes)}, {len(unpack_bytes)}}};
+const std::string_view kPageScriptHashes = "{digest(unpack_bytes)} {digest(script_bytes)}";
 
 }} // namespace plumb
 """)
