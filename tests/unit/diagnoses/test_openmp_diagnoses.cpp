@@ -303,3 +303,76 @@ TEST_CASE("The runtime's code without a name is known by the call that led to it
     run.resolver.called[kChunkCall] = "GOMP_loop_ordered_dynamic_next"; // may wait
     CHECK(run.diagnose("omp-granularity").empty());
 }
+
+namespace {
+
+// One place with tasks, 8 of 10 s in 20 regions. Of the worker's time 3 s are work, and of the first thread's all but `master_waits_s`.
+TeamRun with_tasks(double master_waits_s, const char* runtime_function = "libgomp.so.1+0x100") {
+    constexpr uint64_t kRuntime = 0x7f0000000100, kTask = 0x402000;
+    TeamRun team;
+    team.add_module("/usr/lib/x86_64-linux-gnu/libgomp.so.1", 0x7f0000000000, 0x7f0000010000);
+    team.name(kRuntime, runtime_function, "libgomp.so.1");
+    team.name(kTask, "piece", "app", "/home/user/solve.c", 30);
+    team.region().has_tasks = true;
+    team.region().begun = team.region().ended = 20;
+    team.region().wall_ns = TeamRun::ns(8);
+    const uint32_t waits = team.add_path({kRuntime}), works = team.add_path({kTask});
+    team.add_samples(0, works, static_cast<uint64_t>(1000 * (10 - master_waits_s)));
+    team.add_samples(0, waits, static_cast<uint64_t>(1000 * master_waits_s));
+    team.add_samples(1, works, 3000);
+    team.add_samples(1, waits, 7000); // 2 s of them between regions
+    team.finish();
+    return team;
+}
+
+} // namespace
+
+TEST_CASE("Threads without a task: what a worker does not work in regions with tasks, and what the first thread waits") {
+    TeamRun team = with_tasks(1);
+    const auto findings = team.diagnose("omp-tasks");
+    REQUIRE(findings.size() == 1);
+    CHECK(findings[0].gain.fraction == Approx(0.3)); // 5 s and 1 s, of two threads
+    CHECK(findings[0].gain.kind() == Gain::Kind::upper_bound);
+    CHECK(findings[0].title == "2 threads have no task to do for 38 % of the time of parallel regions with tasks");
+    CHECK(findings[0].severity == Severity::high);
+    CHECK(findings[0].where.at(0).line == 20);
+}
+
+TEST_CASE("Work in regions without tasks is none in those with tasks") {
+    TeamRun team = with_tasks(1);
+    model::OmpRegion& loop = team.run.processes[0].openmp->regions.emplace_back();
+    loop.masters = {0};
+    loop.most_threads = 2;
+    loop.begun = loop.ended = loop.compared = 5;
+    loop.wall_ns = loop.compared_ns = TeamRun::ns(1);
+    loop.parts = {{.thread = 0, .number = 0}, {.thread = 1, .number = 1, .work_ns = TeamRun::ns(1)}};
+    const auto findings = team.diagnose("omp-tasks");
+    REQUIRE(findings.size() == 1);
+    CHECK(findings[0].gain.fraction == Approx(0.35));
+}
+
+TEST_CASE("Waits in taskwait, teams that are not known, and time without a CPU are not called a lack of tasks") {
+    CHECK(with_tasks(0, "GOMP_taskwait+0x20").diagnose("omp-tasks").empty());
+    TeamRun nested = with_tasks(1);
+    nested.region().nested = true;
+    CHECK(nested.diagnose("omp-tasks").empty());
+    TeamRun two_masters = with_tasks(1);
+    two_masters.region().masters = {0, 1};
+    CHECK(two_masters.diagnose("omp-tasks").empty());
+    TeamRun replaced = with_tasks(1);
+    replaced.region().most_threads = 3;
+    CHECK(replaced.diagnose("omp-tasks").empty());
+    TeamRun crowded = with_tasks(0);
+    for (model::Thread& thread : crowded.run.processes[0].threads) {
+        thread.run_ns = TeamRun::ns(5); // the worker waits 3.5 s, 2 s of them between regions
+        thread.run_delay_ns = TeamRun::ns(5);
+    }
+    const auto findings = crowded.diagnose("omp-tasks");
+    REQUIRE(findings.size() == 1);
+    CHECK(findings[0].gain.fraction == Approx(0.075));
+    CHECK(findings[0].severity == Severity::low);
+}
+
+TEST_CASE("Where making tasks takes long they are too small, and that is another finding's") {
+    CHECK(with_tasks(1, "GOMP_task+0x20").diagnose("omp-tasks").empty());
+}

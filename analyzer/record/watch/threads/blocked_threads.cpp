@@ -74,6 +74,7 @@ BlockedThreads::Image& BlockedThreads::image_of(uint32_t pid) {
         const uint64_t bytes = image.bytes; // the share is the process's, over all its programs
         image = Image{};
         image.generation = process->generation;
+        image.start_ns = process->start_ns;
         image.bytes = bytes;
         for (auto& [tid, thread] : threads_)
             if (thread.pid == pid) {
@@ -294,7 +295,7 @@ trace::ThreadWall* BlockedThreads::wall_of(uint32_t tid, uint32_t pid, uint64_t 
     if (!record && image.bytes + sizeof(trace::ThreadWall) <= most_bytes_each_) {
         trace::ThreadWall begin{};
         begin.pid = pid;
-        begin.first_ns = now_ns;
+        begin.first_ns = std::max(now_ns, image.start_ns); // the look may have been just before the process executed this program
         record = file_.append(trace::RecordType::ThreadWall, tid, begin);
         image.bytes += sizeof begin;
     }

@@ -61,7 +61,7 @@ class BlockedThreads {
         auto operator<=>(const SiteKey&) const = default;
     };
     struct Image { // one program of a process
-        uint64_t generation = 0, bytes = 0;
+        uint64_t generation = 0, start_ns = 0, bytes = 0;
         std::map<SiteKey, trace::BlockedSite*> sites;
         std::map<uint32_t, trace::ThreadWall*> walls; // by tid
     };
