@@ -181,11 +181,11 @@ void BlockedThreads::look_at(uint32_t tid, Thread& thread, uint64_t now_ns) {
     const bool is_first = thread.looked_ns == 0;
     const uint64_t elapsed_ns = is_first ? 0 : now_ns - thread.looked_ns;
     thread.looked_ns = now_ns;
-    thread.elapsed_ns = thread.off_ns = elapsed_ns;
+    thread.elapsed_ns = elapsed_ns;
+    thread.ran_ns = thread.delayed_ns = 0;
     thread.state = ThreadMoment::State::unknown;
     thread.waits_for = 0;
     thread.peers = {};
-    thread.no_cpu_share = 0;
     thread.has_changed = true;
     if (is_first)
         thread.first_ns = now_ns;
@@ -196,10 +196,9 @@ void BlockedThreads::look_at(uint32_t tid, Thread& thread, uint64_t now_ns) {
                               scheduling->run_ns == thread.last.run_ns;
     const uint64_t ran_ns = is_first ? 0 : scheduling->run_ns - thread.last.run_ns;
     const uint64_t delayed_ns = is_first ? 0 : scheduling->run_delay_ns - thread.last.run_delay_ns;
-    thread.off_ns = elapsed_ns - std::min(elapsed_ns, ran_ns + delayed_ns);
-    thread.all_off_ns += thread.off_ns;
-    if (ran_ns + delayed_ns > 0)
-        thread.no_cpu_share = static_cast<double>(delayed_ns) / static_cast<double>(ran_ns + delayed_ns);
+    thread.ran_ns = ran_ns;
+    thread.delayed_ns = delayed_ns;
+    thread.all_off_ns += elapsed_ns - std::min(elapsed_ns, ran_ns + delayed_ns);
     thread.last = *scheduling;
     if (!stands_still) {
         thread.site = nullptr;
@@ -321,9 +320,9 @@ void BlockedThreads::remember_look(uint64_t now_ns) {
                         at_lock,
                         thread.state == ThreadMoment::State::for_device && sleeps(thread.call.number) && thread.at_set_time};
         entry.site = thread.site;
-        entry.no_cpu_share = thread.no_cpu_share;
         entry.elapsed_ns = thread.elapsed_ns;
-        entry.off_ns = thread.off_ns;
+        entry.ran_ns = thread.ran_ns;
+        entry.delayed_ns = thread.delayed_ns;
         entry.waits_at = thread.site && thread.call.number == SYS_futex ? thread.call.arguments[0] : 0;
         thread.before = thread.sampled;
         thread.after = {};

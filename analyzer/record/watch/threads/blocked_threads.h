@@ -76,8 +76,7 @@ class BlockedThreads {
         ThreadMoment::State state = ThreadMoment::State::unknown; // at the latest look
         bool has_changed = true; // else it ran, or waited, ever since the look before
         uint32_t waits_for = 0;                                   // see ThreadMoment
-        double no_cpu_share = 0;                                  // of the time that it ran or waited for a CPU since the look before
-        uint64_t elapsed_ns = 0, off_ns = 0;                      // since the look before; of it, blocked
+        uint64_t elapsed_ns = 0, ran_ns = 0, delayed_ns = 0;      // see LookedAt
         uint64_t all_off_ns = 0;                                  // since it was first looked at
         std::array<uint32_t, ThreadMoment::kMostPeers> peers{};   // see ThreadMoment
         std::string pipe;                                         // that the call is about; empty: none

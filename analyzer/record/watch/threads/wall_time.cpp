@@ -17,6 +17,19 @@ void change(uint64_t& field, double by_ns, int sign) {
     update(field, sign > 0 ? field + amount : field - std::min(field, amount));
 }
 
+// Looks on either side that say how much of its time a thread had a CPU: waits for one last longer than the time between two looks.
+constexpr size_t kNear = 5;
+
+struct Spent {
+    double ran_ns = 0, delayed_ns = 0;
+    void add(const LookedAt& look, int sign) {
+        ran_ns += sign * static_cast<double>(look.ran_ns);
+        delayed_ns += sign * static_cast<double>(look.delayed_ns);
+    }
+    double sum_ns() const { return ran_ns + delayed_ns; }
+    double no_cpu_share() const { return sum_ns() > 0 ? delayed_ns / sum_ns() : 0; }
+};
+
 std::vector<ThreadMoment> moments_of(const std::vector<LookedAt>& threads) {
     std::vector<ThreadMoment> moments;
     moments.reserve(threads.size());
@@ -31,6 +44,11 @@ void WallTime::follow(uint64_t now_ns, std::vector<LookedAt> threads, std::vecto
     const auto elapsed_ns = static_cast<double>(now_ns - followed_ns_);
     followed_ns_ = now_ns;
     remembered_ += threads.size() + pairs.size();
+    for (LookedAt& thread : threads) {
+        Spent spent;
+        spent.add(thread, 1);
+        thread.no_cpu_share = spent.no_cpu_share();
+    }
     looks_.push_back({now_ns, elapsed_ns, std::move(threads), std::move(pairs)});
     add(looks_.back(), first_pid_, 1);
     if (remembered_ > kMostRemembered)
@@ -40,50 +58,47 @@ void WallTime::follow(uint64_t now_ns, std::vector<LookedAt> threads, std::vecto
 void WallTime::settle() {
     std::vector<std::vector<ThreadMoment>> moments;
     moments.reserve(looks_.size());
-    for (const Look& look : looks_)
+    for (Look& look : looks_) {
         moments.push_back(moments_of(look.threads));
+        add(look, first_pid_, -1);
+    }
     const std::vector<uint32_t> roots = roots_in_hindsight(moments, first_pid_);
     const HeldBack held_back(moments);
-    const std::unordered_map<uint32_t, Ran> ran = ran_by_thread();
-    for (size_t look = 0; look < looks_.size(); ++look) {
-        add(looks_[look], first_pid_, -1);
-        for (LookedAt& thread : looks_[look].threads) {
-            const Ran& its = ran.at(thread.moment.tid);
-            thread.moment.ran = its.share;
-            if (thread.site) // it may have stood still since the look before, and ran at other times
-                thread.no_cpu_share = its.no_cpu_share;
-        }
+    judge_running();
+    for (size_t look = 0; look < looks_.size(); ++look)
         add(looks_[look], roots[look], 1, &held_back.at(look));
-    }
     looks_.clear();
     remembered_ = 0;
 }
 
-// So that on average each thread waits as long as it was blocked.
-std::unordered_map<uint32_t, WallTime::Ran> WallTime::ran_by_thread() const {
-    struct Times {
-        uint64_t waiting_ns = 0, off_ns = 0, on_ns = 0;
-        double no_cpu_ns = 0; // of on_ns
-    };
-    std::unordered_map<uint32_t, Times> times;
-    for (const Look& look : looks_)
-        for (const LookedAt& thread : look.threads) {
-            Times& sum = times[thread.moment.tid];
-            const uint64_t on_ns = thread.elapsed_ns - std::min(thread.elapsed_ns, thread.off_ns);
-            sum.waiting_ns += thread.site ? thread.elapsed_ns : 0;
-            sum.off_ns += thread.off_ns;
-            sum.on_ns += on_ns;
-            sum.no_cpu_ns += static_cast<double>(on_ns) * thread.no_cpu_share;
+// So that on average each thread waits as long as it was blocked, and lacks a CPU as long as it did.
+void WallTime::judge_running() {
+    std::unordered_map<uint32_t, std::vector<LookedAt*>> threads; // the looks at each
+    for (Look& look : looks_)
+        for (LookedAt& thread : look.threads)
+            threads[thread.moment.tid].push_back(&thread);
+    for (auto& [tid, looks] : threads) {
+        Spent all, near;
+        double waiting_ns = 0, elapsed_ns = 0;
+        for (const LookedAt* look : looks) {
+            all.add(*look, 1);
+            elapsed_ns += static_cast<double>(look->elapsed_ns);
+            waiting_ns += look->site ? static_cast<double>(look->elapsed_ns) : 0;
         }
-    std::unordered_map<uint32_t, Ran> ran;
-    for (const auto& [tid, sum] : times) {
-        Ran& its = ran[tid];
-        if (sum.waiting_ns > sum.off_ns)
-            its.share = 1 - static_cast<double>(sum.off_ns) / static_cast<double>(sum.waiting_ns);
-        if (sum.on_ns > 0)
-            its.no_cpu_share = sum.no_cpu_ns / static_cast<double>(sum.on_ns);
+        const double off_ns = std::max(0.0, elapsed_ns - all.sum_ns());
+        const double ran = waiting_ns > off_ns ? 1 - off_ns / waiting_ns : 0;
+        for (size_t next = 0; next < std::min(kNear, looks.size()); ++next)
+            near.add(*looks[next], 1);
+        for (size_t look = 0; look < looks.size(); ++look) {
+            if (look + kNear < looks.size())
+                near.add(*looks[look + kNear], 1);
+            if (look > kNear)
+                near.add(*looks[look - kNear - 1], -1);
+            looks[look]->moment.ran = ran;
+            // One that waits may have stood still since the look before, and run at other times.
+            looks[look]->no_cpu_share = looks[look]->site ? all.no_cpu_share() : near.no_cpu_share();
+        }
     }
-    return ran;
 }
 
 void WallTime::add(Look& look, uint32_t from_tid, int sign, const WaitChain::Holders* holders) {

@@ -26,8 +26,10 @@ struct LookedAt {
     trace::BlockedSite* site = nullptr;  // where it waits; null: it ran, or nothing is known
     trace::LockHolder* holder = nullptr; // of the lock that it waits for
     trace::ThreadWall* wall = nullptr;   // of one that ran; filled in here where the run depended on it
-    double no_cpu_share = 0;             // of one that ran: of the time since the look before, without a CPU
-    uint64_t elapsed_ns = 0, off_ns = 0; // since the look before; of it, blocked
+    // Since the look before, by the scheduler's counts: the kernel adds a wait for a CPU to delayed_ns when it ends, however much
+    // of it was before.
+    uint64_t elapsed_ns = 0, ran_ns = 0, delayed_ns = 0;
+    double no_cpu_share = 0; // of the time that it was not blocked; filled in here
     // Of one that waits: its wait took all of this time, and may have been longer.
     uint64_t waits_from_ns = 0, waits_until_ns = 0;
     uint64_t waits_at = 0; // word of a futex that it waits at, else 0
@@ -81,11 +83,7 @@ class WallTime {
         std::vector<LookedAt> threads;
         std::vector<LookedAtPair> pairs;
     };
-    struct Ran {
-        double share = 0;        // ThreadMoment::ran
-        double no_cpu_share = 0; // of all the time that it was not blocked
-    };
-    std::unordered_map<uint32_t, Ran> ran_by_thread() const;
+    void judge_running();
     void add(Look& look, uint32_t from_tid, int sign, const WaitChain::Holders* holders = nullptr);
     void count(Look& look, const WaitChain::Share& end, const WaitChain& chain, int sign);
 

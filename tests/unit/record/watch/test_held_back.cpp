@@ -49,12 +49,12 @@ Times follow(const std::vector<Look>& looks, bool woken_late = false) {
             LookedAt& thread = threads.emplace_back();
             thread.moment = moment;
             thread.elapsed_ns = kLook_ns;
+            thread.ran_ns = moment.state == State::runs ? kLook_ns : 0;
             if (moment.state == State::runs)
                 continue;
             thread.site = &sites[moment.tid];
             const bool is_woken = woken_late && now_ns / kLook_ns % 2 == 0;
-            thread.off_ns = is_woken ? 0 : kLook_ns;
-            thread.no_cpu_share = is_woken ? 1 : 0;
+            thread.delayed_ns = is_woken ? kLook_ns : 0;
         }
         wall.follow(now_ns, std::move(threads), {});
     }
