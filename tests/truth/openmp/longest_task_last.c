@@ -1,5 +1,5 @@
-// Blocks of a triangle are tasks: each block has one row more than the one before, in steps of the same team. Planted: the longest are
-// made last, and one thread is left with the last of them. Cured: the longest are made first.
+// Blocks of different size are tasks of the same team, step by step: the Nth has N squared rows. Planted: the longest are made last,
+// and one thread is left with the last of them. Cured: the longest are made first.
 #include <math.h>
 #include <stdio.h>
 

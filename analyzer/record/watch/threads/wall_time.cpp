@@ -95,8 +95,10 @@ void WallTime::judge_running() {
             if (look > kNear)
                 near.add(*looks[look - kNear - 1], -1);
             looks[look]->moment.ran = ran;
-            // One that waits may have stood still since the look before, and run at other times.
-            looks[look]->no_cpu_share = looks[look]->site ? all.no_cpu_share() : near.no_cpu_share();
+            // One that waits may have stood still since the look before, and run at other times. One that could run, and of which
+            // nothing was counted for so long, waits for a CPU if switches say so; the kernel may count late where it has no tick.
+            const bool is_silent = near.sum_ns() <= 0 && looks[look]->lacks_cpu;
+            looks[look]->no_cpu_share = looks[look]->site ? all.no_cpu_share() : is_silent ? 1 : near.no_cpu_share();
         }
     }
 }
