@@ -20,6 +20,7 @@ ANALYZER = {
     "support": set(),
     "platform": {"support"},
     "model": {"support", "platform"},
+    "noise": {"support", "model"}, # classes of noise, from losses and from files
     "trace": {"support", "platform", "model"},
     "symbols": {"support", "platform", "model"},
     "placement": {"support", "platform", "model"},
@@ -27,11 +28,11 @@ ANALYZER = {
     "record": {"support", "platform", "symbols", "placement", "unwind"}, # of the trace it knows the format, not the reader
     "team": {"support"}, # knows nothing of what its processes hand to one another
     "replay": {"support", "model", "trace", "team"}, # lays the events of MPI ranks side by side; fills the model before diagnoses
-    "analyses": {"support", "model"}, # what several diagnoses and reports need of a run; knows no finding
-    "diagnoses": {"support", "model", "analyses"},
-    "analysis": {"support", "platform", "model", "trace", "symbols", "team", "replay", "analyses", "diagnoses"}, # the pipeline
-    "reports": {"support", "model", "replay", "analyses", "diagnoses", "analysis"}, # replay: of a timeline
-    "commands": {"support", "platform", "model", "trace", "symbols", "placement", "record", "team", "replay", "analyses", "diagnoses", "analysis", "reports"},
+    "analyses": {"support", "model", "noise"}, # what several diagnoses and reports need of a run; knows no finding
+    "diagnoses": {"support", "model", "noise", "analyses"},
+    "analysis": {"support", "platform", "model", "noise", "trace", "symbols", "team", "replay", "analyses", "diagnoses"}, # the pipeline
+    "reports": {"support", "model", "noise", "replay", "analyses", "diagnoses", "analysis"}, # replay: of a timeline
+    "commands": {"support", "platform", "model", "noise", "trace", "symbols", "placement", "record", "team", "replay", "analyses", "diagnoses", "analysis", "reports"},
 }
 # What is shared with the shim: its unwinder, which the recorder runs on stack samples, and its instruction decoder.
 SHARED_WITH_THE_SHIM = {"platform/unwind": {"unwind"}, "platform/code/decoder": {"platform", "record", "unwind"},
