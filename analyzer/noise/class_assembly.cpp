@@ -2,6 +2,7 @@
 
 #include "noise/duration_fit.h"
 #include "noise/node_pattern.h"
+#include "support/xorshift.h"
 
 #include <algorithm>
 #include <cmath>
@@ -21,6 +22,7 @@ constexpr double kSideband = 1.3;         // lengths beside the band that say ho
 constexpr double kLeastOfLength = 0.9;    // of an event of the class that is summed with another
 constexpr size_t kMostFitted = 200'000;   // durations
 constexpr double kMostOnOneCpu = 1.2;     // trains of a node that are the node's rather than each CPU's
+constexpr double kCertain = 14;           // log-likelihood; e^-14 for a thousand bands and periods that were tried
 constexpr double kUsualCpu = 0.5, kNodesCpu = 0.3; // share of the nodes on which a CPU has it; of the events a CPU would have by chance
 
 struct Unit { // a CPU or node with its events in the band
@@ -46,9 +48,12 @@ class Assembly {
             return {};
         FoundClass result;
         result.noise.nodes = node_pattern(is_member);
+        const bool is_structure = machine_.nodes > 1 && (result.noise.nodes.every > 0 || result.noise.nodes.offsets.empty());
         for (Unit& unit : units_)
             if (!result.noise.nodes.contains(stream_of(unit).node))
                 unit.is_member = false;
+        if (!is_structure && !keep_certain(result.noise.nodes))
+            return {};
         place(result.noise);
         measure(result);
         return result.noise.events > 1 ? std::optional(result) : std::nullopt;
@@ -99,6 +104,19 @@ class Assembly {
         }
     }
 
+    // Without a structure of the nodes that speaks for it, a train must stand for itself: it was chosen among many.
+    bool keep_certain(model::NoiseNodes& nodes) {
+        std::vector<uint32_t> certain;
+        for (Unit& unit : units_) {
+            unit.is_member = unit.is_member && unit.train.score > kCertain + std::log(static_cast<double>(units_.size()));
+            if (unit.is_member)
+                certain.push_back(stream_of(unit).node);
+        }
+        if (machine_.nodes > 1)
+            nodes.offsets = {certain.begin(), std::unique(certain.begin(), certain.end())};
+        return !certain.empty();
+    }
+
     // Whether each CPU has its own events, and which CPUs.
     void place(NoiseClass& noise) const {
         std::map<int, double> on_cpu;
@@ -127,7 +145,7 @@ class Assembly {
         for (const auto& [cpu, count] : on_cpu)
             if (count >= least)
                 noise.cpus.push_back(cpu);
-        if (noise.cpus.size() >= machine_.cpus_per_node)
+        if (!is_choice_of_cpus(noise.cpus.size(), machine_.cpus_per_node, all))
             noise.cpus.clear();
     }
 
@@ -163,12 +181,22 @@ class Assembly {
         for (size_t index = 0, step = durations_s.size() / kMostFitted + 1; index < durations_s.size(); index += step)
             fitted_s.push_back(durations_s[index]);
         noise.duration = fit_duration(std::move(fitted_s), streams_.least_s());
+        subtract_others(streams_, noise.duration, found_.band, cpus_of_members());
         explain(result, period_s);
         std::vector<std::vector<double>> by_node;
         for (auto& [node, list] : begins_s)
             by_node.push_back(std::move(list));
         noise.phase = phase_of(by_node, found_.model.half_window_s(1), streams_.measured_s());
         noise.confidence = found_.score > 0 ? std::clamp(1 - found_.control / found_.score, 0.0, 1.0) : 0;
+    }
+
+    std::vector<size_t> cpus_of_members() const {
+        std::vector<size_t> cpus;
+        for (const Unit& unit : units_)
+            if (unit.is_member)
+                for (size_t event = 0; event < std::min<size_t>(unit.train.events.size(), 8); ++event)
+                    cpus.push_back(streams_.cpu_stream_of(unit.losses[unit.train.events[event]]));
+        return cpus;
     }
 
     double jitter_of(std::vector<double>& deviations_s) const {
@@ -245,6 +273,48 @@ class Assembly {
 };
 
 } // namespace
+
+bool is_choice_of_cpus(size_t cpus, uint32_t of, double events) {
+    constexpr double kLeastEvidence = 7; // one in a thousand
+    return cpus > 0 && cpus < of && events * std::log(of / static_cast<double>(cpus)) > kLeastEvidence;
+}
+
+double added_by_others(const LossStreams& streams, LengthBand own, const std::vector<size_t>& cpus, double probability) {
+    constexpr size_t kSamples = 2000;
+    const double window_s = own.least_s + streams.grain_s(); // the quantum and the event
+    std::vector<double> sums_s;
+    Xorshift random;
+    const auto all = streams.streams(Level::cpu);
+    for (size_t sample = 0; sample < kSamples && !cpus.empty(); ++sample) {
+        const LossStream& cpu = all[cpus[random.next() % cpus.size()]];
+        const double from_s = static_cast<double>(random.next() >> 11) * 0x1p-53 * streams.measured_s();
+        size_t low = cpu.begin, high = cpu.end;
+        while (low < high) {
+            const size_t middle = (low + high) / 2;
+            (streams.begin_s(static_cast<uint32_t>(middle)) < from_s ? low : high) = streams.begin_s(static_cast<uint32_t>(middle)) < from_s ? middle + 1 : middle;
+        }
+        double sum_s = 0;
+        for (; low < cpu.end && streams.begin_s(static_cast<uint32_t>(low)) < from_s + window_s; ++low)
+            if (const double length_s = streams.length_s(static_cast<uint32_t>(low)); length_s < own.least_s)
+                sum_s += length_s;
+        sums_s.push_back(sum_s);
+    }
+    if (sums_s.empty())
+        return 0;
+    const auto place = sums_s.begin() + static_cast<std::ptrdiff_t>(probability * static_cast<double>(sums_s.size() - 1));
+    std::ranges::nth_element(sums_s, place);
+    return *place;
+}
+
+void subtract_others(const LossStreams& streams, model::NoiseDuration& duration, LengthBand own, const std::vector<size_t>& cpus) {
+    using Shape = model::NoiseDuration::Shape;
+    if (duration.shape == Shape::exponential || duration.shape == Shape::measured)
+        return; // the sum of both is what there is
+    const bool is_constant = duration.shape == Shape::constant;
+    own.least_s = is_constant ? duration.mean_s : std::max(own.least_s, duration.mean_s / 2);
+    const double added_s = added_by_others(streams, own, cpus, is_constant ? 0.25 : 0.5);
+    duration.mean_s = std::max(duration.mean_s / 2, duration.mean_s - added_s);
+}
 
 std::optional<FoundClass> assemble_periodic(LossStreams& streams, const FoundPeriod& found, MachineSize machine) {
     return Assembly(streams, found, machine).run();

@@ -8,7 +8,9 @@ namespace plumb::noise {
 
 namespace {
 
-constexpr double kConstantSpread = 0.04; // of the median: quanta, and what else happened in them, spread constant durations
+// What else happened in the quantum of an event lengthens it and never shortens it: the durations are constant when the short ones
+// among them are alike, and their lower quartile is the duration, unless most quanta have such an addition.
+constexpr double kConstantSpread = 0.03; // of the quartile, down to one in twenty
 constexpr double kFarthest = 0.1;        // distance at which none of the shapes is the true one
 constexpr size_t kQuantiles = 21, kFewest = 10;
 constexpr double kOutliers = 0.02; // at each end: sums with other events
@@ -31,10 +33,10 @@ double distance(const std::vector<double>& sorted, const std::function<double(do
 model::NoiseDuration fit_duration(std::vector<double> durations_s, double least_s) {
     using Shape = model::NoiseDuration::Shape;
     std::ranges::sort(durations_s);
-    const double median_s = quantile(durations_s, 0.5);
+    const double median_s = quantile(durations_s, 0.5), quarter_s = quantile(durations_s, 0.25);
     const double spread_s = (quantile(durations_s, 0.75) - quantile(durations_s, 0.25)) / 1.349; // of a normal distribution
-    model::NoiseDuration result{.shape = Shape::constant, .mean_s = median_s, .spread_s = 0, .quantiles_s = {}};
-    if (spread_s < kConstantSpread * median_s || durations_s.size() < kFewest)
+    model::NoiseDuration result{.shape = Shape::constant, .mean_s = quarter_s, .spread_s = 0, .quantiles_s = {}};
+    if (quarter_s - quantile(durations_s, 0.05) < kConstantSpread * quarter_s || durations_s.size() < kFewest)
         return result;
     const auto outliers = static_cast<std::ptrdiff_t>(kOutliers * static_cast<double>(durations_s.size()));
     const std::vector<double> values(durations_s.begin() + outliers, durations_s.end() - outliers);

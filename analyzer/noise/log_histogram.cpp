@@ -62,7 +62,7 @@ std::vector<HistogramPeak> LogHistogram::peaks(double finest, const std::vector<
             const size_t left = place(begin_of(least) - kSides * width), right = place(begin_of(end) + kSides * width);
             const double left_density = least > left ? (counts_before[least] - counts_before[left]) / (begin_of(least) - begin_of(left)) : 0;
             const double right_density = right > end ? (counts_before[right] - counts_before[end]) / (begin_of(right) - begin_of(end)) : 0;
-            const double density = std::max((left_density + right_density) / 2, kLeastDensity * mean_density);
+            const double density = std::max({left_density, right_density, kLeastDensity * mean_density});
             const double expected = density * inside;
             if (count <= expected || count < 2)
                 continue;

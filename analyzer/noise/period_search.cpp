@@ -21,6 +21,7 @@ constexpr int kLagBits = 9;
 constexpr double kLeastLagEvidence = 15; // of a distance, before trains with it are looked for
 constexpr size_t kMostCandidates = 10;
 constexpr double kLeastOccupancy = 0.5;
+constexpr double kMostJitter = 0.1; // of a period: what is less regular can hardly be told from chance
 constexpr double kLeastGrains = 2; // shorter periods than this many grains cannot be seen
 constexpr double kLeastScore = 20, kLeastOverControl = 1.5, kWorthWidening = 8;
 constexpr double kFewSlots = 5, kLeastShareOfUnits = 0.3;
@@ -159,7 +160,14 @@ std::vector<HistogramPeak> frequent_distances(const Sample& sample, double grain
         for (size_t first = begin; first < sample.ends[unit]; ++first)
             for (size_t second = first + 1; second < std::min(sample.ends[unit], first + 1 + neighbours); ++second)
                 lags.add(sample.begins_s[second] - sample.begins_s[first]);
-    return lags.peaks(2.5 * grain_s, kLagWidths, kLeastLagEvidence, kMostCandidates);
+    auto peaks = lags.peaks(2.5 * grain_s, kLagWidths, kLeastLagEvidence, 10 * kMostCandidates);
+    // The period is the shortest of its multiples; which of them stands out most is chance.
+    if (peaks.size() > kMostCandidates) {
+        const auto rest = peaks.begin() + kMostCandidates / 2;
+        std::sort(rest, peaks.end(), [](const auto& a, const auto& b) { return a.mean < b.mean; });
+        peaks.resize(kMostCandidates);
+    }
+    return peaks;
 }
 
 class Search {
@@ -191,7 +199,7 @@ class Search {
         for (const HistogramPeak& peak : frequent_distances(sample, streams_.grain_s(), streams_.measured_s())) {
             if (peak.mean < kLeastGrains * streams_.grain_s())
                 continue;
-            TrainModel model{.period_s = peak.mean, .deviation_s = std::max(0.0, peak.width / 2 - 1.25 * streams_.grain_s()) / 3,
+            TrainModel model{.period_s = peak.mean, .deviation_s = std::min(kMostJitter * peak.mean, std::max(0.0, peak.width / 2 - 1.25 * streams_.grain_s()) / 3),
                              .grain_s = streams_.grain_s()};
             for (int round = 0; round < 3; ++round) {
                 const Evaluation& evaluation = evaluate_(sample, band, model);
@@ -200,6 +208,8 @@ class Search {
                 if (evaluation.steps == 0)
                     break;
                 model = refined(model, evaluation);
+                if (model.deviation_s > kMostJitter * model.period_s)
+                    break;
             }
         }
         if (best)
@@ -224,7 +234,8 @@ class Search {
 
     // The band in which the trains are likeliest: an event's lengths are seldom those of the band that it was met in.
     std::optional<FoundPeriod> widened(FoundPeriod found) {
-        const LengthBand most{found.band.least_s / kWider, found.band.most_s * kWider};
+        const LengthBand found_band = found.band;
+        const LengthBand most = around_pile(found.band);
         std::vector<size_t> nodes = choose_nodes(streams_, most, kMostWiderSampled);
         if (const auto enough = choose_nodes(streams_, found.band, kMostSampled); enough.size() < nodes.size())
             nodes = enough;
@@ -232,11 +243,26 @@ class Search {
         const auto rate = [&](LengthBand band) {
             FoundPeriod result = found;
             result.band = band;
-            const Evaluation& evaluation = evaluate_(sample, band, found.model);
-            result.score = evaluation.score;
+            result.score = evaluate_(sample, band, found.model).score;
             return result;
         };
-        found = rate(found.band);
+        // A narrow band may hold only some of a train's events, so that a multiple of its period fits as well.
+        const FoundPeriod as_found = rate(found.band);
+        found = as_found;
+        for (const double wider : {1.0, 1.25, 1.6, kWider})
+            for (const double divisor : {1.0, 2.0, 3.0, 4.0, 5.0}) {
+                FoundPeriod other = as_found;
+                other.band = {std::max(most.least_s, found_band.least_s / wider), std::min(most.most_s, found_band.most_s * wider)};
+                other.model.period_s /= divisor;
+                if (other.model.period_s < kLeastGrains * streams_.grain_s() || other.model.deviation_s > kMostJitter * other.model.period_s)
+                    continue;
+                const Evaluation& evaluation = evaluate_(sample, other.band, other.model);
+                other.score = evaluation.score;
+                if (other.score > 1.05 * found.score) {
+                    other.model = refined(other.model, evaluation);
+                    found = other;
+                }
+            }
         bool is_better = true;
         for (int round = 0; round < 12 && is_better; ++round) {
             is_better = false;
@@ -258,6 +284,40 @@ class Search {
             (has_few_slots && static_cast<double>(evaluation.with_train) < kLeastShareOfUnits * static_cast<double>(evaluation.with_events)))
             return {};
         return found;
+    }
+
+    // The band with its surroundings, up to where losses pile up again: those are other events.
+    LengthBand around_pile(LengthBand band) const {
+        constexpr int kStepsOut = 10;
+        constexpr double kOther = 3, kOtherEvents = 6; // times the least in between, and more
+        const double step = std::pow(kWider, 1.0 / kStepsOut);
+        std::array<std::array<double, kStepsOut>, 2> counts{};
+        const double down = -1 / std::log(step);
+        for (uint32_t loss = 0; loss < streams_.count(); ++loss) {
+            const double left_s = streams_.left_s(loss);
+            if (left_s < band.least_s && left_s * kWider > band.least_s)
+                ++counts[0][std::min<size_t>(kStepsOut - 1, static_cast<size_t>(std::log(left_s / band.least_s) * down))];
+            else if (left_s >= band.most_s && left_s < band.most_s * kWider)
+                ++counts[1][std::min<size_t>(kStepsOut - 1, static_cast<size_t>(-std::log(left_s / band.most_s) * down))];
+        }
+        std::array<int, 2> steps{};
+        for (const size_t side : {0, 1}) {
+            double least = INFINITY;
+            int valley = 0;
+            while (steps[side] < kStepsOut) {
+                const double count = counts[side][static_cast<size_t>(steps[side])];
+                if (count > kOther * least + kOtherEvents || (count == 0 && least == 0)) {
+                    steps[side] = valley;
+                    break;
+                }
+                if (count < least) {
+                    least = count;
+                    valley = steps[side];
+                }
+                ++steps[side];
+            }
+        }
+        return {band.least_s * std::pow(step, -steps[0]), band.most_s * std::pow(step, steps[1])};
     }
 
     const LossStreams& streams_;

@@ -166,7 +166,8 @@ std::vector<FoundClass> take_random_clusters(LossStreams& streams, MachineSize m
     for (uint32_t loss = 0; loss < streams.count(); ++loss)
         lengths.add(streams.left_s(loss));
     for (const HistogramPeak& peak : lengths.peaks(0, {0.03, 0.1, 0.3, 0.6}, kLeastEvidence, kMostClusters)) {
-        if (peak.count < kLeastEvents || peak.expected > kMostAround * peak.count || is_sum_of_known(peak.mean, known))
+        // Where the measurement itself cuts lengths off, everything piles up.
+        if (peak.least - peak.width < least_s || peak.count < kLeastEvents || peak.expected > kMostAround * peak.count || is_sum_of_known(peak.mean, known))
             continue;
         if (auto one = cluster_of(streams, machine, peak))
             found.push_back(std::move(*one));
