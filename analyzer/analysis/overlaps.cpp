@@ -14,7 +14,8 @@ constexpr double kMostlySame = 0.3; // of the time at their lines
 constexpr std::string_view kWaits[] = {
     "kernel-time", "lock-wait", "monitor-wait", "goroutine-wait", "interpreter-lock", "spin-wait", "io-wait", "page-in",
     "sleep-poll", "pipe-wait", "child-wait", "process-starts", "thread-imbalance", "slow-stage", "serial-part",
-    "heap-contention", "false-sharing", "true-sharing", "cpu-oversubscribed", "omp-imbalance", "omp-critical",
+    "heap-contention", "false-sharing", "true-sharing", "cpu-oversubscribed", "os-noise", "noise-resonance", "spare-cpu",
+    "omp-imbalance", "omp-critical",
     "omp-small-regions", "omp-granularity", "omp-tasks", "omp-serial"};
 // The allocator's time holds the page faults and system calls of its blocks.
 constexpr std::string_view kAllocation[] = {"kernel-time", "heap-bound", "heap-contention", "page-size"};

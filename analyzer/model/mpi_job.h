@@ -12,6 +12,7 @@
 
 #include "model/mpi.h"
 #include "model/mpi_pending.h"
+#include "model/noise.h"
 
 #include <cstdint>
 #include <string>
@@ -168,6 +169,21 @@ struct MpiClocks {
     double largest_shift_s = 0, largest_drift = 0; // what had to be corrected; drift: seconds a second
 };
 
+// Who took CPUs away from ranks, and what that cost. Known for the thread of each rank that calls MPI most.
+struct MpiNoise {
+    // What it would lose, did only one in so many of its collectives of all ranks make the ranks wait for one another.
+    struct Grouping {
+        uint32_t joints = 1;
+        double lost_s = 0;
+    };
+    bool replayed = false;    // the job has collectives of all its ranks, and preemptions were recorded
+    double recorded_share = 1; // of the ranks' time without their CPUs, what is known one by one
+    double lost_s = 0;        // to all takers that are noise (NoiseTaker::is_noise)
+    std::vector<Grouping> groupings; // ascending; groups of at least two
+    std::vector<NoiseTaker> takers; // by lost_s, the most first; at most kMostTakers
+    static constexpr size_t kMostTakers = 8;
+};
+
 struct MpiJob {
     std::string name; // as the launcher calls it, may be empty
     MpiProcess::Library library = MpiProcess::Library::unknown;
@@ -188,6 +204,7 @@ struct MpiJob {
     double messages_in_burst = 0; // mean; sends to one rank with hardly any work in between. 0: none were kept
     MpiChains chains;
     MpiGranularity granularity;
+    MpiNoise noise;
     MpiClocks clocks;
     MpiPending pending;
 

@@ -70,6 +70,31 @@ struct NoiseClass {
     double mean_period_s() const { return frequency_hz > 0 ? 1 / frequency_hz : 0; }
 };
 
+// Who took CPUs away from threads that would have gone on, and for which others then waited.
+struct NoiseTaker {
+    enum class Kind {
+        programs,   // outside the run
+        own_thread, // of the run, and none of those that are waited for
+        peer,       // one of those: more of them than CPUs, no noise
+        recorder,   // plumb itself
+        unknown,
+    };
+    Kind kind = Kind::unknown;
+    std::vector<std::string> names; // of programs those whose CPU time accounts for it, the most first
+    std::vector<uint32_t> pids;     // of programs, as names
+    double programs_cpu_s = 0;      // CPU time that they used
+    uint32_t host = 0;              // index into Run::hosts; of several the one where it took most
+    uint32_t hosts = 0;
+    std::vector<int> cpus;          // that were taken on that host, ascending
+    uint64_t preemptions = 0;
+    double taken_s = 0;             // thread-seconds
+    double lost_s = 0;              // wall time that it cost those who waited
+    NoiseLosses losses;             // the preemptions one by one, as far as they were kept; node: index into Run::hosts
+
+    // Somebody known, that a user can move out of the way.
+    bool is_noise() const { return kind == Kind::programs || kind == Kind::own_thread; }
+};
+
 struct NoiseMachine {
     std::string name;
     uint32_t nodes = 0;         // 0: not said

@@ -63,6 +63,14 @@ struct ThreadInterval {
     char state = '?';
 };
 
+// It could have gone on, and had no CPU.
+struct Preemption {
+    uint64_t begin_ns = 0, end_ns = 0;
+    int cpu = -1;       // that it lost
+    uint32_t taker = 0; // tid of the thread of the run that had it meanwhile; 0: none of the run
+    bool by_recorder = false;
+};
+
 struct Placement {
     uint32_t slot = 0;
     int cpu = -1;
@@ -88,6 +96,7 @@ struct Thread {
     uint64_t start_routine = 0;
     std::optional<Placement> placement;
     std::vector<ThreadInterval> intervals; // by time
+    std::vector<Preemption> preemptions;   // by time; the short ones may be missing: switches has the sum of all
 
     // Of wall_running_ns, while it was on a CPU.
     uint64_t wall_on_cpu_ns() const { return wall_running_ns - wall_no_cpu_ns - wall_unseen_ns; }
@@ -169,6 +178,10 @@ struct CpuInterval {
 };
 
 struct OtherProcess {
+    struct Activity { // between two looks
+        uint64_t begin_ns = 0, end_ns = 0, cpu_ns = 0;
+        int cpu = -1; // on which it ran last
+    };
     uint32_t pid = 0;
     std::string name;
     int last_cpu = -1;
@@ -176,6 +189,7 @@ struct OtherProcess {
     uint64_t first_ns = 0, last_ns = 0;
     CpuSet allowed_cpus;
     uint32_t user_id = 0;
+    std::vector<Activity> activities; // by time; those of processes that used little may be missing
     bool leaves_cpus = false; // its priority is so low that it hardly takes CPU time that the run wants
 };
 

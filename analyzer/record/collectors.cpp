@@ -62,6 +62,7 @@ void Collectors::begin(int pid, uint64_t begin_ns) {
     if (sampler && sampler->sees_switches()) {
         switches.emplace(file, budget * kSwitchShare);
         active.emplace(file);
+        preemptions.emplace(file);
     }
     if (options_.collects("wait") && unwind::StackUnwinder::works())
         blocked.emplace(file, processes, profile, "/proc", switches ? &*switches : nullptr, budget * kWaitShare,
@@ -107,6 +108,8 @@ void Collectors::drain(SampleChoice choice, bool final) {
                     switches->take(record);
                 if (active)
                     active->take(record);
+                if (preemptions)
+                    preemptions->take(record);
                 if (record.kind == PerfKind::switched)
                     return;
                 if (record.kind == PerfKind::sample && !choice.wants(record.time_ns)) {
@@ -156,6 +159,7 @@ void Collectors::look_at_switches(uint64_t now_ns) {
         sampler->stop_switches();
         switches->stop();
         active->stop();
+        preemptions->stop();
     }
 }
 

@@ -17,6 +17,7 @@
 #include "record/watch/node/page_reads.h"
 #include "record/watch/threads/active_threads.h"
 #include "record/watch/threads/blocked_threads.h"
+#include "record/watch/threads/preemptions.h"
 #include "record/watch/threads/thread_monitor.h"
 #include "record/watch/threads/thread_switch_counts.h"
 
@@ -77,6 +78,7 @@ class Collectors {
     std::optional<GoroutineWatch> goroutines;
     std::optional<ThreadSwitchCounts> switches; // where the kernel's records of switches are available
     std::optional<ActiveThreads> active;        // with them
+    std::optional<Preemptions> preemptions;     // with them
 
   private:
     void count_events(int pid);

@@ -26,6 +26,7 @@
 #include <new>
 #include <optional>
 #include <poll.h>
+#include <sched.h>
 #include <stdexcept>
 #include <unistd.h>
 
@@ -190,7 +191,7 @@ void Recorder::watch() {
     };
     poll_all();
     node_->begin(begin_ns_, calibration_, all.memory.get());
-    uint64_t next_tick = begin_ns_ + kShortestTick / 4;
+    uint64_t next_tick = begin_ns_ + kShortestTick / 4, woke_ns = monotonic_ns();
     while (true) {
         const uint64_t now = monotonic_ns();
         const uint64_t next = std::min({next_tick, all.memory ? all.memory->next_look_ns() : UINT64_MAX,
@@ -200,7 +201,10 @@ void Recorder::watch() {
         if (all.sampler && all.sampler->rings_version() != polled_version)
             poll_all();
         const timespec timeout{static_cast<time_t>(left / 1'000'000'000), static_cast<long>(left % 1'000'000'000)};
+        if (all.preemptions)
+            all.preemptions->recorder_ran(sched_getcpu(), woke_ns, monotonic_ns());
         const int ready = ppoll(polled.data(), polled.size(), &timeout, nullptr);
+        woke_ns = monotonic_ns();
         // Fails for ever when fewer descriptors are allowed than are open. The program's end is seen without polling.
         if (ready < 0 && errno != EINTR)
             throw std::runtime_error(std::string("cannot wait for the program and its samples: ") + std::strerror(errno));

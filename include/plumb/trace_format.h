@@ -116,7 +116,9 @@ namespace plumb::trace {
     X(80, PageRead, "1.6, updated: page faults of one instruction and thread that read from one file, or from swap") \
     X(81, ThreadsActive, "1.6, updated: how long how many threads of a process were active at the same time") \
     X(82, GoroutineWait, "1.10, updated: where goroutines of a Go program waited, and for what") \
-    X(83, GoroutineLooks, "1.10, updated: how a Go program was looked at, and how many goroutines it had")
+    X(83, GoroutineLooks, "1.10, updated: how a Go program was looked at, and how many goroutines it had") \
+    X(90, Preemption, "1.12: a thread of the run lost its CPU to another, and got one again")                \
+    X(91, OtherActivity, "1.12: CPU time of a process outside the run between two looks at it")
 
 enum class RecordType : uint16_t {
 #define PLUMB_X(number, name, what) name = number,

@@ -47,6 +47,36 @@ class SyntheticJob {
             rank.now_s += seconds;
     }
 
+    // The rank has no CPU for so long. `taker`: tid of who has it meanwhile, 0: nobody of the run; rank r's is 100 + r.
+    void preempt(int rank, double seconds, int cpu, uint32_t taker = 0) {
+        Rank& state = ranks_[at(rank)];
+        trace::Preemption record{};
+        record.pid = 100 + static_cast<uint32_t>(rank);
+        record.cpu = cpu;
+        record.begin_ns = host_ns(rank, state.now_s);
+        record.end_ns = host_ns(rank, state.now_s + seconds);
+        record.taker = taker;
+        traces_[at(rank)].add(record, record.pid);
+        state.now_s += seconds;
+    }
+
+    // A program outside the run that used CPU time on the host of `rank`.
+    void other_program(int rank, uint32_t pid, const std::string& name, int cpu, double begin_s, double end_s, double cpu_s) {
+        trace::OtherProcess process{};
+        process.name = traces_[at(rank)].text(name);
+        process.last_cpu = cpu;
+        process.cpu_ns = static_cast<uint64_t>(cpu_s * 1e9);
+        process.first_ns = host_ns(rank, begin_s);
+        process.last_ns = host_ns(rank, end_s);
+        traces_[at(rank)].add(process, pid);
+        trace::OtherActivity activity{};
+        activity.cpu = cpu;
+        activity.begin_ns = process.first_ns;
+        activity.end_ns = process.last_ns;
+        activity.cpu_ns = process.cpu_ns;
+        traces_[at(rank)].add(activity, pid);
+    }
+
     // One that synchronises; all leave `operation_s` after the last has entered. Which members: empty for all.
     void allreduce(double operation_s = 0, const std::vector<int>& members = {}, const char* call = "MPI_Allreduce") {
         meet(call, trace::kMpiCollectiveCall | trace::kMpiSynchronising, members, -1, [&](int, const Entered& entered) {

@@ -27,7 +27,7 @@ ANALYZER = {
     "unwind": {"support", "platform"},
     "record": {"support", "platform", "symbols", "placement", "unwind"}, # of the trace it knows the format, not the reader
     "team": {"support"}, # knows nothing of what its processes hand to one another
-    "replay": {"support", "model", "trace", "team"}, # lays the events of MPI ranks side by side; fills the model before diagnoses
+    "replay": {"support", "model", "noise", "trace", "team"}, # lays the events of MPI ranks side by side; fills the model before diagnoses
     "analyses": {"support", "model", "noise"}, # what several diagnoses and reports need of a run; knows no finding
     "diagnoses": {"support", "model", "noise", "analyses"},
     "analysis": {"support", "platform", "model", "noise", "trace", "symbols", "team", "replay", "analyses", "diagnoses"}, # the pipeline
@@ -120,11 +120,12 @@ class Rooms(unittest.TestCase):
         "analyzer/record/access": {"code": "", "loops": "code", "sampling": "code loops", "walks": "sampling", "sharing": "sampling",
                                    "replay": "loops sampling", "traffic": "loops sampling"},
         "analyzer/record/watch": {"goroutines": "", "threads": "", "memory": "", "node": ""},
-        "analyzer/replay": {"events": "", "collectives": "events", "messages": "events", "pending": "events"},
+        "analyzer/replay": {"events": "", "collectives": "events", "messages": "events", "pending": "events",
+                            "noise": "events collectives messages"},
         "analyzer/analyses": {"lines": "", "time": "lines", "memory": "lines", "accesses": "time lines"},
         "analyzer/diagnoses": {"common": "", "cpu": "common", "access": "common", "memory": "common access", "sharing": "common access",
                                "heap": "common", "kernel": "common access", "mpi": "common", "openmp": "common", "wait": "common",
-                               "code": "common"},
+                               "code": "common", "noise": "common mpi openmp"},
         "analyzer/reports": {"words": "", "text": "words", "json": "words", "html": "words json", "timeline": "words json"},
         "preload/platform": {"os": "", "code": "os", "elf": "os", "unwind": "os"},
         "preload/record": {"process": "", "paths": "process", "signals": "process", "pin": "process", "heap": "process paths",

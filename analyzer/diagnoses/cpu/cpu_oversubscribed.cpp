@@ -7,6 +7,7 @@
 #include "analyses/time/run_totals.h"
 #include "diagnoses/common/task_names.h"
 #include "diagnoses/cpu/placement_replay.h"
+#include "diagnoses/common/noise_makers.h"
 #include "diagnoses/registry.h"
 
 #include <algorithm>
@@ -194,7 +195,8 @@ class CpuOversubscribed : public Diagnosis {
                 findings.push_back(even ? uneven_end(input, schedule, waits, stacked_s)
                                         : stacked(input, host, schedule, waits, stacked_s));
             }
-            if (counts(input.run, shared_s))
+            // What ranks lose to programs that take their CPUs now and then is reported by os-noise.
+            if (counts(input.run, shared_s - noise_seconds(input.run)))
                 findings.push_back(shared(input, host, schedule, spread, alone, shared_s));
             else if (findings.empty() && crowded_fraction(schedule) >= kCrowdedFraction)
                 findings.push_back(crowded(input, schedule));

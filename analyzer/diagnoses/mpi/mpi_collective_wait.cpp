@@ -2,6 +2,7 @@
 #include "diagnoses/common/equal_work.h"
 #include "diagnoses/common/unplaced_lines.h"
 #include "diagnoses/mpi/mpi_findings.h"
+#include "diagnoses/common/noise_makers.h"
 #include "diagnoses/registry.h"
 
 #include <plumb/trace_format.h>
@@ -55,8 +56,10 @@ class MpiCollectiveWait : public Diagnosis {
                 continue;
             const double ranks = job.size;
             double told_s = job.chains.collective_wait_s / ranks; // by mpi-serialised
+            double late_s = 0;
             for (const LateRanks& late : late_ranks(input.run, job))
-                told_s += late.cost_s;
+                late_s += late.cost_s;
+            told_s += std::max(late_s, noise_seconds(input.run, job)); // a rank may be late because of noise
             const double wait_s = job.wait_s / ranks - told_s;
             if (fraction_of_run(input.run, wait_s) >= kLeastWait)
                 findings.push_back(waiting(input, job, wait_s, told_s));

@@ -2,6 +2,7 @@
 #include "diagnoses/common/unplaced_lines.h"
 #include "diagnoses/mpi/common_trait.h"
 #include "diagnoses/mpi/late_reason.h"
+#include "diagnoses/common/noise_makers.h"
 #include "diagnoses/registry.h"
 
 #include <plumb/trace_format.h>
@@ -15,6 +16,7 @@ namespace {
 
 constexpr size_t kMostFindings = 4;
 constexpr size_t kMostLateRanksNamed = 64;
+constexpr double kMostlyNoise = 0.5; // of what their being late costs
 constexpr size_t kCrowd = 3; // so many ranks are not late alike by chance
 
 std::vector<int> numbers_of(const LateRanks& late) {
@@ -151,7 +153,8 @@ class MpiLateRank : public Diagnosis {
         const double part = static_cast<double>(late.rows.size()) / static_cast<double>(late.rows.size() + late_case.with.size());
         const std::optional<LateReason> known =
             late_reason(input.run, job, late, part * late.cost_s, lateness, late_case.extra, late_case.blocked);
-        if (!known)
+        // Who took its CPU is known, and reported: the rank is not to blame (os-noise).
+        if (!known || (known->lacks_cpu() && noise_seconds(input.run, job) >= kMostlyNoise * late.cost_s))
             return {};
         const LateReason& reason = *known;
         const bool one = late.rows.size() == 1, by_messages = is_known_by_messages(late);

@@ -86,6 +86,33 @@ void HostBuilder::take(const OtherProcess& record, FileContext& context) {
                             .leaves_cpus = (record.flags & kLeavesCpus) != 0});
 }
 
+void HostBuilder::take(const OtherActivity& record, FileContext& context) {
+    const uint64_t begin = context.time(record.begin_ns), end = context.time(record.end_ns);
+    if (end > begin)
+        activities_.push_back({record.header.tid, {.begin_ns = begin, .end_ns = end, .cpu_ns = record.cpu_ns, .cpu = record.cpu}});
+}
+
+// A pid that the system gave out again is another process: the activity is of the latest that was seen by then.
+void HostBuilder::place_activities() {
+    std::ranges::stable_sort(activities_, {}, [](const auto& entry) { return entry.second.begin_ns; });
+    std::map<uint32_t, std::vector<size_t>> of_pid;
+    for (size_t i = 0; i < host_.others.size(); ++i)
+        of_pid[host_.others[i].pid].push_back(i);
+    for (auto& [pid, places] : of_pid)
+        std::ranges::stable_sort(places, {}, [&](size_t place) { return host_.others[place].first_ns; });
+    for (const auto& [pid, activity] : activities_) {
+        const auto places = of_pid.find(pid);
+        if (places == of_pid.end())
+            continue;
+        size_t place = places->second.front();
+        for (const size_t later : places->second)
+            if (host_.others[later].first_ns <= activity.end_ns)
+                place = later;
+        host_.others[place].activities.push_back(activity);
+    }
+    activities_.clear();
+}
+
 void HostBuilder::take(const InterruptSource& record, FileContext& context) {
     const std::string name = context.text(record.name);
     const auto [known, is_new] =
@@ -216,6 +243,7 @@ void HostBuilder::take(const NumaNode& record, FileContext& context) {
 }
 
 void HostBuilder::finish() {
+    place_activities();
     std::ranges::sort(host_.nodes, {}, &model::NumaNode::node);
     for (model::BandwidthRoof& roof : host_.bandwidth_roofs)
         std::ranges::stable_sort(roof.points, {}, &model::BandwidthPoint::threads);

@@ -19,6 +19,7 @@ class HostBuilder {
     void take(const CpuInterval& record, FileContext& context);
     void take(const NodeMemory& record, FileContext& context);
     void take(const OtherProcess& record, FileContext& context);
+    void take(const OtherActivity& record, FileContext& context);
     void take(const InterruptSource& record, FileContext& context);
     void take(const RecorderCost& record, FileContext& context);
     void take(const Topology& record, FileContext& context);
@@ -34,6 +35,7 @@ class HostBuilder {
 
   private:
     uint64_t alive(uint64_t time_ns);
+    void place_activities();
 
     model::Host& host_;
     bool has_topology_ = false;
@@ -41,6 +43,7 @@ class HostBuilder {
     uint64_t last_ns_ = 0;
     std::map<std::pair<uint32_t, std::string>, size_t> others_; // the latest of a pid and name
     std::map<std::pair<int, std::string>, size_t> interrupts_;
+    std::vector<std::pair<uint32_t, model::OtherProcess::Activity>> activities_; // with the pid
 };
 
 } // namespace plumb::trace

@@ -47,6 +47,11 @@ void ProcessBuilder::take(const ThreadSwitches& record, FileContext& context) {
     threads_.take(record, context);
 }
 
+void ProcessBuilder::take(const Preemption& record, FileContext& context) {
+    alive(context.time(record.end_ns));
+    threads_.take(record, context);
+}
+
 void ProcessBuilder::take(const Region& record, FileContext& context) {
     const uint64_t time = alive(context.time(record.time_ns));
     regions_.take(context.text(record.name), record.begin != 0, threads_.at(record.header.tid, time), time,

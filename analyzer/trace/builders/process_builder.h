@@ -52,6 +52,7 @@ class ProcessBuilder {
     void take(const PageRead& record, FileContext& context);
     void take(const SpinLoop& record, FileContext& context);
     void take(const ThreadSwitches& record, FileContext& context);
+    void take(const Preemption& record, FileContext& context);
     void take(const ThreadsActive& record, FileContext& context);
     void take(const GoroutineWait& record, FileContext& context);
     void take(const GoroutineLooks& record, FileContext& context);

@@ -118,6 +118,17 @@ void ThreadBuilder::take(const ThreadSwitches& record, const FileContext& contex
     std::ranges::copy(record.preempted_counts, switches.preempted_counts.begin());
 }
 
+void ThreadBuilder::take(const Preemption& record, const FileContext& context) {
+    const uint64_t begin = context.time(record.begin_ns), end = context.time(record.end_ns);
+    if (end <= begin)
+        return;
+    process_.threads[at(record.header.tid, begin)].preemptions.push_back({.begin_ns = begin,
+                                                                          .end_ns = end,
+                                                                          .cpu = record.cpu,
+                                                                          .taker = record.taker,
+                                                                          .by_recorder = (record.flags & kPreemptedByRecorder) != 0});
+}
+
 void ThreadBuilder::finish() {
     for (size_t i = 0; i < process_.threads.size(); ++i) {
         model::Thread& thread = process_.threads[i];
@@ -131,6 +142,7 @@ void ThreadBuilder::finish() {
             thread.name = process_.name;
         std::stable_sort(thread.intervals.begin(), thread.intervals.end(),
                          [](const auto& a, const auto& b) { return a.begin_ns < b.begin_ns; });
+        std::ranges::stable_sort(thread.preemptions, {}, &model::Preemption::begin_ns);
     }
 }
 

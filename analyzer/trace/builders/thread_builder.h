@@ -29,6 +29,7 @@ class ThreadBuilder {
     void take(const Placement& record, uint64_t time_ns);
     void take(const ThreadWall& record, const FileContext& context);
     void take(const ThreadSwitches& record, const FileContext& context);
+    void take(const Preemption& record, const FileContext& context);
 
     // Fills what follows from the rest. The process's own start and end are known by then.
     void finish();

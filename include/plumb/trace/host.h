@@ -40,6 +40,17 @@ enum OtherProcessFlags : uint32_t {
     kLeavesCpus = 1u << 0, // its priority is so low that it hardly takes CPU time that the run wants
 };
 
+// What a process outside the run used between two looks at it.
+struct OtherActivity {
+    RecordHeader header; //     header.tid: its pid
+    int32_t cpu;         //  8  on which it ran last
+    uint32_t padding;    // 12
+    uint64_t begin_ns;   // 16
+    uint64_t end_ns;     // 24
+    uint64_t cpu_ns;     // 32
+};
+static_assert(sizeof(OtherActivity) == 40);
+
 struct InterruptSource {
     RecordHeader header;
     StringId name;  //  8  as /proc/interrupts names it

@@ -144,6 +144,22 @@ enum ThreadSwitchesFlags : uint32_t {
     kSwitchesStopped = 1u << 0, // recording them was over budget: what follows last_ns is not known
 };
 
+// Once a thread of the run lost its CPU though it could have gone on. Of a process with very many of them the short ones are
+// missing from some moment on; ThreadSwitches counts all.
+struct Preemption {
+    RecordHeader header; //     header.tid: the thread
+    uint32_t pid;        //  8
+    int32_t cpu;         // 12  that it lost
+    uint64_t begin_ns;   // 16
+    uint64_t end_ns;     // 24  it is on a CPU again
+    uint32_t taker;      // 32  tid of the thread of the run that had this CPU for most of the time; 0: none of the run
+    uint32_t flags;      // 36  PreemptionFlags
+};
+static_assert(sizeof(Preemption) == 40);
+enum PreemptionFlags : uint32_t {
+    kPreemptedByRecorder = 1u << 0, // the recorder itself ran on this CPU for most of the time
+};
+
 // How many threads of one process were active at the same time, from the kernel's records of switches. Active: on a CPU, or
 // preempted. One that was woken and has no CPU yet is not counted: no record says so.
 struct ThreadsActive {

@@ -13,7 +13,7 @@ namespace {
 
 constexpr uint64_t kSecond = 1'000'000'000;
 constexpr uint64_t kWorthMentioning_ns = kSecond / 100; // of another process: one clock tick
-constexpr size_t kMostOthers = 512, kMostInterrupts = 4096; // records of each kind; what comes later is left out
+constexpr size_t kMostOthers = 512, kMostInterrupts = 4096, kMostActivities = 8192; // records of each kind; what comes later is left out
 constexpr uint64_t kSlowCostFactor = 200; // a slow look may take 1/200 of the time
 
 uint64_t busy_ns(const std::map<int, platform::CpuTimes>& cpus) {
@@ -166,6 +166,7 @@ void NodeMonitor::read_others(uint64_t now_ns) {
         if (!ours)
             read_other(pid, stat, now_ns);
     }
+    others_ns_ = now_ns;
 }
 
 void NodeMonitor::read_other(uint32_t pid, const platform::TaskStat& stat, uint64_t now_ns) {
@@ -175,9 +176,14 @@ void NodeMonitor::read_other(uint32_t pid, const platform::TaskStat& stat, uint6
         other = {}; // new to us: what it used before the first look does not count, unless it came during the run
         other.start_ticks = stat.start_ticks;
         other.first_cpu_ns = has_baseline_ ? 0 : cpu_ns;
+        other.seen_cpu_ns = other.first_cpu_ns;
+        other.seen_ns = has_baseline_ ? others_ns_ : now_ns;
     }
-    if (cpu_ns < other.first_cpu_ns + kWorthMentioning_ns)
+    if (cpu_ns < other.first_cpu_ns + kWorthMentioning_ns) {
+        if (cpu_ns == other.first_cpu_ns)
+            other.seen_ns = now_ns;
         return;
+    }
     if (!other.record) {
         if (other_records_ >= kMostOthers)
             return;
@@ -196,9 +202,29 @@ void NodeMonitor::read_other(uint32_t pid, const platform::TaskStat& stat, uint6
             return;
         ++other_records_;
     }
+    write_activity(pid, other, cpu_ns, stat.cpu, now_ns);
     update(other.record->cpu_ns, cpu_ns - other.first_cpu_ns);
     update(other.record->last_cpu, stat.cpu);
     update(other.record->last_ns, now_ns);
+}
+
+// What it used is known by clock ticks: less than some of them is left to the next look.
+void NodeMonitor::write_activity(uint32_t pid, Other& other, uint64_t cpu_ns, int cpu, uint64_t now_ns) {
+    if (cpu_ns < other.seen_cpu_ns + kWorthMentioning_ns) {
+        if (cpu_ns == other.seen_cpu_ns)
+            other.seen_ns = now_ns;
+        return;
+    }
+    if (activity_records_ < kMostActivities) {
+        trace::OtherActivity activity{};
+        activity.cpu = cpu;
+        activity.begin_ns = other.seen_ns;
+        activity.end_ns = now_ns;
+        activity.cpu_ns = cpu_ns - other.seen_cpu_ns;
+        activity_records_ += file_.append(trace::RecordType::OtherActivity, pid, activity) != nullptr;
+    }
+    other.seen_cpu_ns = cpu_ns;
+    other.seen_ns = now_ns;
 }
 
 } // namespace plumb::record

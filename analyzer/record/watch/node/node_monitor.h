@@ -33,6 +33,7 @@ class NodeMonitor {
   private:
     struct Other {
         uint64_t start_ticks = 0, first_cpu_ns = 0;
+        uint64_t seen_cpu_ns = 0, seen_ns = 0; // to where OtherActivity records say what it used
         trace::OtherProcess* record = nullptr;
     };
     void read_cpus(uint64_t now_ns, bool last);
@@ -42,6 +43,7 @@ class NodeMonitor {
     bool others_may_have_run(bool last);
     void read_others(uint64_t now_ns);
     void read_other(uint32_t pid, const platform::TaskStat& stat, uint64_t now_ns);
+    void write_activity(uint32_t pid, Other& other, uint64_t cpu_ns, int cpu, uint64_t now_ns);
 
     NodeTraceWriter& file_;
     std::string proc_root_, sys_root_;
@@ -57,7 +59,8 @@ class NodeMonitor {
     std::map<std::pair<std::string, int>, uint64_t> first_interrupts_;
     std::map<std::pair<std::string, int>, trace::InterruptSource*> interrupts_;
     std::unordered_map<uint32_t, Other> others_;
-    size_t other_records_ = 0;
+    size_t other_records_ = 0, activity_records_ = 0;
+    uint64_t others_ns_ = 0; // of the latest look at them
     // All CPU time of the node, and that of the run and its recorder, when other processes were last looked at.
     uint64_t busy_ns_ = 0, ours_ns_ = 0, total_own_ns_ = 0, recorder_ns_ = 0;
 };
