@@ -11,6 +11,7 @@
 #pragma once
 
 #include "model/mpi.h"
+#include "model/mpi_cycles.h"
 #include "model/mpi_pending.h"
 
 #include <cstdint>
@@ -188,6 +189,7 @@ struct MpiJob {
     double messages_in_burst = 0; // mean; sends to one rank with hardly any work in between. 0: none were kept
     MpiChains chains;
     MpiGranularity granularity;
+    MpiCycles cycles;
     MpiClocks clocks;
     MpiPending pending;
 
