@@ -13,7 +13,7 @@ struct MpiCycleParts {
     double work_s = 0;        // it computed what the median of the other ranks computed, too
     double imbalance_s = 0;   // it was busy outside MPI beyond that: more work, a slower CPU, or interruptions that the scheduler
                               // does not count
-    double without_cpu_s = 0; // runnable without a CPU
+    double without_cpu_s = 0; // runnable without a CPU, outside MPI or in an operation for which all had arrived
     double blocked_s = 0;     // asleep outside MPI
     double waiting_s = 0;     // in MPI for messages that others sent or received late
     double mpi_s = 0;         // the rest in MPI: the operations themselves, transfer of messages

@@ -14,6 +14,7 @@ namespace {
 
 constexpr size_t kLeastCycles = 40, kLeastInStretch = 10, kMostStretches = 16;
 constexpr size_t kLongestPeriod = 64, kLeastPeriods = 4;
+constexpr size_t kLeastRegular = 3;    // long places in one period: of two, their distances say nothing
 constexpr double kBeyondChance = 6;    // standard deviations of R^2 of values without a pattern; some 60 periods are tried
 constexpr double kLeastExplained = 0.15; // of the variance, where many cycles make less significant
 constexpr double kAsGood = 0.03;       // of R^2: a multiple of the period explains no more than chance beyond it
@@ -97,6 +98,33 @@ std::vector<double> compared(const std::vector<double>& times, bool drifts) {
     return values;
 }
 
+// What comes regularly in time, but not at a whole number of cycles, seems to repeat as well: long places in the period, at about the same
+// distances, which cannot be equal. A program counts its cycles.
+bool is_regular_in_time(const std::vector<double>& values, size_t period) {
+    std::vector<double> means(period);
+    for (size_t place = 0; place < period; ++place) {
+        size_t count = 0;
+        for (size_t at = place; at < values.size(); at += period, ++count)
+            means[place] += values[at];
+        means[place] /= static_cast<double>(count);
+    }
+    const auto [least, most] = std::ranges::minmax(means);
+    const auto is_long = [&, middle = (least + most) / 2](size_t place) { return means[place % period] > middle; };
+    std::vector<size_t> begins; // of long places, neighbours being one
+    for (size_t place = 0; place < period; ++place)
+        if (is_long(place) && !is_long(place + period - 1))
+            begins.push_back(place);
+    if (begins.size() < kLeastRegular || period % begins.size() == 0)
+        return false;
+    size_t shortest = period, longest = 0;
+    for (size_t at = 0; at < begins.size(); ++at) {
+        const size_t next = at + 1 < begins.size() ? begins[at + 1] : begins[0] + period;
+        shortest = std::min(shortest, next - begins[at]);
+        longest = std::max(longest, next - begins[at]);
+    }
+    return longest - shortest <= 1;
+}
+
 // 1: none.
 size_t short_period(const std::vector<double>& values) {
     const auto count = static_cast<double>(values.size());
@@ -109,7 +137,7 @@ size_t short_period(const std::vector<double>& values) {
     const double most = explained.empty() ? 0 : std::ranges::max(explained);
     for (size_t at = 0; at < explained.size(); ++at)
         if (most > 0 && explained[at] >= most - kAsGood)
-            return at + 2;
+            return is_regular_in_time(values, at + 2) ? 1 : at + 2;
     return 1;
 }
 

@@ -18,7 +18,7 @@ struct CyclePattern {
 // `times`: of all cycles in order, any unit, positive. Without the time that their ranks waited for a CPU, where that is known:
 // what disturbs a program may be as regular as the program.
 //  - Period: of 2 to 64 cycles, the smallest with which the place in the period explains as much of the variance of the logarithm
-//    as with any other (adjusted R^2), if that is far beyond chance; else the distance between long cycles, if four in five of them
+//    as with any other (adjusted R^2), if that is far beyond chance and does not come regularly in time instead; else the distance between long cycles, if four in five of them
 //    follow one another at the same.
 //  - Drift: the Kruskal-Wallis statistic over up to 16 stretches of the run.
 // Nothing is found in fewer than 40 cycles.

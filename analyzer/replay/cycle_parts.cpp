@@ -103,11 +103,14 @@ void MeetingReader::take(const Epoch& epoch, const Collective& event) {
         const Nanoseconds asleep = off_cpu_->asleep(has_left_ ? entered_ : left, event.begin);
         const Nanoseconds in_mpi = in_mpi_ + (has_left_ ? left_ - entered_ : 0);
         parts.blocked = std::clamp(asleep - in_mpi, Nanoseconds{0}, parts.compute - parts.without_cpu);
+        if (has_left_ && left_ > std::max(entered_, complete_))
+            parts.without_cpu_in_mpi = std::max(Nanoseconds{0}, off_cpu_->delayed(std::max(entered_, complete_), left_));
         parts.waiting = std::max(Nanoseconds{0}, waiting_);
         found_.push_back(parts);
     }
     compute_ = usual_ = waiting_ = in_mpi_ = 0;
     entered_ = event.begin;
+    complete_ = epoch.last.begin;
     left_ = event.end;
     has_left_ = true;
 }

@@ -28,6 +28,7 @@ struct MeetingParts {
     uint64_t epoch = 0; // the later meeting
     Nanoseconds compute = 0, usual = 0; // outside MPI; of this, what the median of the others computed
     Nanoseconds without_cpu = 0, blocked = 0, waiting = 0;
+    Nanoseconds without_cpu_in_mpi = 0; // between the last arrival at the meeting before and its leaving that
 
     auto operator<=>(const MeetingParts&) const = default;
 };
@@ -54,7 +55,7 @@ class MeetingReader {
     std::vector<MeetingParts>& found_;
     std::optional<OffCpu> off_cpu_;
     Nanoseconds compute_ = 0, usual_ = 0, waiting_ = 0, in_mpi_ = 0;
-    Nanoseconds entered_ = 0, left_ = 0; // the meeting before
+    Nanoseconds entered_ = 0, left_ = 0, complete_ = 0; // the meeting before; the last one arrived there
     bool has_left_ = false;
 };
 

@@ -22,12 +22,13 @@ model::MpiCycleParts seconds_of(const MeetingParts* parts, Nanoseconds length) {
     const Nanoseconds busy = compute - without_cpu - blocked;
     const Nanoseconds work = std::clamp(parts->usual, Nanoseconds{0}, busy);
     const Nanoseconds waiting = std::min(parts->waiting, length - compute);
+    const Nanoseconds in_mpi = std::min(parts->without_cpu_in_mpi, length - compute - waiting);
     result.work_s = seconds(work);
     result.imbalance_s = seconds(busy - work);
-    result.without_cpu_s = seconds(without_cpu);
+    result.without_cpu_s = seconds(without_cpu + in_mpi);
     result.blocked_s = seconds(blocked);
     result.waiting_s = seconds(waiting);
-    result.mpi_s = seconds(length - compute - waiting);
+    result.mpi_s = seconds(length - compute - waiting - in_mpi);
     return result;
 }
 

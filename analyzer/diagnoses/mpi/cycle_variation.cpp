@@ -21,6 +21,7 @@ constexpr double kLeastLoss = 0.03;       // of the run
 constexpr double kLeastWithoutCpu = 0.05; // of the run: less is taken by whatever runs on any machine
 constexpr double kLeastOfLoss = 0.3;      // of what cycles lose; a smaller part scatters along with the others
 constexpr double kLeastSkew = 0.5;        // of the loss in MPI: what scatters to both sides of the median, no cure gains
+constexpr double kMostMissing = 0.25;     // of the loss in MPI: time without a CPU that may be part of it
 
 enum class CycleCause { without_cpu, blocked, mpi };
 
@@ -97,7 +98,11 @@ class CycleVariation : public Diagnosis {
         if (fraction_of_run(run, part.cost_s) < (lacks_cpu ? kLeastWithoutCpu : kLeastLoss) ||
             part.mean_s < kLeastOfLoss * (cycles.mean_s - cycles.attainable_s) || part.mean_s < 2 * job.clocks.error_s)
             return false;
-        return part.cause != CycleCause::mpi || skew_s(cycles) >= kLeastSkew * part.mean_s;
+        if (part.cause != CycleCause::mpi)
+            return true;
+        // Looks that are too rare to say of which cycles a CPU was missing may have missed it within the operations.
+        const double missing_s = cycles.resolves_scheduler() ? 0 : starved_share(job) * cycles.mean_s;
+        return skew_s(cycles) >= kLeastSkew * part.mean_s && missing_s <= kMostMissing * part.mean_s;
     }
 
     static std::string title_of(const model::MpiCycles& cycles, const LostPart& part, const std::string& place) {

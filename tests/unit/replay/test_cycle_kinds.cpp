@@ -2,6 +2,7 @@
 #include "replay/cycle_kinds.h"
 
 #include <catch2/catch.hpp>
+#include <cmath>
 #include <functional>
 #include <random>
 #include <set>
@@ -33,6 +34,16 @@ TEST_CASE("patterns by the number of the cycle are found, with their smallest pe
     CHECK(rare.period == 250);
     CHECK(rare.is_long);
     CHECK(rare.offset == 17);
+}
+
+TEST_CASE("what comes regularly in time is no pattern of the program") {
+    for (const double period : {9.25, 7.3, 12.41})
+        CHECK(pattern_of(cycles(300, 8, [&](size_t at) {
+                  const auto cycle = static_cast<double>(at);
+                  return std::floor((cycle + 1) / period) > std::floor(cycle / period) ? 0.5 : 0.0;
+              })).period == 1);
+    // A program that does more in two of seven steps counts them.
+    CHECK(pattern_of(cycles(300, 9, [](size_t at) { return at % 7 == 2 || at % 7 == 5 ? 0.5 : 0.0; })).period == 7);
 }
 
 TEST_CASE("a pattern in cycles that grow is found all the same") {

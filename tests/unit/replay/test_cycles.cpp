@@ -169,6 +169,22 @@ TEST_CASE("cycles: time without a CPU and blocked, where the looks are frequent 
     CHECK(spread.loss.other_s == Approx(spread.mean_s - spread.attainable_s).epsilon(0.02));
 }
 
+TEST_CASE("cycles: a rank that loses its CPU in an operation makes it longer; that is not MPI itself") {
+    SyntheticJob job(4);
+    double delay_s = 0;
+    for (int step = 0; step < 400; ++step) {
+        job.compute_all(0.010);
+        for (int rank = 0; rank < 4; ++rank)
+            job.look(rank, 0.010, delay_s);
+        delay_s = is_hit(step) ? 0.020 : 0;
+        job.allreduce(0.001 + delay_s);
+    }
+    const model::Run run = job.replay();
+    const model::MpiCycles& cycles = cycles_of(run);
+    CHECK(cycles.loss.without_cpu_s == Approx(cycles.mean_s - cycles.attainable_s).epsilon(0.1));
+    CHECK(cycles.loss.mpi_s < 0.5 * cycles.loss.without_cpu_s); // time without a CPU is spread over the look
+}
+
 TEST_CASE("cycles: a rank that waits for another's message is not the cause") {
     SyntheticJob job(3);
     for (int step = 0; step < 200; ++step) {
