@@ -21,8 +21,8 @@ class CycleModel {
     static CycleModel read(const std::string& path);
     static CycleModel parse(const std::string& text, const std::string& path);
 
-    // Seconds a cycle. Between two rows of the table on a straight line between their logarithms, as T ~ ranks^x is one. Throws Error where
-    // the table does not reach so far, and where the formula gives no positive number.
+    // Seconds a cycle. Between two rows of the table on a straight line between their logarithms, as T ~ ranks^x is one. Throws
+    // Error where the table does not reach so far, and where the formula gives no positive number.
     double expected_s(uint64_t ranks) const;
 
     const std::string& path() const { return path_; }

@@ -1,5 +1,6 @@
-// How long the cycles of an MPI job take: a cycle goes from one collective in which all wait for one another to the next from the
-// same call site. Of the sites that cover most of the time, or nearly as much, it is the one with most cycles. Bounded: at most 512 points of the series and 400 bins of the histogram.
+// How long the cycles of an MPI job take: a cycle goes from one collective in which all wait for one another to the next from
+// the same call site. Of the sites that cover most of the time, or nearly as much, it is the one with most cycles. Bounded: at
+// most 512 points of the series and 400 bins of the histogram.
 #pragma once
 
 #include <cstdint>
@@ -43,8 +44,9 @@ struct MpiCycles {
     };
     std::vector<Bin> histogram; // equal steps of the logarithm, from the first bin with cycles to the last
 
-    // Cycles of one kind do the same as far as the record shows: the same collectives, the same place in a repeated pattern, about
-    // the same moment where the program changes slowly. What makes kinds differ is the program's way; no cure of disturbances gains it.
+    // Cycles of one kind do the same as far as the record shows: the same collectives, the same place in a repeated pattern,
+    // about the same moment where the program changes slowly. What makes kinds differ is the program's way; no cure of
+    // disturbances gains it.
     uint32_t period = 1;      // cycles after which a pattern repeats; 1: none was found
     bool drifts = false;      // cycles change in the course of the run
     uint32_t kinds = 1;       // of collectives within a cycle
@@ -53,8 +55,9 @@ struct MpiCycles {
     MpiCycleParts mean;       // of all cycles
     MpiCycleParts loss;       // what the mean takes beyond attainable_s, by part; a part can be negative
     uint64_t slow = 0;        // cycles that took a fifth more than the median of their kind
-    // Mean time between two looks at the scheduler's counters, over which waits are spread. Where it is longer than a cycle, it is not
-    // known which cycles lost time without a CPU or blocked: all that is lost outside MPI is loss.other_s then. 0: there were no looks.
+    // Mean time between two looks at the scheduler's counters, over which waits are spread. Where it is longer than a cycle, it
+    // is not known which cycles lost time without a CPU or blocked: all that is lost outside MPI is loss.other_s then. 0: there
+    // were no looks.
     double look_s = 0;
     bool resolves_scheduler() const { return look_s <= mean_s; }
 };

@@ -98,8 +98,8 @@ std::vector<double> compared(const std::vector<double>& times, bool drifts) {
     return values;
 }
 
-// What comes regularly in time, but not at a whole number of cycles, seems to repeat as well: long places in the period, at about the same
-// distances, which cannot be equal. A program counts its cycles.
+// What comes regularly in time, but not at a whole number of cycles, seems to repeat as well: long places in the period, at
+// about the same distances, which cannot be equal. A program counts its cycles.
 bool is_regular_in_time(const std::vector<double>& values, size_t period) {
     std::vector<double> means(period);
     for (size_t place = 0; place < period; ++place) {

@@ -20,8 +20,8 @@ bool all_wait_in(const Epoch& epoch) {
 using SiteKey = std::tuple<uint32_t, uint32_t, uint32_t>; // communicator, row, site
 SiteKey site_key(const Epoch& epoch) { return {epoch.comm, epoch.site_row, epoch.site}; }
 
-// Of the call sites whose cycles cover most of the time, or about as much, the one with most cycles: a collective of a few steps may
-// come at the begin and at the end as well. Sites are distinguished by the lowest rank's.
+// Of the call sites whose cycles cover most of the time, or about as much, the one with most cycles: a collective of a few
+// steps may come at the begin and at the end as well. Sites are distinguished by the lowest rank's.
 std::optional<SiteKey> main_site(const EpochTable& epochs) {
     struct Site {
         Nanoseconds sum = 0, last = 0; // of cycles; the last moment
@@ -98,10 +98,10 @@ void MeetingReader::take(const Epoch& epoch, const Collective& event) {
         const Nanoseconds left = has_left_ ? left_ : event.begin - event.gap;
         MeetingParts parts{.epoch = at, .compute = std::max(Nanoseconds{0}, compute_), .usual = usual_};
         parts.without_cpu = std::clamp(off_cpu_->delayed(left, event.begin), Nanoseconds{0}, parts.compute);
-        // Asleep outside MPI for certain: more than all the time in its calls, the meeting before among them, because looks do not end
-        // where it does.
+        // Asleep outside MPI for certain: more than all the time in its calls, the meeting before among them, because looks do
+        // not end where it does.
         const Nanoseconds asleep = off_cpu_->asleep(has_left_ ? entered_ : left, event.begin);
-        const Nanoseconds in_mpi = in_mpi_ + (has_left_ ? left_ - entered_ : 0);
+        const Nanoseconds in_mpi = std::clamp(in_mpi_, -kMost, kMost) + (has_left_ ? left_ - entered_ : 0);
         parts.blocked = std::clamp(asleep - in_mpi, Nanoseconds{0}, parts.compute - parts.without_cpu);
         if (has_left_ && left_ > std::max(entered_, complete_))
             parts.without_cpu_in_mpi = std::max(Nanoseconds{0}, off_cpu_->delayed(std::max(entered_, complete_), left_));

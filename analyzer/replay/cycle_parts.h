@@ -1,6 +1,6 @@
-// Where the time between two meetings of all ranks went. A meeting is a collective in which all ranks that take part in the job's
-// main cycle wait for the last one. Between two meetings the job is as fast as the rank that the others wait for (the responsible
-// one: responsible.h), so that its time is divided; what it computed is compared with the median of the others.
+// Where the time between two meetings of all ranks went. A meeting is a collective in which all ranks that take part in the
+// job's main cycle wait for the last one. Between two meetings the job is as fast as the rank that the others wait for (the
+// responsible one: responsible.h), so that its time is divided; what it computed is compared with the median of the others.
 #pragma once
 
 #include "replay/collectives/epochs.h"

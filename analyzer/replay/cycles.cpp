@@ -63,7 +63,7 @@ CycleTimes times_of(const EpochTable& epochs, const CycleShape& shape, const std
             signature = signature * 1'000'003 + (uint64_t{epoch.comm} << 32) + epoch.site + 1;
             last = epoch.last.begin;
         }
-        times.begin_s.push_back(seconds(from - begin));
+        times.begin_s.push_back(std::max(0.0, seconds(from - begin))); // clocks of hosts differ a little
         times.length_s.push_back(seconds(last - from));
         times.parts.push_back(sum);
         times.signature.push_back(signature);

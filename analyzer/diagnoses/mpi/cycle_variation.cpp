@@ -1,10 +1,11 @@
-// Cycles of an MPI job that do the same and take unequally long, for a reason that is known: the rank that the others wait for has no
-// CPU, is blocked, or the operations of MPI themselves take longer. All wait for it, so that one rank's loss is everybody's.
+// Cycles of an MPI job that do the same and take unequally long, for a reason that is known: the rank that the others wait for
+// has no CPU, is blocked, or the operations of MPI themselves take longer. All wait for it, so that one rank's loss is
+// everybody's.
 //
-// What the mean cycle takes beyond the fastest tenth of like cycles is divided by the replay (model/mpi_cycles.h), which compares only
-// cycles that are alike in what the program does: patterns, growth and several kinds of cycles are nobody's loss. Where all ranks
-// compute longer in a cycle, it may have more to do: that is no finding. Where the last rank computes longer than the others,
-// mpi-late-rank and mpi-collective-wait report it.
+// What the mean cycle takes beyond the fastest tenth of like cycles is divided by the replay (model/mpi_cycles.h), which
+// compares only cycles that are alike in what the program does: patterns, growth and several kinds of cycles are nobody's loss.
+// Where all ranks compute longer in a cycle, it may have more to do: that is no finding. Where the last rank computes longer
+// than the others, mpi-late-rank and mpi-collective-wait report it.
 #include "diagnoses/mpi/mpi_findings.h"
 #include "diagnoses/registry.h"
 #include "support/figures.h"

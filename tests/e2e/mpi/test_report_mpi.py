@@ -119,7 +119,7 @@ class ReportOfKnownTruth(PlumbTest):
         for text, words in (("2,4\nmany,1\n", 'model, line 2: "many" is not a number of ranks'), ("8/nodes", 'line 1: column 3: "nodes"'),
                             ("", "holds neither rows"), ("2,4\n8,-1\n", "seconds above 0")):
             done = self.with_model(run, text)
-            self.assertEqual((done.returncode, done.stdout), (1, ""), done.stderr)
+            self.assertEqual((done.returncode, done.stdout), (125, ""), done.stderr)
             self.assertIn(words, done.stderr)
         done = subprocess.run([PLUMB, "report", run, "--model", self.scratch / "missing"], capture_output=True, text=True)
         self.assertIn("missing: No such file", done.stderr)
