@@ -12,9 +12,20 @@ namespace plumb {
 namespace {
 
 constexpr uint64_t kFewCycles = 40;
+constexpr uint64_t kFewAlike = 10, kLongPeriod = 64; // as replay/ compares them: beyond, all but one place of a period are alike
 constexpr double kLittle = 0.02, kSmallPart = 0.05; // of the mean cycle; of its loss
 
-// "one write in the pattern of every 10 cycles": what differs by the program's own way.
+// "1.31", "72.3", "0.004"; never 0 of what was measured.
+std::string times_text(double ratio) {
+    return ratio >= 0.1 ? three_digits(ratio) : ratio >= 0.001 ? fmt::format("{:.3f}", ratio) : "less than 0.001";
+}
+
+// So many kinds share the cycles that few are alike.
+bool are_few_alike(const model::MpiCycles& cycles) {
+    return cycles.count < kFewAlike * cycles.kinds * (cycles.period <= kLongPeriod ? cycles.period : 1);
+}
+
+// What makes cycles differ by the program's own way.
 std::string design_words(const model::MpiCycles& cycles) {
     std::vector<std::string> ways;
     if (cycles.kinds > 1)
@@ -53,6 +64,8 @@ std::string cycle_loss_sentence(const MpiSummary& summary) {
     if (cycles.count < kFewCycles)
         return "";
     const std::string design = design_words(cycles);
+    if (are_few_alike(cycles))
+        return "What cycles could take is not known, because too few are alike. " + design;
     if (loss_s < kLittle * cycles.mean_s)
         return design.empty() ? "" : "Cycles that are alike take about the same time. " + design;
     std::pair<double, const char*> parts[] = {
@@ -85,16 +98,16 @@ std::string expectation_sentence(const MpiSummary& summary) {
     const std::string ranks = counted(static_cast<uint64_t>(std::max(0, summary.job->size)), "rank", "ranks");
     if (!expectation.why_not.empty())
         return fmt::format("The cycles of {} are not compared with the model: {}.", ranks, expectation.why_not);
-    std::string text = fmt::format("The model expects {} a cycle of {}; measured {}, {:.2f} times as much.",
+    std::string text = fmt::format("The model expects {} a cycle of {}; measured {}, {} times as much.",
                                    format_seconds(expectation.expected_s), ranks, format_seconds(summary.job->cycles.mean_s),
-                                   expectation.ratio);
+                                   times_text(expectation.ratio));
     if (const auto& change = expectation.change; change && change->is_gradual)
-        text += fmt::format(" This changed gradually: from {:.2f} times before cycle {} to {:.2f} times after it, by the medians.",
-                            change->before, format_count(static_cast<double>(change->cycle + 1)), change->after);
+        text += fmt::format(" This changed gradually: from {} times before cycle {} to {} times after it, by the medians.",
+                            times_text(change->before), format_count(static_cast<double>(change->cycle + 1)), times_text(change->after));
     else if (change)
-        text += fmt::format(" This changed at cycle {}, {} after the job began: from {:.2f} to {:.2f} times, by the medians.",
-                            format_count(static_cast<double>(change->cycle + 1)), format_seconds(change->at_s), change->before,
-                            change->after);
+        text += fmt::format(" This changed at cycle {}, {} after the job began: from {} to {} times, by the medians.",
+                            format_count(static_cast<double>(change->cycle + 1)), format_seconds(change->at_s),
+                            times_text(change->before), times_text(change->after));
     else
         text += " No change of this in the course of the run is significant.";
     return text;
