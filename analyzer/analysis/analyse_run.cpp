@@ -1,10 +1,12 @@
 #include "analysis/analyse_run.h"
 #include "analysis/build_report.h"
+#include "analysis/cycle_expectation.h"
 #include "analysis/redact_report.h"
 #include "diagnoses/registry.h"
 
 #include <fmt/format.h>
 #include <fnmatch.h>
+#include <optional>
 
 namespace plumb {
 
@@ -35,10 +37,15 @@ void keep_only_file(Report& report, const std::string& glob) {
 } // namespace
 
 AnalysedRun analyse_run(const std::string& directory, const AnalysisOptions& options) {
+    std::optional<CycleModel> model; // read first: an error in it is said at once
+    if (!options.model_file.empty())
+        model = CycleModel::read(options.model_file);
     AnalysedRun analysed{open_run(directory, options), {}};
     OpenedRun& opened = *analysed.opened;
     model::CallPaths paths = opened.paths();
     analysed.report = build_report(paths, diagnosis_registry(), options.only);
+    if (model)
+        compare_with_model(*model, analysed.report);
     if (options.call_tree)
         analysed.report.call_tree = call_tree_of(paths, analysed.report.account, kMostTreeNodes);
     add_symbol_evidence(analysed.report, opened.resolver->notes());

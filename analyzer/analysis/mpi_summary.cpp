@@ -152,6 +152,8 @@ std::vector<MpiSummary> summarise_mpi(model::CallPaths& paths, size_t most_sites
         summary.library = library_of(job);
         add_fractions(summary);
         add_awaited(summary);
+        if (job.cycles.count > 0)
+            summary.cycle_frame = paths.user_frame(job.cycles.process, job.cycles.path);
         for (const model::MpiCallSite& site : job.sites)
             if (summary.sites.size() < most_sites)
                 summary.sites.push_back({&site, paths.user_frame(site.process, site.path),

@@ -5,6 +5,7 @@
 #include "model/call_paths.h"
 #include "model/mpi_job.h"
 
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -17,6 +18,20 @@ struct MpiSiteLine { // one call site, with the line of the user's own code
     bool starts_or_ends = false; // MPI itself, which takes none of the time that fractions are of
 };
 
+// What the user's model says of the cycles (cycle_expectation.h).
+struct CycleExpectation {
+    std::string why_not; // empty: the rest is known
+    double expected_s = 0;
+    double ratio = 0; // measured / expected, mean of all cycles
+    struct Change {   // of the ratio in the course of the run
+        uint64_t cycle = 0; // first one after it, from 0
+        double at_s = 0;    // since the job began
+        double before = 0, after = 0;
+        bool is_gradual = false; // there is no such moment
+    };
+    std::optional<Change> change; // only where it is significant
+};
+
 struct MpiSummary { // refers to the job
     const model::MpiJob* job = nullptr;
     std::string library; // "Open MPI 4.1.4", "MPICH", "MPI" where it is not known
@@ -25,6 +40,8 @@ struct MpiSummary { // refers to the job
     int least_rank = -1, most_rank = -1;
     std::vector<MpiSiteLine> sites; // by time
     std::vector<const model::MpiRankRow*> awaited; // ranks that others waited for most, by that time; only noticeable ones
+    model::SourceFrame cycle_frame; // of the call site from which cycles are counted
+    std::optional<CycleExpectation> expectation; // where there is a model
 };
 
 std::vector<MpiSummary> summarise_mpi(model::CallPaths& paths, size_t most_sites);

@@ -22,6 +22,12 @@ constexpr std::string_view kAllocation[] = {"kernel-time", "heap-bound", "heap-c
 // What one unaligned access costs.
 constexpr std::string_view kAlignment[] = {"split-lock", "line-split-access", "unaligned-access"};
 
+// What lengthens the cycles of a whole job, and what says of the same seconds who waits in them, or why: at whatever lines.
+constexpr std::string_view kOfWholeJob = "cycle-variation";
+constexpr std::string_view kWithinJob[] = {"mpi-late-rank", "mpi-collective-wait", "mpi-serialised", "mpi-small-messages",
+                                           "cpu-oversubscribed", "placement-overlap", "io-wait", "page-in", "lock-wait",
+                                           "kernel-time", "sleep-poll"};
+
 bool is_one_of(std::string_view id, std::span<const std::string_view> ids) {
     return std::ranges::find(ids, id) != ids.end();
 }
@@ -35,6 +41,10 @@ bool may_share_time(const Finding& left, const Finding& right) {
         if (is_one_of(left.id, group) && is_one_of(right.id, group))
             return true;
     return false;
+}
+
+bool share_a_job(const Finding& left, const Finding& right) {
+    return (left.id == kOfWholeJob && is_one_of(right.id, kWithinJob)) || (right.id == kOfWholeJob && is_one_of(left.id, kWithinJob));
 }
 
 bool is_same_place(const Location& left, const Location& right) {
@@ -58,8 +68,9 @@ void mark_overlaps(std::vector<Finding>& findings) {
     for (size_t i = 0; i < findings.size(); ++i)
         for (size_t j = i + 1; j < findings.size(); ++j) {
             Finding &left = findings[i], &right = findings[j];
-            if (left.severity == Severity::info || right.severity == Severity::info || !may_share_time(left, right) ||
-                shared_places(left, right) < kMostlySame)
+            if (left.severity == Severity::info || right.severity == Severity::info)
+                continue;
+            if (!share_a_job(left, right) && (!may_share_time(left, right) || shared_places(left, right) < kMostlySame))
                 continue;
             left.overlaps.push_back(j);
             right.overlaps.push_back(i);

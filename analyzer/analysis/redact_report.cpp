@@ -182,8 +182,12 @@ template <class Visit> void visit(Report& report, Visit& visitor) {
             for (model::SourceFrame& caller : site.callers)
                 visit(caller, visitor);
         }
-    for (MpiSummary& job : report.mpi)
+    for (MpiSummary& job : report.mpi) {
         visitor.words(job.library);
+        visit(job.cycle_frame, visitor);
+        if (job.expectation)
+            visitor.words(job.expectation->why_not);
+    }
     for (model::Evidence& evidence : report.evidence)
         for (std::string* text : {&evidence.why, &evidence.enable})
             visitor.words(*text);

@@ -61,6 +61,9 @@ CommandAction declare_report(CLI::App& subcommand) {
         ->check(CLI::PositiveNumber);
     subcommand.add_option("--only", arguments->report.only, "Run only the diagnoses with these ids, separated by commas")
         ->delimiter(',');
+    subcommand.add_option("--model", arguments->report.model_file,
+                          "Compare the cycles of MPI jobs with this file: rows \"ranks,seconds_per_cycle\", or a formula such as "
+                          "0.1 + 8/ranks");
     subcommand.add_flag("--align-sites", arguments->report.align_sites,
                         "Print only the unaligned accesses, one line each, by cost: file:line: ...");
     subcommand.add_option("--only-file", arguments->report.only_file,

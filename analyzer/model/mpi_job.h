@@ -11,6 +11,7 @@
 #pragma once
 
 #include "model/mpi.h"
+#include "model/mpi_cycles.h"
 #include "model/mpi_pending.h"
 #include "model/noise.h"
 
@@ -205,6 +206,7 @@ struct MpiJob {
     MpiChains chains;
     MpiGranularity granularity;
     MpiNoise noise;
+    MpiCycles cycles;
     MpiClocks clocks;
     MpiPending pending;
 

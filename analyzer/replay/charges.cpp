@@ -35,7 +35,8 @@ class RankReader {
   public:
     RankReader(const ChargeInput& input, uint32_t row, RankCharge& own, JobCharge& all)
         : input_(input), row_(row), own_(own), all_(all),
-          process_(input.run.processes[input.job.ranks[row].process]) {
+          process_(input.run.processes[input.job.ranks[row].process]),
+          meetings_({input.run, input.job, input.epochs, input.cycles, input.messages, input.responsible}, row, all.meetings) {
         own_.sites.resize(process_.mpi->sites.size());
     }
 
@@ -55,6 +56,7 @@ class RankReader {
         else if (responsible == row_)
             explain_root(*epoch, event);
         look_at_cure(*epoch, event, responsible);
+        meetings_.take(*epoch, event);
         remember_wait(*epoch, event, wait);
     }
 
@@ -261,6 +263,7 @@ class RankReader {
     JobCharge& all_;
     const model::Process& process_;
     std::optional<OffCpu> off_cpu_;
+    MeetingReader meetings_;
     Inherited inherited_;
     size_t hint_ = 0;
 };
@@ -326,6 +329,7 @@ void JobCharge::merge(const JobCharge& other) {
     compute_least = std::min(compute_least, other.compute_least);
     compute_most = std::max(compute_most, other.compute_most);
     arrivals.merge(other.arrivals);
+    meetings.insert(meetings.end(), other.meetings.begin(), other.meetings.end());
 }
 
 void charge_rank(const ChargeInput& input, uint32_t row, const OpenTrace& open, RankCharge& own, JobCharge& all) {

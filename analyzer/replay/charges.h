@@ -1,6 +1,7 @@
 // Second reading: what each rank's collectives cost it, and why it came late to those at which the others waited for it.
 #pragma once
 
+#include "replay/cycle_parts.h"
 #include "replay/messages/chains.h"
 #include "replay/collectives/epochs.h"
 #include "replay/collectives/heat_map.h"
@@ -93,11 +94,12 @@ struct JobCharge {
     LogHistogram compute;       // between collectives that synchronise
     Nanoseconds compute_sum = 0, compute_least = kMost, compute_most = 0;
     HeatMapCells arrivals;
+    std::vector<MeetingParts> meetings; // in any order
 
     void merge(const JobCharge& other);
     template <class Carrier> void carry(Carrier& carrier) {
         carrier(caused, comm_wait, comm_operation, chain_wait, others_begin, responsible_begin, responsible_extra, levels,
-                compute, compute_sum, compute_least, compute_most, arrivals);
+                compute, compute_sum, compute_least, compute_most, arrivals, meetings);
     }
 };
 
@@ -112,6 +114,7 @@ struct ChargeInput {
     const std::vector<double>& usual_delay; // see usual_run_delays
     const LateLevels& levels;
     Nanoseconds least_turn; // see turns.h
+    const CycleShape& cycles;
 };
 
 // For each rank the share of its time for which the median of the other ranks is runnable without a CPU.

@@ -135,7 +135,8 @@ class JobReplay {
         const HeatMapShape shape(job_, epochs, longest_awaited(epochs));
         const Responsible responsible = find_responsible(run_, job_, epochs, messages_, options_.open, work_);
         const std::vector<double> usual_delay = usual_run_delays(run_, job_);
-        const ChargeInput input{run_, job_, epochs, messages_, shape, responsible, usual_delay, levels_, least_turn(fits_)};
+        const CycleShape cycles = CycleShape::of(job_, epochs);
+        const ChargeInput input{run_, job_, epochs, messages_, shape, responsible, usual_delay, levels_, least_turn(fits_), cycles};
         const auto none = [&] { return Charged(run_, JobCharge(job_, epochs, shape, levels_)); };
         auto charged = work_.for_leader(none, [&](uint32_t row, Charged& share) {
             read(row, share.problems, [&] { charge_rank(input, row, options_.open, share.ranks[row], share.charge); });
@@ -161,6 +162,10 @@ class JobReplay {
         result_.chains.collective_wait_s = seconds(all.chain_wait) * static_cast<double>(stride_);
         add_turns(run_, job_, charges_, stride_, result_.chains);
         result_.granularity = granularity_of(all, epochs);
+        result_.cycles = cycles_of(run_, job_, epochs, cycles, all.meetings, since(run_.begin_ns, begin_ns()));
+        result_.granularity.cycles = result_.cycles.count;
+        result_.granularity.mean_cycle_s = result_.cycles.mean_s;
+        result_.granularity.least_cycle_s = result_.cycles.least_s;
         describe_comms(epochs, all);
         return true;
     }
@@ -229,6 +234,16 @@ class JobReplay {
         result_.operation_s *= factor;
     }
 
+    // The first end of MPI_Init.
+    uint64_t begin_ns() const {
+        uint64_t begin = UINT64_MAX;
+        for (const Rank& rank : job_.ranks) {
+            const model::Process& process = run_.processes[rank.process];
+            begin = std::min(begin, process.mpi->init_end_ns ? process.mpi->init_end_ns : process.start_ns);
+        }
+        return begin;
+    }
+
     void describe() {
         result_.name = job_.name;
         result_.spawned = job_.spawned;
@@ -237,12 +252,8 @@ class JobReplay {
         const model::MpiProcess& first = *run_.processes[job_.ranks.front().process].mpi;
         result_.library = first.library;
         result_.library_version = first.library_version;
-        uint64_t begin = UINT64_MAX;
+        const uint64_t begin = begin_ns();
         double end_s = 0;
-        for (const model::MpiRankRow& row : result_.ranks) {
-            const model::Process& process = run_.processes[row.process];
-            begin = std::min(begin, process.mpi->init_end_ns ? process.mpi->init_end_ns : process.start_ns);
-        }
         for (const model::MpiRankRow& row : result_.ranks) {
             const model::Process& process = run_.processes[row.process];
             const uint64_t own = process.mpi->init_end_ns ? process.mpi->init_end_ns : process.start_ns;

@@ -1,5 +1,6 @@
 #include "reports/print_report.h"
 #include "analysis/analyse_run.h"
+#include "analysis/cycle_model.h"
 #include "reports/access_listing.h"
 #include "reports/complain.h"
 #include "reports/html/report.h"
@@ -67,12 +68,24 @@ void write_file(const Write& write, const ReportOptions& options) {
     }
 }
 
+// The first process says what is wrong with it, and then works with nobody.
+bool is_model_good(const ReportOptions& options) {
+    if (options.model_file.empty())
+        return true;
+    try {
+        CycleModel::read(options.model_file);
+        return true;
+    } catch (const Error&) {
+        return false;
+    }
+}
+
 } // namespace
 
 void print_report(const std::string& run_directory, const ReportOptions& options, std::FILE* stream) {
     const bool is_timeline = options.format == "timeline" && !options.align_sites;
     if (options.process > 0) {
-        if (!is_timeline) // its ranks are read one after the other, by the first
+        if (!is_timeline && is_model_good(options)) // its ranks are read one after the other, by the first
             help_open_run(run_directory, options);
         return;
     }

@@ -72,6 +72,34 @@ model::MpiHeatMap heat_map(int size) {
     return map;
 }
 
+// A pattern of ten, and some slow cycles; 24 points of the series.
+model::MpiCycles cycles() {
+    constexpr uint64_t kCount = kCollectives - 1, kPoints = 24;
+    model::MpiCycles cycles;
+    cycles.path = 1;
+    cycles.call = "MPI_Allreduce";
+    cycles.count = kCount;
+    cycles.least_s = cycles.tenth_s = 1.4e-3;
+    cycles.mean_s = 2e-3;
+    cycles.median_s = 1.5e-3;
+    cycles.ninetieth_s = 2.5e-3;
+    cycles.most_s = 9e-3;
+    for (uint64_t point = 0; point < kPoints; ++point) {
+        const uint64_t first = point * kCount / kPoints, behind = (point + 1) * kCount / kPoints;
+        cycles.series.push_back({first, behind - first, static_cast<double>(first) * 2e-3, static_cast<double>(behind) * 2e-3, 1.4e-3,
+                                 1.8e-3 + 1e-5 * static_cast<double>(point % 5) + (point < 12 ? 0 : 3e-4), point % 6 ? 3e-3 : 9e-3});
+    }
+    cycles.histogram = {{1.35e-3, 1.47e-3, 400}, {1.47e-3, 1.6e-3, 400}, {1.6e-3, 1.75e-3, 0}, {1.75e-3, 2.5e-3, 150}, {2.5e-3, 9.2e-3, 49}};
+    cycles.period = 10;
+    cycles.attainable_s = 1.5e-3;
+    cycles.usual_s = 1.6e-3;
+    cycles.mean = {1.2e-3, 5e-4, 2e-4, 0, 5e-5, 5e-5, 0};
+    cycles.loss = {1e-5, 2.5e-4, 2e-4, 0, 0, 4e-5, 0};
+    cycles.slow = 49;
+    cycles.look_s = 1e-3;
+    return cycles;
+}
+
 model::MpiMatrix matrix(int size) {
     model::MpiMatrix matrix;
     matrix.bin = static_cast<uint32_t>(std::max(1, size / 256));
@@ -116,7 +144,8 @@ void add_mpi_job(model::Run& run, int size) {
     job.matrix = matrix(size);
     job.message_sizes[11] = 2 * kCollectives * static_cast<uint64_t>(size);
     job.within_host = {true, 1.5e-6, 1e-10, 2e-7, 5'000};
-    job.granularity = {kCollectives * static_cast<uint64_t>(size), 1.3e-3, 1.2e-3, 1.25e-3, 1.3e-3, 1.4e-3, 2e-3, kCollectives, 2e-3, 1.4e-3};
+    job.cycles = cycles();
+    job.granularity = {kCollectives * static_cast<uint64_t>(size), 1.3e-3, 1.2e-3, 1.25e-3, 1.3e-3, 1.4e-3, 2e-3, kCollectives - 1, 2e-3, 1.4e-3};
     job.clocks = {job.hosts, true, 3e-6, 0.5, 1e-6};
     job.epochs = kCollectives;
     job.matched_messages = 2 * kCollectives * static_cast<uint64_t>(size);

@@ -120,6 +120,15 @@ class SyntheticJob {
     }
     static constexpr uint64_t kProgram = 0x400000;
 
+    // A look at the scheduler's counters of a rank: what it did from the look before, which may have been at the job's begin, until now.
+    void look(int rank, double run_s, double run_delay_s) {
+        std::vector<model::ThreadInterval>& looks = looks_[rank];
+        const uint64_t before = looks.empty() ? kBegin_ns : looks.back().end_ns;
+        looks.push_back({.begin_ns = before, .end_ns = host_ns(rank, now(rank)), .cpu = 0,
+                         .run_ns = static_cast<uint64_t>(run_s * 1e9), .run_delay_ns = static_cast<uint64_t>(run_delay_s * 1e9),
+                         .migrations = 0, .state = 'R'});
+    }
+
     // The run as `plumb report` would see it. `threads`: that share the replay.
     model::Run replay(unsigned threads = 1) {
         finish_files();
@@ -127,6 +136,12 @@ class SyntheticJob {
         for (int rank = 0; rank < size(); ++rank)
             files.push_back(traces_[at(rank)].open(name(rank)));
         model::Run run = trace::build_run(files, nullptr);
+        for (model::Process& process : run.processes)
+            if (const auto looks = looks_.find(process.rank); looks != looks_.end()) {
+                if (process.threads.empty())
+                    process.threads.emplace_back();
+                process.threads[0].intervals = looks->second;
+            }
         replay::replay_mpi(run, {.threads = threads, .open = [this](const std::string& file) {
                                if (file == missing_)
                                    throw Error(file + ": no such file");
@@ -334,6 +349,7 @@ class SyntheticJob {
     std::map<std::pair<int, int>, uint64_t> sequences_;
     std::map<std::pair<int, int>, trace::MpiPeer> peers_;
     std::string missing_;
+    std::map<int, std::vector<model::ThreadInterval>> looks_;
 };
 
 } // namespace plumb::testing

@@ -82,6 +82,8 @@ std::vector<Metric> mpi_metrics_of(const model::MpiJob& job) {
     if (granularity.cycles >= 2) {
         metrics.push_back({"mean cycle", granularity.mean_cycle_s, "seconds",
                            fmt::format("from one collective of the main call site to the next, {} cycles", granularity.cycles)});
+        if (job.cycles.count >= 10)
+            metrics.push_back({"tenth percentile of cycles", job.cycles.tenth_s, "seconds", "one in ten of these cycles is faster"});
         metrics.push_back({"least cycle", granularity.least_cycle_s, "seconds",
                            "the fastest of these cycles: all could be as fast if they do the same work without disturbance"});
     }

@@ -1,5 +1,6 @@
 // MPI jobs: where the ranks' time went, at which lines, and for whom it was waited. Charts for the largest job.
 #include "reports/html/sections.h"
+#include "reports/words/cycle_words.h"
 #include "reports/words/line_texts.h"
 #include "reports/words/mpi_words.h"
 #include "reports/html/page_assets.h"
@@ -69,6 +70,10 @@ void put_charts(HtmlWriter& html, const MpiSummary& summary) {
         return;
     put_html_chart(html, "chart-mpi-ranks",
               "Where each rank's time went. With many ranks, outliers come first, then means of consecutive ranks.");
+    if (job.cycles.count > 1)
+        put_html_chart(html, "chart-mpi-cycles",
+                  "How long the cycles took, in order of time: the mean of consecutive cycles as a line, the shortest and the longest "
+                  "of them as its band. Beside it how often which length came. Both axes of length are logarithmic.");
     if (!job.arrivals.rows.empty() && !job.arrivals.columns.empty())
         put_html_chart(html, "chart-mpi-arrivals",
                   "When ranks arrived at collectives, relative to the median arrival. Late ranks, for which the others waited, "
@@ -83,6 +88,9 @@ void put_job(HtmlWriter& html, const MpiSummary& summary, const model::Run& run,
     html.element("h3", mpi_heading(summary)).element("p", mpi_time_sentence(summary));
     for (const std::string& limit : mpi_limits(summary))
         html.element("p", limit, {{"class", "muted"}});
+    for (const std::string& sentence : {cycles_sentence(summary), cycle_loss_sentence(summary), expectation_sentence(summary)})
+        if (!sentence.empty())
+            html.element("p", sentence);
     for (const model::MpiRankRow* row : summary.awaited)
         html.element("p", awaited_sentence(summary, *row, run));
     if (charted)

@@ -164,6 +164,26 @@ Json sizes(const MpiSummary& summary) {
     return list;
 }
 
+// Microseconds with four digits of the shortest: the page shows no more.
+Json cycles(const MpiSummary& summary) {
+    const model::MpiCycles& all = summary.job->cycles;
+    if (all.count < 2)
+        return nullptr;
+    const double steps = 1e4 / std::max(all.least_s * 1e6, 1e-3);
+    Json series = Json::array(), histogram = Json::array();
+    for (const model::MpiCycles::Point& point : all.series)
+        series.push_back(Json::array({point.first, point.cycles, rounded(point.begin_s, 1e6), rounded(point.end_s, 1e6),
+                                      rounded(1e6 * point.least_s, steps), rounded(1e6 * point.mean_s, steps),
+                                      rounded(1e6 * point.most_s, steps)}));
+    for (const model::MpiCycles::Bin& bin : all.histogram)
+        histogram.push_back(Json::array({rounded(1e6 * bin.from_s, steps), rounded(1e6 * bin.to_s, steps), bin.cycles}));
+    const bool is_expected = summary.expectation && summary.expectation->why_not.empty();
+    return {{"series", std::move(series)},
+            {"histogram", std::move(histogram)},
+            {"attainable_us", rounded(1e6 * all.attainable_s, steps)},
+            {"expected_us", is_expected ? Json(1e6 * summary.expectation->expected_s) : Json(nullptr)}};
+}
+
 } // namespace
 
 const MpiSummary* charted_mpi_job(const Report& report) {
@@ -175,6 +195,7 @@ Json mpi_chart_data(const MpiSummary& summary) {
     return {{"size", summary.job->size},
             {"bars", bars(summary)},
             {"arrivals", heat_map(summary.job->arrivals)},
+            {"cycles", cycles(summary)},
             {"matrix", matrix(summary.job->matrix, summary.job->size)},
             {"sizes", sizes(summary)}};
 }

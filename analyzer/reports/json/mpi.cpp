@@ -129,6 +129,64 @@ Json granularity_object(const model::MpiGranularity& grain) {
             {"least_cycle_seconds", number(grain.least_cycle_s)}};
 }
 
+Json parts_object(const model::MpiCycleParts& parts) {
+    return {{"work_seconds", number(parts.work_s)},
+            {"imbalance_seconds", number(parts.imbalance_s)},
+            {"without_cpu_seconds", number(parts.without_cpu_s)},
+            {"blocked_seconds", number(parts.blocked_s)},
+            {"waiting_seconds", number(parts.waiting_s)},
+            {"mpi_seconds", number(parts.mpi_s)},
+            {"other_seconds", number(parts.other_s)}};
+}
+
+Json cycles_object(const MpiSummary& summary) {
+    const model::MpiCycles& cycles = summary.job->cycles;
+    if (cycles.count == 0)
+        return nullptr;
+    Json series = Json::array(), histogram = Json::array();
+    for (const model::MpiCycles::Point& point : cycles.series)
+        series.push_back(Json::array({point.first, point.cycles, number(point.begin_s), number(point.end_s), number(point.least_s),
+                                      number(point.mean_s), number(point.most_s)}));
+    for (const model::MpiCycles::Bin& bin : cycles.histogram)
+        histogram.push_back(Json::array({number(bin.from_s), number(bin.to_s), bin.cycles}));
+    const model::SourceFrame& frame = summary.cycle_frame;
+    return {{"call", cycles.call},
+            {"file", frame.file},
+            {"line", frame.line},
+            {"function", frame.function},
+            {"count", cycles.count},
+            {"mean_seconds", number(cycles.mean_s)},
+            {"least_seconds", number(cycles.least_s)},
+            {"tenth_seconds", number(cycles.tenth_s)},
+            {"median_seconds", number(cycles.median_s)},
+            {"ninetieth_seconds", number(cycles.ninetieth_s)},
+            {"most_seconds", number(cycles.most_s)},
+            {"period", cycles.period},
+            {"drifts", cycles.drifts},
+            {"kinds", cycles.kinds},
+            {"attainable_seconds", number(cycles.attainable_s)},
+            {"usual_seconds", number(cycles.usual_s)},
+            {"slow", cycles.slow},
+            {"look_seconds", number(cycles.look_s)},
+            {"mean_parts", parts_object(cycles.mean)},
+            {"loss_parts", parts_object(cycles.loss)},
+            {"series", std::move(series)},
+            {"histogram", std::move(histogram)}};
+}
+
+Json expectation_object(const CycleExpectation& expectation) {
+    if (!expectation.why_not.empty())
+        return {{"why_not", expectation.why_not}};
+    Json object = {{"expected_seconds", number(expectation.expected_s)}, {"ratio", number(expectation.ratio)}, {"change", nullptr}};
+    if (const auto& change = expectation.change)
+        object["change"] = {{"cycle", change->cycle},
+                            {"seconds", number(change->at_s)},
+                            {"ratio_before", number(change->before)},
+                            {"ratio_after", number(change->after)},
+                            {"gradual", change->is_gradual}};
+    return object;
+}
+
 Json job_object(const MpiSummary& summary, const model::Run& run) {
     const model::MpiJob& job = *summary.job;
     Json comms = Json::array(), sites = Json::array(), ranks = Json::array();
@@ -168,6 +226,8 @@ Json job_object(const MpiSummary& summary, const model::Run& run) {
             {"message_sizes", histogram(job.message_sizes)},
             {"transfer", {{"within_host", fit_object(job.within_host)}, {"between_hosts", fit_object(job.between_hosts)}}},
             {"granularity", granularity_object(job.granularity)},
+            {"cycles", cycles_object(summary)},
+            {"expectation", summary.expectation ? expectation_object(*summary.expectation) : Json(nullptr)},
             {"communicators", comms},
             {"call_sites", sites},
             {"ranks", ranks},

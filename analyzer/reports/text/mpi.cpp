@@ -1,4 +1,5 @@
 #include "reports/text/mpi.h"
+#include "reports/words/cycle_words.h"
 #include "reports/words/line_texts.h"
 #include "reports/words/mpi_words.h"
 #include "reports/words/quantity.h"
@@ -61,6 +62,9 @@ void put_job(TextCanvas& canvas, const MpiSummary& summary, const model::Run& ru
     canvas.paragraph("", 2, {{mpi_time_sentence(summary)}});
     for (const std::string& limit : mpi_limits(summary))
         canvas.paragraph("", 2, {{limit, Ink::faint}});
+    for (const std::string& sentence : {cycles_sentence(summary), cycle_loss_sentence(summary), expectation_sentence(summary)})
+        if (!sentence.empty())
+            canvas.paragraph("", 2, {{sentence}});
     put_sites(canvas, summary);
     if (const std::string sentence = start_and_end_sentence(summary); !sentence.empty())
         canvas.paragraph("", 2, {{sentence, Ink::faint}});

@@ -1,6 +1,7 @@
 #include "reports/text/page.h"
 
 #include "analyses/lines/launch_command.h"
+#include "reports/words/cycle_words.h"
 #include "reports/words/line_texts.h"
 #include "reports/words/quantity.h"
 #include "reports/words/run_summary.h"
@@ -55,6 +56,15 @@ void put_finding_line(TextCanvas& canvas, const Finding& finding, size_t number)
         canvas.paragraph("", kPageIndent, {{step}});
 }
 
+// Asked for, so it is on the first screen.
+void put_expectations(TextCanvas& canvas, const Report& report) {
+    for (const MpiSummary& summary : report.mpi)
+        if (const std::string sentence = expectation_sentence(summary); !sentence.empty()) {
+            canvas.blank();
+            canvas.paragraph("", 0, {{sentence}});
+        }
+}
+
 void put_help(TextCanvas& canvas, const Report& report) {
     const std::vector<const Finding*> findings = numbered(report);
     if (findings.empty()) {
@@ -97,6 +107,7 @@ std::string text_page(const Report& report, const TextStyle& style) {
     TextCanvas canvas(style);
     put_page_head(canvas, report);
     put_short_account(canvas, report);
+    put_expectations(canvas, report);
     put_help(canvas, report);
     put_page_foot(canvas, report);
     return canvas.take();

@@ -80,6 +80,50 @@ class ReportOfKnownTruth(PlumbTest):
         self.assertEqual(sent, 32 * 300 * 2 * 4096)
         self.assertEqual(job["messages"]["unmatched_ends"], 0)
 
+    def test_cycles(self):
+        run, truth = self.make("--noise", "0.01:0.0005:all", "--jitter", "0.01")
+        cycles = self.job_of(run)["cycles"]
+        self.assertEqual((cycles["call"], cycles["count"], cycles["period"], cycles["drifts"]), ("MPI_Allreduce", 299, 1, False))
+        self.assert_near(sum(point[1] * point[5] for point in cycles["series"]), 299 * cycles["mean_seconds"])
+        self.assertEqual(sum(count for _, _, count in cycles["histogram"]), 299)
+        self.assert_near(sum(cycles["mean_parts"].values()), cycles["mean_seconds"])
+        lost = cycles["mean_seconds"] - cycles["attainable_seconds"]
+        self.assert_near(sum(cycles["loss_parts"].values()), lost)
+        self.assertGreater(cycles["loss_parts"]["imbalance_seconds"], 0.9 * lost)  # busy for longer than the others, each time another one
+        self.assertLessEqual(cycles["least_seconds"], cycles["tenth_seconds"])
+        self.assertLess(cycles["tenth_seconds"], cycles["mean_seconds"])
+        self.assertEqual(self.findings(self.report(run), "cycle-variation"), [])
+
+    def with_model(self, run, text, *options):
+        model = self.scratch / "model"
+        model.write_text(text)
+        return subprocess.run([PLUMB, "report", run, "--model", model, *options], capture_output=True, text=True)
+
+    def test_model(self):
+        run, _ = self.make("--jitter", "0.01")
+        mean = self.job_of(run)["cycles"]["mean_seconds"]
+        table = f"ranks,seconds_per_cycle\n16,{mean * 4}\n64,{mean / 4}\n"  # 32 ranks: as measured
+        done = self.with_model(run, table, "--format", "json")
+        expectation = json.loads(done.stdout)["mpi_jobs"][0]["expectation"]
+        self.assert_near(expectation["expected_seconds"], mean)
+        self.assert_near(expectation["ratio"], 1)
+        self.assertIsNone(expectation["change"])
+        for full in ((), ("--full",)):
+            text = " ".join(self.with_model(run, f"{mean * 16}/ranks", *full).stdout.split())
+            self.assertIn(", 2.00 times as much. No change of this in the course of the run is significant.", text)
+        beyond = " ".join(self.with_model(run, "2,4\n8,1\n").stdout.split())
+        self.assertIn("from 2 to 8 ranks, and nothing beyond is guessed", beyond)
+
+    def test_bad_models(self):
+        run, _ = self.make(collectives=20)
+        for text, words in (("2,4\nmany,1\n", 'model, line 2: "many" is not a number of ranks'), ("8/nodes", 'line 1: column 3: "nodes"'),
+                            ("", "holds neither rows"), ("2,4\n8,-1\n", "seconds above 0")):
+            done = self.with_model(run, text)
+            self.assertEqual((done.returncode, done.stdout), (125, ""), done.stderr)
+            self.assertIn(words, done.stderr)
+        done = subprocess.run([PLUMB, "report", run, "--model", self.scratch / "missing"], capture_output=True, text=True)
+        self.assertIn("missing: No such file", done.stderr)
+
     def test_thinned_events_keep_the_sum(self):
         run, truth = self.make("--late", "1:30", ranks=4, collectives=70_000)
         job = self.job_of(run)

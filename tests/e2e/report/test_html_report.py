@@ -161,7 +161,7 @@ class InBrowser(PlumbTest):
             document, console, _ = self.browse_page(page)
             self.assertEqual(console, [])
             self.assertNotIn("data-error", document)
-            self.assert_charts(document, [f"chart-mpi-{chart}" for chart in ("ranks", "arrivals", "matrix", "sizes")])
+            self.assert_charts(document, [f"chart-mpi-{chart}" for chart in ("ranks", "cycles", "arrivals", "matrix", "sizes")])
 
     def test_memory_nodes(self):
         for kind, nodes, objects in ("memory", 2, 3), ("memory-wide", 8, 200):

@@ -169,6 +169,12 @@ TEST_CASE("findings that report the same time from two sides are marked") {
     CHECK(findings[3].overlaps.empty());
     CHECK(findings[4].overlaps.empty());
     CHECK(overlap_text(findings[0]) == "the same time in part as findings 2 and 3: the gains do not add up");
+    std::vector<Finding> of_job = {finding("cycle-variation", 1), finding("cpu-oversubscribed", 13), finding("mpi-late-rank", 20),
+                                   finding("heap-bound", 1), finding("mpi-collective-wait", 1, Severity::info)};
+    mark_overlaps(of_job);
+    CHECK(of_job[0].overlaps == std::vector<size_t>{1, 2}); // at whatever lines
+    CHECK(of_job[1].overlaps == std::vector<size_t>{0});
+    CHECK(of_job[3].overlaps.empty());
     const auto listed = [&](std::initializer_list<size_t> indexes) {
         std::vector<const Finding*> list;
         for (const size_t index : indexes)

@@ -60,10 +60,29 @@ export interface MpiSizes {
   counts: [size: number, messages: number][]; // size: messages of 2^(size-1) <= bytes < 2^size
 }
 
+// Of consecutive cycles; moments in seconds since the job began, lengths in microseconds.
+export type CyclePoint = [
+  first: number,
+  cycles: number,
+  begin: number,
+  end: number,
+  least: number,
+  mean: number,
+  most: number,
+];
+
+export interface MpiCycles {
+  series: CyclePoint[];
+  histogram: [from: number, to: number, cycles: number][]; // microseconds
+  attainable_us: number;
+  expected_us: number | null; // by the user's model
+}
+
 export interface MpiData {
   size: number;
   bars: MpiBar[];
   arrivals: MpiArrivals | null;
+  cycles: MpiCycles | null;
   matrix: MpiMatrix | null;
   sizes: MpiSizes[];
 }

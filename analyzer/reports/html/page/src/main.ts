@@ -8,6 +8,7 @@ import { memoryMatrix } from "./memory_matrix";
 import { memoryNodes } from "./memory_nodes";
 import { memoryObjects } from "./memory_objects";
 import { arrivalChart } from "./mpi_arrivals";
+import { cycleChart } from "./mpi_cycles";
 import { matrixChart } from "./mpi_matrix";
 import { rankChart } from "./mpi_ranks";
 import { sizeChart } from "./mpi_sizes";
@@ -36,7 +37,8 @@ function drawMpi(data: PageData): void {
   const mpi = data.mpi;
   if (!mpi) return;
   draw("chart-mpi-ranks", data, (_, width) => rankChart(mpi, width));
-  const { arrivals, matrix } = mpi;
+  const { arrivals, cycles, matrix } = mpi;
+  if (cycles) draw("chart-mpi-cycles", data, (_, width) => cycleChart(cycles, width));
   if (arrivals) draw("chart-mpi-arrivals", data, (_, width) => arrivalChart(arrivals, mpi.size, width));
   if (matrix) draw("chart-mpi-matrix", data, (_, width) => matrixChart(matrix, mpi.size, width));
   draw("chart-mpi-sizes", data, (_, width) => sizeChart(mpi.sizes, width));
