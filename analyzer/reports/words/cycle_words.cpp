@@ -26,7 +26,7 @@ bool are_few_alike(const model::MpiCycles& cycles) {
 }
 
 // What makes cycles differ by the program's own way.
-std::string design_words(const model::MpiCycles& cycles) {
+std::string design_words(const model::MpiCycles& cycles, const char* end) {
     std::vector<std::string> ways;
     if (cycles.kinds > 1)
         ways.push_back(fmt::format("by the collectives within a cycle there are {} kinds of them", cycles.kinds));
@@ -38,7 +38,7 @@ std::string design_words(const model::MpiCycles& cycles) {
         return "";
     std::string text = fmt::to_string(fmt::join(ways, ", and "));
     text[0] = static_cast<char>(text[0] >= 'a' && text[0] <= 'z' ? text[0] - 'a' + 'A' : text[0]);
-    return text + ": only cycles that are alike in this were compared.";
+    return text + end;
 }
 
 } // namespace
@@ -63,9 +63,9 @@ std::string cycle_loss_sentence(const MpiSummary& summary) {
     const double loss_s = cycles.mean_s - cycles.attainable_s;
     if (cycles.count < kFewCycles)
         return "";
-    const std::string design = design_words(cycles);
     if (are_few_alike(cycles))
-        return "What cycles could take is not known, because too few are alike. " + design;
+        return "What cycles could take is not known, because too few are alike. " + design_words(cycles, ".");
+    const std::string design = design_words(cycles, ": only cycles that are alike in this were compared.");
     if (loss_s < kLittle * cycles.mean_s)
         return design.empty() ? "" : "Cycles that are alike take about the same time. " + design;
     std::pair<double, const char*> parts[] = {
