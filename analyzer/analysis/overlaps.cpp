@@ -26,7 +26,7 @@ constexpr std::string_view kAlignment[] = {"split-lock", "line-split-access", "u
 constexpr std::string_view kOfWholeJob = "cycle-variation";
 constexpr std::string_view kWithinJob[] = {"mpi-late-rank", "mpi-collective-wait", "mpi-serialised", "mpi-small-messages",
                                            "cpu-oversubscribed", "placement-overlap", "io-wait", "page-in", "lock-wait",
-                                           "kernel-time", "sleep-poll"};
+                                           "kernel-time", "sleep-poll", "os-noise", "noise-resonance", "spare-cpu"};
 
 bool is_one_of(std::string_view id, std::span<const std::string_view> ids) {
     return std::ranges::find(ids, id) != ids.end();

@@ -7,6 +7,7 @@
 // Where all ranks compute longer in a cycle, it may have more to do: that is no finding. Where the last rank computes longer
 // than the others, mpi-late-rank and mpi-collective-wait report it.
 #include "diagnoses/mpi/mpi_findings.h"
+#include "diagnoses/common/noise_makers.h"
 #include "diagnoses/registry.h"
 #include "support/figures.h"
 
@@ -29,7 +30,7 @@ enum class CycleCause { without_cpu, blocked, mpi };
 struct LostPart {
     CycleCause cause;
     double mean_s = 0;  // of a cycle
-    double told_s = 0;  // of the job, by mpi-late-rank
+    double told_s = 0;  // of the job, by other diagnoses
     double tool_s = 0;  // of the job, that plumb's recorder may have taken
     double cost_s = 0;  // of the job
 };
@@ -44,7 +45,7 @@ double recorder_on_one_cpu_s(const model::Run& run) {
     return most_s;
 }
 
-// What mpi-late-rank says of the same cause: by the reasons of the ranks that it names.
+// What other diagnoses say of the same cause: mpi-late-rank, by the reasons of the ranks that it names, and os-noise.
 double told_of(const model::Run& run, const model::MpiJob& job, CycleCause cause) {
     double told_s = 0;
     for (const LateRanks& late : late_ranks(run, job)) {
@@ -58,6 +59,8 @@ double told_of(const model::Run& run, const model::MpiJob& job, CycleCause cause
         }
         told_s += all_s > 0 ? late.cost_s * of_cause_s / all_s : 0;
     }
+    if (cause == CycleCause::without_cpu)
+        told_s = std::max(told_s, noise_seconds(run, job));
     return told_s;
 }
 
