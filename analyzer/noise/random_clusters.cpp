@@ -22,18 +22,20 @@ constexpr double kLeastVariation = 0.75, kMostVariation = 1.35; // of intervals:
 constexpr double kMostDispersion = 2.5; // variance of the nodes' counts against their mean: 1
 constexpr double kMostDispersionOfAll = 1.8, kMuchMore = 4;
 constexpr size_t kLeastOfNode = 5, kMostClusters = 20;
-constexpr double kSameLength = 0.05;
+constexpr double kSameLength = 0.05, kMostSums = 3; // of the meetings that are expected
+constexpr double kAddition = 3; // times the shortest loss: what random short losses, which are not seen, add to an event
 constexpr double kOwnCpu = 0.3; // of the events that a CPU would have if all shared alike
 
 // Lengths that pile up between two valleys.
 struct Pile {
     LengthBand band;
     double count = 0, expected = 0; // losses in it, and as many as there would be at the density of its higher valley
+    double others = 0;              // and as there would be at that of the lower
 };
 
 class Piles {
   public:
-    explicit Piles(const LossStreams& streams) {
+    explicit Piles(const LossStreams& streams) : shortest_s_(streams.least_s()) {
         for (uint32_t loss = 0; loss < streams.count(); ++loss)
             if (const double left_s = streams.left_s(loss); left_s > 0) {
                 least_s_ = std::min(least_s_, left_s);
@@ -63,20 +65,26 @@ class Piles {
                 if (is_seen[bin] || is_taken[bin])
                     continue;
                 const auto [low, is_low] = valley(smooth, bin, -1);
-                const auto [high, is_high] = valley(smooth, bin, 1);
+                auto [high, is_high] = valley(smooth, bin, 1);
+                const double low_valley = std::min(smooth[low], smooth[high]), high_valley = std::max(smooth[low], smooth[high]);
+                const size_t end = high;
+                while (high + 1 < smooth.size() && begin_of(high + 1) < begin_of(bin) + kAddition * shortest_s_ &&
+                       smooth[high + 1] <= kRise * smooth[high] + kRiseEvents)
+                    ++high;
                 std::fill(is_seen.begin() + static_cast<std::ptrdiff_t>(low), is_seen.begin() + static_cast<std::ptrdiff_t>(high) + 1, true);
                 if (!is_low || !is_high)
                     continue;
-                Pile pile{{begin_of(low), begin_of(high + 1)}, 0, 0};
+                Pile pile{{begin_of(low), begin_of(high + 1)}, 0, 0, 0};
                 for (size_t each = low; each <= high; ++each)
                     pile.count += counts_[each];
-                pile.expected = std::max(smooth[low], smooth[high]) * static_cast<double>(high - low + 1);
+                pile.expected = high_valley * static_cast<double>(end - low + 1);
+                pile.others = low_valley * static_cast<double>(high - low + 1);
                 if (pile.count < kLeastEvents || pile.expected > kMostAround * pile.count ||
                     pile.count * std::log(pile.count / std::max(pile.expected, 1.0)) - pile.count + pile.expected < kLeastEvidence ||
-                    std::any_of(is_taken.begin() + static_cast<std::ptrdiff_t>(low), is_taken.begin() + static_cast<std::ptrdiff_t>(high) + 1,
+                    std::any_of(is_taken.begin() + static_cast<std::ptrdiff_t>(low), is_taken.begin() + static_cast<std::ptrdiff_t>(end) + 1,
                                 [](bool taken) { return taken; }))
                     continue;
-                std::fill(is_taken.begin() + static_cast<std::ptrdiff_t>(low), is_taken.begin() + static_cast<std::ptrdiff_t>(high) + 1, true);
+                std::fill(is_taken.begin() + static_cast<std::ptrdiff_t>(low), is_taken.begin() + static_cast<std::ptrdiff_t>(end) + 1, true);
                 found.push_back(pile);
             }
         }
@@ -119,7 +127,7 @@ class Piles {
     }
 
     std::vector<double> counts_;
-    double least_s_ = INFINITY, most_s_ = 0;
+    double least_s_ = INFINITY, most_s_ = 0, shortest_s_; // not explained; of what was measured
 };
 
 struct NodeEvents {
@@ -192,12 +200,36 @@ bool is_random(const LossStreams& streams, const std::vector<NodeEvents>& nodes)
     return sum_of_squares / members - mean * mean < kMostDispersion * mean;
 }
 
-bool is_sum_of_known(double length_s, const std::vector<FoundClass>& known) {
-    for (const FoundClass& first : known)
-        for (const FoundClass& second : known) {
-            const double sum_s = first.noise.duration.mean_s + second.noise.duration.mean_s;
-            if (std::abs(length_s - sum_s) < kSameLength * sum_s)
+// Whether as many losses of such lengths as there are come from two or three known classes whose events meet in one loss.
+bool is_sum_of_known(const Pile& pile, const std::vector<FoundClass>& known, MachineSize machine, double grain_s) {
+    const auto of_cpu_hz = [&](const model::NoiseClass& one) {
+        return one.frequency_hz / (one.scope == NoiseClass::Scope::node ? machine.cpus_per_node : 1);
+    };
+    const auto fits = [&](double sum_s, double spread_s, double meetings) {
+        const double margin_s = kSameLength * sum_s + 2 * spread_s;
+        return pile.band.most_s > sum_s - margin_s && pile.band.least_s < sum_s + margin_s && pile.count < kMostSums * meetings;
+    };
+    const auto can_meet = [&](size_t first, size_t second) { // the events of one train keep apart
+        return first != second || known[first].noise.regularity == NoiseClass::Regularity::poisson;
+    };
+    for (size_t first = 0; first < known.size(); ++first)
+        for (size_t second = first; second < known.size(); ++second) {
+            if (!can_meet(first, second))
+                continue;
+            const model::NoiseClass &one = known[first].noise, &other = known[second].noise;
+            const double sum_s = one.duration.mean_s + other.duration.mean_s;
+            const double spread_s = one.duration.spread_s + other.duration.spread_s;
+            // Either may begin in the quantum that the other lengthens.
+            const double meetings = static_cast<double>(one.events) * of_cpu_hz(other) * (2 * grain_s + sum_s);
+            if (fits(sum_s, spread_s, meetings))
                 return true;
+            for (size_t third = second; third < known.size(); ++third) {
+                const model::NoiseClass& last = known[third].noise;
+                const double all_s = sum_s + last.duration.mean_s;
+                if (can_meet(second, third) &&
+                    fits(all_s, spread_s + last.duration.spread_s, meetings * of_cpu_hz(last) * (2 * grain_s + all_s)))
+                    return true;
+            }
         }
     return false;
 }
@@ -271,7 +303,7 @@ std::optional<FoundClass> cluster_of(LossStreams& streams, MachineSize machine, 
     subtract_others(streams, result.noise.duration, pile.band, cpus);
     // Events that were summed with others are not among those counted.
     const double seen = share_undisturbed(streams, pile.band, result.noise.duration.mean_s, cpus);
-    result.noise.frequency_hz = events / (members * streams.measured_s() * std::max(seen, 0.1));
+    result.noise.frequency_hz = (events - std::min(pile.others, events / 2)) / (members * streams.measured_s() * std::max(seen, 0.1));
     result.noise.phase = phase_of(begins_s, 1.25 * streams.grain_s(), streams.measured_s());
     result.noise.confidence = std::clamp(1 - pile.expected / pile.count, 0.0, 1.0);
     return result;
@@ -284,7 +316,7 @@ std::vector<FoundClass> take_random_clusters(LossStreams& streams, MachineSize m
     for (const Pile& pile : Piles(streams).all()) {
         if (found.size() == kMostClusters)
             break;
-        if (is_sum_of_known(std::sqrt(pile.band.least_s * pile.band.most_s), all))
+        if (is_sum_of_known(pile, all, machine, streams.grain_s()))
             continue;
         if (auto one = cluster_of(streams, machine, pile)) {
             all.push_back(*one);
