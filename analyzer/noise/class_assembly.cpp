@@ -313,10 +313,17 @@ void subtract_others(const LossStreams& streams, model::NoiseDuration& duration,
     });
     if (sums_s.empty())
         return;
-    // As the duration itself: the lower quartile of constant ones, else the median.
-    const auto place = sums_s.begin() + static_cast<std::ptrdiff_t>(sums_s.size() / (is_constant ? 4 : 2));
-    std::ranges::nth_element(sums_s, place);
-    const double added_s = *place;
+    // As the duration itself: the lower quartile of constant ones, else the mean, of sums that are not too long for the class.
+    double added_s = 0;
+    if (is_constant) {
+        const auto place = sums_s.begin() + static_cast<std::ptrdiff_t>(sums_s.size() / 4);
+        std::ranges::nth_element(sums_s, place);
+        added_s = *place;
+    } else {
+        std::erase_if(sums_s, [&](double sum_s) { return duration.mean_s + sum_s > own.most_s; });
+        for (const double sum_s : sums_s)
+            added_s += sum_s / static_cast<double>(sums_s.size());
+    }
     duration.mean_s = std::max(duration.mean_s / 2, duration.mean_s - added_s);
 }
 

@@ -2,6 +2,7 @@
 
 #include "noise/class_assembly.h"
 #include "noise/class_name.h"
+#include "noise/known_events.h"
 #include "noise/log_histogram.h"
 #include "noise/loss_streams.h"
 #include "noise/period_search.h"
@@ -80,14 +81,19 @@ FoundNoise find_noise(const model::NoiseLosses& losses) {
         result.loss_s += loss.length_s;
     }
     std::vector<FoundClass> found;
+    size_t set_aside = 0;
     for (const LengthBand& band : bands_of(streams))
         while (found.size() < kMostFound) {
             const auto period = search_period(streams, band);
             auto one = period ? assemble_periodic(streams, *period, size) : std::nullopt;
             if (!one)
                 break;
-            if (!is_rest_of_known(*one, found))
+            const double length_s = one->noise.duration.mean_s;
+            if (!is_rest_of_known(*one, found) &&
+                !is_of_known_events({length_s, length_s}, static_cast<double>(one->noise.events), found, size, streams.grain_s()))
                 found.push_back(std::move(*one));
+            else if (++set_aside == kMostFound)
+                break;
         }
     for (FoundClass& one : take_random_clusters(streams, size, found))
         found.push_back(std::move(one));

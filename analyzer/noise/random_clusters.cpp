@@ -1,6 +1,7 @@
 #include "noise/random_clusters.h"
 
 #include "noise/duration_fit.h"
+#include "noise/known_events.h"
 #include "noise/node_pattern.h"
 
 #include <algorithm>
@@ -22,7 +23,6 @@ constexpr double kLeastVariation = 0.75, kMostVariation = 1.35; // of intervals:
 constexpr double kMostDispersion = 2.5; // variance of the nodes' counts against their mean: 1
 constexpr double kMostDispersionOfAll = 1.8, kMuchMore = 4;
 constexpr size_t kLeastOfNode = 5, kMostClusters = 20;
-constexpr double kSameLength = 0.05, kMostSums = 3; // of the meetings that are expected
 constexpr double kAddition = 3; // times the shortest loss: what random short losses, which are not seen, add to an event
 constexpr double kOwnCpu = 0.3; // of the events that a CPU would have if all shared alike
 
@@ -200,40 +200,6 @@ bool is_random(const LossStreams& streams, const std::vector<NodeEvents>& nodes)
     return sum_of_squares / members - mean * mean < kMostDispersion * mean;
 }
 
-// Whether as many losses of such lengths as there are come from two or three known classes whose events meet in one loss.
-bool is_sum_of_known(const Pile& pile, const std::vector<FoundClass>& known, MachineSize machine, double grain_s) {
-    const auto of_cpu_hz = [&](const model::NoiseClass& one) {
-        return one.frequency_hz / (one.scope == NoiseClass::Scope::node ? machine.cpus_per_node : 1);
-    };
-    const auto fits = [&](double sum_s, double spread_s, double meetings) {
-        const double margin_s = kSameLength * sum_s + 2 * spread_s;
-        return pile.band.most_s > sum_s - margin_s && pile.band.least_s < sum_s + margin_s && pile.count < kMostSums * meetings;
-    };
-    const auto can_meet = [&](size_t first, size_t second) { // the events of one train keep apart
-        return first != second || known[first].noise.regularity == NoiseClass::Regularity::poisson;
-    };
-    for (size_t first = 0; first < known.size(); ++first)
-        for (size_t second = first; second < known.size(); ++second) {
-            if (!can_meet(first, second))
-                continue;
-            const model::NoiseClass &one = known[first].noise, &other = known[second].noise;
-            const double sum_s = one.duration.mean_s + other.duration.mean_s;
-            const double spread_s = one.duration.spread_s + other.duration.spread_s;
-            // Either may begin in the quantum that the other lengthens.
-            const double meetings = static_cast<double>(one.events) * of_cpu_hz(other) * (2 * grain_s + sum_s);
-            if (fits(sum_s, spread_s, meetings))
-                return true;
-            for (size_t third = second; third < known.size(); ++third) {
-                const model::NoiseClass& last = known[third].noise;
-                const double all_s = sum_s + last.duration.mean_s;
-                if (can_meet(second, third) &&
-                    fits(all_s, spread_s + last.duration.spread_s, meetings * of_cpu_hz(last) * (2 * grain_s + all_s)))
-                    return true;
-            }
-        }
-    return false;
-}
-
 // On which nodes: all, if as many events on each could be chance.
 std::optional<model::NoiseNodes> nodes_of(const std::vector<NodeEvents>& nodes, MachineSize machine) {
     double sum = 0, sum_of_squares = 0, members = 0, of_members = 0;
@@ -316,7 +282,7 @@ std::vector<FoundClass> take_random_clusters(LossStreams& streams, MachineSize m
     for (const Pile& pile : Piles(streams).all()) {
         if (found.size() == kMostClusters)
             break;
-        if (is_sum_of_known(pile, all, machine, streams.grain_s()))
+        if (is_of_known_events(pile.band, pile.count, all, machine, streams.grain_s()))
             continue;
         if (auto one = cluster_of(streams, machine, pile)) {
             all.push_back(*one);
