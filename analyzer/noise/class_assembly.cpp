@@ -217,7 +217,7 @@ class Assembly {
         std::ranges::nth_element(deviations_s, middle);
         const double sigma_s = 1.4826 * *middle, grain_s = streams_.grain_s();
         return sigma_s < grain_s ? 0
-                                 : std::sqrt(sigma_s * sigma_s - grain_s * grain_s / 6); // less cannot be told from the grain
+                                 : std::sqrt(sigma_s * sigma_s - grain_s * grain_s / 6); // less cannot be distinguished from the grain
     }
 
     void explain(FoundClass& result, double period_s) {

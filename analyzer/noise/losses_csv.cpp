@@ -194,12 +194,12 @@ class TableReader {
         if (begin_s > most_s || length_s > most_s)
             refuse(line_number_, fmt::format("{} is {:.6g} s, and {:.6g} s were measured", begin_s > most_s ? "time" : "loss",
                                              begin_s > most_s ? begin_s : length_s, most_s));
+        if (length_s < kShortestLoss_s)
+            return;
         if (least_s_ && length_s < *least_s_ - kRounding_s)
             refuse(line_number_,
                    fmt::format("loss is {:.6g} s, and losses below {:.6g} s are not in the table, as \"# least_s=\" says",
                                length_s, *least_s_));
-        if (length_s < kShortestLoss_s)
-            return;
         if (rows_.size() >= kMostRows)
             refuse(line_number_,
                    fmt::format("there are more than {} million losses: leave out the shortest", kMostRows / 1'000'000));

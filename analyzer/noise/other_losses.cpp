@@ -61,11 +61,12 @@ double share_undisturbed(const LossStreams& streams, LengthBand band, double len
     sample_windows(streams, length_s + streams.grain_s(), cpus,
                    [&](double from_s, const LossStream& cpu, uint32_t first, uint32_t end) {
                        ++windows;
-                       bool is_disturbed = first > cpu.begin && streams.length_s(first - 1) > disturbs_s &&
-                                           streams.begin_s(first - 1) + streams.length_s(first - 1) > from_s;
-                       for (uint32_t loss = first; loss < end; ++loss)
-                           is_disturbed |= streams.length_s(loss) > disturbs_s;
-                       undisturbed += !is_disturbed;
+                       const bool is_in_another = first > cpu.begin && streams.length_s(first - 1) > disturbs_s &&
+                                   streams.begin_s(first - 1) + streams.length_s(first - 1) > from_s;
+        double sum_s = 0;
+        for (uint32_t loss = first; loss < end; ++loss)
+            sum_s += streams.length_s(loss);
+        undisturbed += !is_in_another && sum_s <= disturbs_s;
                    });
     return windows ? static_cast<double>(undisturbed) / static_cast<double>(windows) : 1;
 }

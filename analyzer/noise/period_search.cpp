@@ -21,7 +21,7 @@ constexpr int kLagBits = 9;
 constexpr double kLeastLagEvidence = 15; // of a distance, before trains with it are looked for
 constexpr size_t kMostCandidates = 10;
 constexpr double kLeastOccupancy = 0.5;
-constexpr double kMostJitter = 0.1; // of a period: what is less regular can hardly be told from chance
+constexpr double kMostJitter = 0.1; // of a period: what is less regular can hardly be distinguished from chance
 constexpr double kLeastGrains = 2;  // shorter periods than this many grains cannot be seen
 constexpr double kLeastScore = 20, kLeastOverControl = 1.5, kWorthWidening = 8;
 constexpr double kFewSlots = 5, kLeastShareOfUnits = 0.3;
