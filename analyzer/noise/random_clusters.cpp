@@ -1,8 +1,11 @@
 #include "noise/random_clusters.h"
 
+#include "noise/class_facts.h"
 #include "noise/duration_fit.h"
-#include "noise/log_histogram.h"
+#include "noise/known_events.h"
+#include "noise/length_piles.h"
 #include "noise/node_pattern.h"
+#include "noise/other_losses.h"
 
 #include <algorithm>
 #include <cmath>
@@ -16,13 +19,12 @@ namespace {
 using Level = LossStreams::Level;
 using model::NoiseClass;
 
-constexpr int kClusterBits = 6;
-constexpr double kLeastEvidence = 30, kLeastEvents = 20;
-constexpr double kMostAround = 0.2;    // of the events in a cluster: as many as its surroundings would have
+constexpr double kLeastEvents = 20;
 constexpr double kLeastVariation = 0.75, kMostVariation = 1.35; // of intervals: 1 is a Poisson process
-constexpr double kMostDispersion = 2.5; // variance of the nodes' counts against their mean: 1
+constexpr double kMostDispersion = 2.5;                         // variance of the nodes' counts against their mean: 1
+constexpr double kMostDispersionOfAll = 1.8, kMuchMore = 4;
 constexpr size_t kLeastOfNode = 5, kMostClusters = 20;
-constexpr double kSameLength = 0.05;
+constexpr double kOwnCpu = 0.3; // of the events that a CPU would have if all shared alike
 
 struct NodeEvents {
     uint32_t node = 0;
@@ -94,38 +96,54 @@ bool is_random(const LossStreams& streams, const std::vector<NodeEvents>& nodes)
     return sum_of_squares / members - mean * mean < kMostDispersion * mean;
 }
 
-bool is_sum_of_known(double length_s, const std::vector<FoundClass>& known) {
-    for (const FoundClass& first : known)
-        for (const FoundClass& second : known) {
-            const double sum_s = first.noise.duration.mean_s + second.noise.duration.mean_s;
-            if (std::abs(length_s - sum_s) < kSameLength * sum_s)
-                return true;
-        }
-    return false;
+// On which nodes: all, if as many events on each could be chance.
+std::optional<model::NoiseNodes> noisy_nodes(const std::vector<NodeEvents>& nodes, MachineSize machine) {
+    double sum = 0, sum_of_squares = 0, members = 0, of_members = 0;
+    std::vector<bool> is_member(machine.nodes);
+    for (const NodeEvents& node : nodes) {
+        const auto count = static_cast<double>(node.losses.size());
+        sum += count;
+        sum_of_squares += count * count;
+        is_member[node.node] = node.is_member;
+        members += node.is_member;
+        of_members += node.is_member ? count : 0;
+    }
+    const double mean = sum / machine.nodes;
+    if (sum_of_squares / machine.nodes - mean * mean < kMostDispersionOfAll * mean)
+        return model::NoiseNodes{};
+    model::NoiseNodes result = node_pattern(is_member);
+    if (result.every > 0 || result.offsets.empty())
+        return result;
+    const double others = machine.nodes > members ? (sum - of_members) / (machine.nodes - members) : 0;
+    if (of_members < kLeastOfNode * members || of_members < kMuchMore * others * members)
+        return {};
+    return result;
 }
 
-std::optional<FoundClass> cluster_of(LossStreams& streams, MachineSize machine, const HistogramPeak& peak) {
-    std::vector<NodeEvents> nodes = events_in(streams, {peak.least, peak.most});
-    choose_noisy(nodes, peak.expected / machine.nodes);
+std::optional<FoundClass> cluster_of(LossStreams& streams, MachineSize machine, const Pile& pile) {
+    std::vector<NodeEvents> nodes = events_in(streams, pile.band);
+    choose_noisy(nodes, pile.expected / machine.nodes);
     if (!is_random(streams, nodes))
         return {};
-    std::vector<bool> is_member(machine.nodes);
-    for (const NodeEvents& node : nodes)
-        is_member[node.node] = node.is_member;
+    const auto on_nodes = noisy_nodes(nodes, machine);
+    if (!on_nodes)
+        return {};
     FoundClass result;
-    result.noise.nodes = node_pattern(is_member);
+    result.noise.nodes = *on_nodes;
     double members = 0;
     for (uint32_t node = 0; node < machine.nodes; ++node)
         members += result.noise.nodes.contains(node);
     std::map<int, double> on_cpu;
     std::vector<double> durations_s;
     std::vector<std::vector<double>> begins_s;
+    std::vector<size_t> cpus;
     for (const NodeEvents& node : nodes) {
         if (!result.noise.nodes.contains(node.node))
             continue;
         begins_s.emplace_back();
         for (const uint32_t loss : node.losses) {
-            ++on_cpu[streams.streams(Level::cpu)[streams.cpu_stream_of(loss)].cpu];
+            cpus.push_back(streams.cpu_stream_of(loss));
+            ++on_cpu[streams.streams(Level::cpu)[cpus.back()].cpu];
             durations_s.push_back(streams.left_s(loss));
             begins_s.back().push_back(streams.begin_s(loss));
             result.loss_s += streams.left_s(loss);
@@ -137,40 +155,36 @@ std::optional<FoundClass> cluster_of(LossStreams& streams, MachineSize machine, 
         return {};
     const auto events = static_cast<double>(result.noise.events);
     for (const auto& [cpu, count] : on_cpu)
-        if (count >= 0.3 * events / machine.cpus_per_node)
+        if (count >= kOwnCpu * events / machine.cpus_per_node)
             result.noise.cpus.push_back(cpu);
-    if (result.noise.cpus.size() >= machine.cpus_per_node)
+    if (!is_choice_of_cpus(result.noise.cpus.size(), machine.cpus_per_node, events))
         result.noise.cpus.clear();
     result.noise.regularity = NoiseClass::Regularity::poisson;
     result.noise.scope = NoiseClass::Scope::node;
-    result.noise.frequency_hz = events / (members * streams.measured_s());
     result.noise.duration = fit_duration(std::move(durations_s), streams.least_s());
+    subtract_others(streams, result.noise.duration, pile.band, cpus);
+    // Events that were summed with others are not among those counted.
+    const double seen = share_undisturbed(streams, pile.band, result.noise.duration.mean_s, cpus);
+    result.noise.frequency_hz =
+        (events - std::min(pile.others, events / 2)) / (members * streams.measured_s() * std::max(seen, 0.1));
     result.noise.phase = phase_of(begins_s, 1.25 * streams.grain_s(), streams.measured_s());
-    result.noise.confidence = std::clamp(1 - peak.expected / peak.count, 0.0, 1.0);
+    result.noise.confidence = std::clamp(1 - pile.expected / pile.count, 0.0, 1.0);
     return result;
 }
 
 } // namespace
 
 std::vector<FoundClass> take_random_clusters(LossStreams& streams, MachineSize machine, const std::vector<FoundClass>& known) {
-    std::vector<FoundClass> found;
-    double least_s = INFINITY, most_s = 0;
-    for (uint32_t loss = 0; loss < streams.count(); ++loss)
-        if (const double left_s = streams.left_s(loss); left_s > 0) {
-            least_s = std::min(least_s, left_s);
-            most_s = std::max(most_s, left_s);
-        }
-    if (most_s == 0)
-        return found;
-    LogHistogram lengths(least_s, 1.001 * most_s, kClusterBits);
-    for (uint32_t loss = 0; loss < streams.count(); ++loss)
-        lengths.add(streams.left_s(loss));
-    for (const HistogramPeak& peak : lengths.peaks(0, {0.03, 0.1, 0.3, 0.6}, kLeastEvidence, kMostClusters)) {
-        // Where the measurement itself cuts lengths off, everything piles up.
-        if (peak.least - peak.width < least_s || peak.count < kLeastEvents || peak.expected > kMostAround * peak.count || is_sum_of_known(peak.mean, known))
+    std::vector<FoundClass> found, all = known;
+    for (const Pile& pile : length_piles(streams)) {
+        if (found.size() == kMostClusters)
+            break;
+        if (is_of_known_events(pile.band, pile.count, all, machine, streams.grain_s()))
             continue;
-        if (auto one = cluster_of(streams, machine, peak))
+        if (auto one = cluster_of(streams, machine, pile)) {
+            all.push_back(*one);
             found.push_back(std::move(*one));
+        }
     }
     return found;
 }
