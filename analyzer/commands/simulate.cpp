@@ -46,7 +46,8 @@ uint32_t parse_scale(const std::string& text) {
     const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), factor);
     const std::string_view rest(end, static_cast<size_t>(text.data() + text.size() - end));
     if (error != std::errc{} || factor == 0 || factor > kMostScale || (!rest.empty() && rest != "x"))
-        throw UsageError(fmt::format("--scale {}: whole multiples of the job are needed, as 2x,4x; {}x is the most", text, kMostScale));
+        throw UsageError(
+            fmt::format("--scale {}: whole multiples of the job are needed, as 2x,4x; {}x is the most", text, kMostScale));
     return factor;
 }
 
@@ -107,23 +108,30 @@ void write_simulation(const std::string& text, const std::string& path) {
 
 CommandAction declare_simulate(CLI::App& subcommand) {
     auto arguments = std::make_shared<SimulateArguments>();
-    subcommand.add_option("--noise", arguments->noise, "File with the classes of noise of the machine (plumb-noise/1)")->required();
+    subcommand.add_option("--noise", arguments->noise, "File with the classes of noise of the machine (plumb-noise/1)")
+        ->required();
     subcommand.add_option("--ranks", arguments->ranks, "Ranks of the job")->required();
     subcommand.add_option("--per-node", arguments->per_node, "Ranks on a node (as many as it has CPUs)");
     subcommand.add_option("--cpus-per-node", arguments->cpus_per_node,
                           "CPUs of a node (what the file of classes says, else --per-node)");
-    subcommand.add_option("--granularity", arguments->granularity,
-                          "Work of each rank in a cycle without noise, separated by commas (0,1ms,5ms)")
+    subcommand
+        .add_option("--granularity", arguments->granularity,
+                    "Work of each rank in a cycle without noise, separated by commas (0,1ms,5ms)")
         ->delimiter(',');
     subcommand.add_option("--cycles", arguments->cycles, "Cycles of each simulated run")->capture_default_str();
-    subcommand.add_option("--without", arguments->without,
-                          "What to remove: a CLASS, group=NAME or daemon=NAME, or node=K/N: the job leaves out node K of each N "
-                          "nodes. May be given several times. Without any change: each class, group and set of nodes in turn");
-    subcommand.add_flag("--spare-cpu", arguments->spare_cpu, "Leave one CPU of each node without a rank; the others do its work");
-    subcommand.add_flag("--coschedule", arguments->coschedule, "Let the events of each class happen at the same moment everywhere");
+    subcommand.add_option(
+        "--without", arguments->without,
+        "What to remove: a CLASS, group=NAME or daemon=NAME, or node=K/N: the job leaves out node K of each N "
+        "nodes. May be given several times. Without any change: each class, group and set of nodes in turn");
+    subcommand.add_flag("--spare-cpu", arguments->spare_cpu,
+                        "Leave one CPU of each node without a rank; the others do its work");
+    subcommand.add_flag("--coschedule", arguments->coschedule,
+                        "Let the events of each class happen at the same moment everywhere");
     subcommand.add_option("--scale", arguments->scale, "Simulate larger jobs, too, separated by commas: 2x,4x")->delimiter(',');
-    subcommand.add_option("--collective", arguments->collective, "What ends a cycle: barrier, allreduce, or an exchange with "
-                                                                 "neighbours on a grid: halo1, halo2, halo3")
+    subcommand
+        .add_option("--collective", arguments->collective,
+                    "What ends a cycle: barrier, allreduce, or an exchange with "
+                    "neighbours on a grid: halo1, halo2, halo3")
         ->check(CLI::IsMember({"barrier", "allreduce", "halo1", "halo2", "halo3"}))
         ->capture_default_str();
     subcommand.add_option("--per-hop", arguments->per_hop, "Time of one message step of the collective")->capture_default_str();

@@ -38,8 +38,8 @@ bool has_class(const NoiseMachine& machine, const std::string& name) {
     std::vector<std::string> names;
     for (const NoiseClass& one : machine.classes)
         names.push_back(one.name);
-    throw UsageError(fmt::format("--without {}: there is no such class of noise. Classes: {}. Groups: {}. Nodes: node=K/N", text,
-                                 fmt::join(names, ", "), fmt::join(groups_of(machine), ", ")));
+    throw UsageError(fmt::format("--without {}: there is no such class of noise. Classes: {}. Groups: {}. Nodes: node=K/N",
+                                 text, fmt::join(names, ", "), fmt::join(groups_of(machine), ", ")));
 }
 
 std::optional<uint32_t> whole_number(std::string_view text) {
@@ -53,9 +53,11 @@ Change parse_nodes(const std::string& text, std::string_view pattern) {
     const auto offset = whole_number(pattern.substr(0, slash));
     const auto every = slash == std::string_view::npos ? std::nullopt : whole_number(pattern.substr(slash + 1));
     if (!offset || !every || *every < 2 || *every > kMostEvery)
-        throw UsageError(fmt::format("--without {}: node=K/N is needed, for node K of each N nodes; N is 2 to {}", text, kMostEvery));
+        throw UsageError(
+            fmt::format("--without {}: node=K/N is needed, for node K of each N nodes; N is 2 to {}", text, kMostEvery));
     if (*offset >= *every)
-        throw UsageError(fmt::format("--without {}: nodes are counted from 0, so K must be below N: {} is not below {}", text, *offset, *every));
+        throw UsageError(fmt::format("--without {}: nodes are counted from 0, so K must be below N: {} is not below {}", text,
+                                     *offset, *every));
     return {Change::Kind::without_nodes, {}, *every, *offset};
 }
 
@@ -79,7 +81,8 @@ void leave_out(Job& job, const Change& change) {
 void spare_a_cpu(Job& job) {
     if (job.ranks_per_node < job.cpus_per_node)
         throw UsageError(fmt::format("--spare-cpu: {} on a node with {}: a CPU is spare already",
-                                     counted(job.ranks_per_node, "rank runs", "ranks run"), counted(job.cpus_per_node, "CPU", "CPUs")));
+                                     counted(job.ranks_per_node, "rank runs", "ranks run"),
+                                     counted(job.cpus_per_node, "CPU", "CPUs")));
     if (job.ranks_per_node < 2)
         throw UsageError("--spare-cpu: a node has one rank, so none would be left");
     const uint32_t nodes = job.nodes();

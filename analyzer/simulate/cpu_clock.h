@@ -1,6 +1,6 @@
-// One rank's CPU under noise, in wall time. An event holds the CPU for its length; events that begin while another holds it wait
-// for their turn (first come, first served); the rank computes only while none holds it. So an event delays a rank that computes
-// by its whole length, and one that waits in a collective only by what is left of it when the collective ends.
+// One rank's CPU under noise, in wall time. An event holds the CPU for its length; events that begin while another holds it
+// wait for their turn (first come, first served); the rank computes only while none holds it. So an event delays a rank that
+// computes by its whole length, and one that waits in a collective only by what is left of it when the collective ends.
 #pragma once
 
 #include "simulate/rank_noise.h"

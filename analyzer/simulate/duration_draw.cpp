@@ -12,9 +12,9 @@ namespace {
 
 using Shape = model::NoiseDuration::Shape;
 
-constexpr double kMostNormal = 8.572;             // sqrt(-2 log(2^-53)): no normal value of drawn_normal is beyond
-constexpr double kMostExponential = 36.74;        // -log(2^-53)
-constexpr double kShortTail = 20;                 // means
+constexpr double kMostNormal = 8.572;      // sqrt(-2 log(2^-53)): no normal value of drawn_normal is beyond
+constexpr double kMostExponential = 36.74; // -log(2^-53)
+constexpr double kShortTail = 20;          // means
 
 // Box and Muller, Annals of Mathematical Statistics 29 (1958).
 double drawn_normal(uint64_t key) {

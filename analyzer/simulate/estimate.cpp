@@ -8,8 +8,8 @@ namespace plumb::simulate {
 
 namespace {
 
-// The 97.5 % quantile of Student's t: exact to three digits. From tables up to 10 degrees of freedom; above, Cornish and Fisher's
-// expansion around the normal quantile (Abramowitz and Stegun, Handbook of Mathematical Functions, 26.7.5).
+// The 97.5 % quantile of Student's t: exact to three digits. From tables up to 10 degrees of freedom; above, Cornish and
+// Fisher's expansion around the normal quantile (Abramowitz and Stegun, Handbook of Mathematical Functions, 26.7.5).
 double student_t(size_t degrees) {
     constexpr std::array kSmall{12.706, 4.303, 3.182, 2.776, 2.571, 2.447, 2.365, 2.306, 2.262, 2.228};
     if (degrees <= kSmall.size())

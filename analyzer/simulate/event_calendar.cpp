@@ -25,7 +25,9 @@ const EventCalendar::Stretch& EventCalendar::made(int64_t number) {
     stretch.begin_s = static_cast<double>(number) * width_s_;
     const double end_s = static_cast<double>(number + 1) * width_s_;
     drawn_.clear();
-    noise_->each_of_class(class_, stretch.begin_s, end_s, [&](double begin_s, uint32_t rank) { drawn_.push_back({begin_s, rank}); });
+    noise_->each_of_class(class_, stretch.begin_s, end_s, [&](double begin_s, uint32_t rank) {
+        drawn_.push_back({begin_s, rank});
+    });
     const size_t buckets = drawn_.size() / kEventsInBucket + 1;
     stretch.bucket_s = width_s_ / static_cast<double>(buckets);
     stretch.starts.assign(buckets + 1, 0);

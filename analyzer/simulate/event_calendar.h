@@ -46,7 +46,9 @@ class EventCalendar {
 
         size_t bucket_of(double time_s) const {
             const double bucket = (time_s - begin_s) / bucket_s;
-            return bucket <= 0 ? 0 : bucket >= static_cast<double>(starts.size() - 1) ? starts.size() - 1 : static_cast<size_t>(bucket);
+            return bucket <= 0                                        ? 0
+                   : bucket >= static_cast<double>(starts.size() - 1) ? starts.size() - 1
+                                                                      : static_cast<size_t>(bucket);
         }
     };
 

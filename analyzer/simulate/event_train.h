@@ -9,17 +9,17 @@
 
 namespace plumb::simulate {
 
-// periodic: event k of a source begins at (k + phase + e_k) periods. The phase is uniform in a period, drawn for each source, or
-// once where the class happens together. e_k is normal with the jitter / sqrt(2) as its standard deviation, so that intervals
-// have the jitter as theirs; it is cut at 4 standard deviations.
-// poisson: time is cut into bins of a mean period; a bin holds a Poisson number of events of mean 1, uniform in it. That is a
-// Poisson process exactly, and gives the events of any moment without those before.
+// periodic: event k of a source begins at (k + phase + e_k) periods. The phase is uniform in a period, drawn for each source,
+// or once where the class happens together. e_k is normal with the jitter / sqrt(2) as its standard deviation, so that
+// intervals have the jitter as theirs; it is cut at 4 standard deviations. poisson: time is cut into bins of a mean period; a
+// bin holds a Poisson number of events of mean 1, uniform in it. That is a Poisson process exactly, and gives the events of any
+// moment without those before.
 class EventTrain {
   public:
     EventTrain(const model::NoiseClass& noise_class, uint64_t seed);
 
-    // Calls on_event(number, begin_s) for each event of the source with from_s <= begin_s < to_s; of a periodic class with jitter
-    // and of a Poisson process in no order. Numbers name an event of a source for length_s and chosen.
+    // Calls on_event(number, begin_s) for each event of the source with from_s <= begin_s < to_s; of a periodic class with
+    // jitter and of a Poisson process in no order. Numbers name an event of a source for length_s and chosen.
     template <class OnEvent> void for_each(uint64_t source, double from_s, double to_s, OnEvent on_event) const {
         if (!(from_s < to_s))
             return;
@@ -42,7 +42,8 @@ class EventTrain {
     template <class OnEvent> void each_of_periodic(uint64_t key, double from_s, double to_s, OnEvent& on_event) const {
         const double phase = fraction_of(key);
         const auto last = static_cast<int64_t>(std::ceil(to_s / period_s_ - phase + most_shift_));
-        for (auto number = static_cast<int64_t>(std::floor(from_s / period_s_ - phase - most_shift_)); number <= last; number++) {
+        for (auto number = static_cast<int64_t>(std::floor(from_s / period_s_ - phase - most_shift_)); number <= last;
+             number++) {
             const double shift = most_shift_ > 0 ? shift_of(key, number) : 0;
             const double begin_s = (static_cast<double>(number) + phase + shift) * period_s_;
             if (begin_s >= from_s && begin_s < to_s)

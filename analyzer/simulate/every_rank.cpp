@@ -14,8 +14,7 @@ namespace {
 // when none comes.
 class RankClocks {
   public:
-    explicit RankClocks(const RankNoise& noise)
-        : noise_(noise), job_(noise.job()), clock_(noise), ranks_(job_.ranks) {
+    explicit RankClocks(const RankNoise& noise) : noise_(noise), job_(noise.job()), clock_(noise), ranks_(job_.ranks) {
         double all_hz = 0;
         for (uint32_t i = 0; i < noise.machine().classes.size(); i++)
             all_hz += noise.is_felt(i) ? noise.events_hz(i) : 0;
@@ -80,8 +79,8 @@ Outcome with_one_last_rank(const RankNoise& noise, double start_s, const OnCycle
         if (on_cycle)
             on_cycle(cycle, start_s, last_s, last_rank);
         if (last_s > start_s + largest_s)
-            account.add(last_s - start_s - largest_s,
-                        clocks.clock().delays(last_rank, start_s, job.work_s(last_rank, cycle), clocks.busy_at(last_rank, start_s)));
+            account.add(last_s - start_s - largest_s, clocks.clock().delays(last_rank, start_s, job.work_s(last_rank, cycle),
+                                                                            clocks.busy_at(last_rank, start_s)));
         account.end_cycle(last_s + cost_s - start_s, largest_s + cost_s);
         start_s = last_s + cost_s;
     }

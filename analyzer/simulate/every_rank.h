@@ -1,5 +1,5 @@
-// Jobs simulated rank by rank, with a state for each: what halo exchanges need, whose ranks wait for their neighbours alone, and
-// the plain form of what last_rank.h does faster.
+// Jobs simulated rank by rank, with a state for each: what halo exchanges need, whose ranks wait for their neighbours alone,
+// and the plain form of what last_rank.h does faster.
 #pragma once
 
 #include "simulate/last_rank.h"

@@ -40,8 +40,8 @@ void check_job(const Job& job) {
     if (job.ranks == 0)
         throw UsageError("a job of 0 ranks cannot be simulated: 1 rank is the least");
     if (job.ranks > Job::kMostRanks)
-        throw UsageError(fmt::format("a job of {} ranks cannot be simulated: {} are the most",
-                                     format_count(job.ranks), format_count(Job::kMostRanks)));
+        throw UsageError(fmt::format("a job of {} ranks cannot be simulated: {} are the most", format_count(job.ranks),
+                                     format_count(Job::kMostRanks)));
     if (job.ranks_per_node == 0)
         throw UsageError("0 ranks on a node cannot be simulated: 1 is the least");
     if (job.ranks_per_node > job.cpus_per_node)

@@ -10,10 +10,14 @@ namespace plumb::simulate {
 enum class Collective {
     barrier,   // all wait for the last: dissemination
     allreduce, // the same, by recursive doubling
-    halo1, halo2, halo3 // ranks on a periodic grid of so many dimensions; each waits for its two neighbours in each of them
+    halo1,
+    halo2,
+    halo3 // ranks on a periodic grid of so many dimensions; each waits for its two neighbours in each of them
 };
 
-constexpr bool is_halo(Collective collective) { return collective >= Collective::halo1; }
+constexpr bool is_halo(Collective collective) {
+    return collective >= Collective::halo1;
+}
 
 struct Job {
     static constexpr uint32_t kMostRanks = 1u << 24;
@@ -24,18 +28,17 @@ struct Job {
     std::vector<uint32_t> left_out_of; // with left_out_every: the job runs on no node n with n % every among these; ascending
     uint32_t left_out_every = 0;       // 0: on all nodes from 0 on
 
-    std::vector<double> cycle_work_s; // what each rank computes in a cycle without noise, for one cycle after the other, repeated
-    std::vector<float> work_factor;   // of each rank, on the above; empty: 1
+    std::vector<double>
+        cycle_work_s;               // what each rank computes in a cycle without noise, for one cycle after the other, repeated
+    std::vector<float> work_factor; // of each rank, on the above; empty: 1
     uint32_t cycles = 0;
 
     Collective collective = Collective::barrier;
-    double per_hop_s = 0;      // one message step, between two ranks
-    double collective_s = -1;  // measured, of one collective whose ranks come at the same time; below 0: from per_hop_s
+    double per_hop_s = 0;     // one message step, between two ranks
+    double collective_s = -1; // measured, of one collective whose ranks come at the same time; below 0: from per_hop_s
 
     uint32_t nodes() const { return (ranks + ranks_per_node - 1) / ranks_per_node; }
-    uint32_t ranks_on(uint32_t node) const {
-        return node + 1 < nodes() ? ranks_per_node : ranks - node * ranks_per_node;
-    }
+    uint32_t ranks_on(uint32_t node) const { return node + 1 < nodes() ? ranks_per_node : ranks - node * ranks_per_node; }
     double work_s(uint32_t rank, uint32_t cycle) const {
         const double work_s = cycle_work_s[cycle % cycle_work_s.size()];
         return work_factor.empty() ? work_s : work_s * static_cast<double>(work_factor[rank]);

@@ -61,7 +61,7 @@ class LastRankSimulation {
         followed_in_[rank] = cycle_;
         followed_++;
         const double finish_s = clock_.finish(rank, start_s_, job_.work_s(rank, cycle_), busy_at_start(rank));
-        if (finish_s > last_s_ || (finish_s == last_s_ && rank < last_rank_)) {
+        if (finish_s > last_s_ || (finish_s == last_s_ && last_rank_ != kNever && rank < last_rank_)) {
             last_s_ = finish_s;
             last_rank_ = rank;
         }
@@ -116,7 +116,8 @@ class LastRankSimulation {
     std::vector<EventCalendar> watched_, skippable_;
     std::vector<double> busy_until_, known_until_; // of each rank: noise holds its CPU until, by all events before known_until_
     std::vector<uint32_t> followed_in_;
-    std::vector<uint32_t> busy_, reached_; // CPUs that noise holds at the start; ranks that a watched event reached in this cycle
+    std::vector<uint32_t> busy_,
+        reached_; // CPUs that noise holds at the start; ranks that a watched event reached in this cycle
     double job_start_s_, start_s_ = 0, last_s_ = 0, window_end_s_ = 0, largest_factor_ = 1;
     uint32_t cycle_ = kNever - 1, last_rank_ = kNever;
     uint64_t followed_ = 0;

@@ -15,8 +15,8 @@ class LossAccount {
         outcome_.delay_of_class_s.assign(noise.machine().classes.size(), 0.0);
     }
 
-    // The last rank of a cycle came `excess_s` later than the one with the most work would have; `delays` made it late. They are
-    // more than the excess where the last rank has less work than that one.
+    // The last rank of a cycle came `excess_s` later than the one with the most work would have; `delays` made it late. They
+    // are more than the excess where the last rank has less work than that one.
     void add(double excess_s, const std::vector<Delay>& delays);
     void end_cycle(double cycle_s, double quiet_s);
     Outcome outcome(uint64_t looked_at) const;

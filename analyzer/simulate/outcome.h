@@ -25,8 +25,8 @@ struct LossByLength {
 
 struct Outcome {
     uint64_t cycles = 0;
-    double total_s = 0;  // of all cycles
-    double quiet_s = 0;  // of the same without noise
+    double total_s = 0;             // of all cycles
+    double quiet_s = 0;             // of the same without noise
     double least_s = 0, most_s = 0; // of a cycle; of a halo exchange unknown, since its ranks do not cycle together: 0
 
     // The excess of each cycle, divided over the events that delayed its last rank, in proportion. Empty for a halo exchange,
@@ -34,8 +34,8 @@ struct Outcome {
     std::vector<double> delay_of_class_s; // by index of the class
     LossByLength loss;
 
-    double events = 0;       // of noise on the ranks' CPUs in the simulated time, expected
-    uint64_t looked_at = 0;  // ranks that were followed through a cycle, the others could not be the last
+    double events = 0;      // of noise on the ranks' CPUs in the simulated time, expected
+    uint64_t looked_at = 0; // ranks that were followed through a cycle, the others could not be the last
 
     double cycle_s() const { return cycles ? total_s / static_cast<double>(cycles) : 0; }
     double quiet_cycle_s() const { return cycles ? quiet_s / static_cast<double>(cycles) : 0; }

@@ -15,7 +15,9 @@ constexpr uint64_t mixed(uint64_t key) {
 }
 
 // The key of the `number`th thing of what `key` names.
-constexpr uint64_t key_of(uint64_t key, uint64_t number) { return mixed(key + (number + 1) * 0x9e3779b97f4a7c15u); }
+constexpr uint64_t key_of(uint64_t key, uint64_t number) {
+    return mixed(key + (number + 1) * 0x9e3779b97f4a7c15u);
+}
 
 // FNV-1a with 64 bits: the same on every machine.
 constexpr uint64_t key_of_name(std::string_view name) {
@@ -26,6 +28,8 @@ constexpr uint64_t key_of_name(std::string_view name) {
 }
 
 // From 0 up to but not including 1, in steps of 2^-53.
-constexpr double fraction_of(uint64_t random) { return static_cast<double>(random >> 11) * 0x1p-53; }
+constexpr double fraction_of(uint64_t random) {
+    return static_cast<double>(random >> 11) * 0x1p-53;
+}
 
 } // namespace plumb::simulate

@@ -123,9 +123,10 @@ void RankNoise::gather(uint32_t rank, double from_s, double to_s, std::vector<No
 
 double RankNoise::events_hz(uint32_t i) const {
     const Placed& placed = classes_[i];
-    const auto per_node = placed.takes_one_cpu ? size_t{1}
-                                               : static_cast<size_t>(std::ranges::count_if(
-                                                     placed.cpus, [&](uint16_t cpu) { return cpu < job_->ranks_per_node; }));
+    const auto per_node =
+        placed.takes_one_cpu
+            ? size_t{1}
+            : static_cast<size_t>(std::ranges::count_if(placed.cpus, [&](uint16_t cpu) { return cpu < job_->ranks_per_node; }));
     return machine_->classes[i].frequency_hz * static_cast<double>(per_node) * felt_nodes_[i];
 }
 

@@ -24,8 +24,8 @@ struct NoiseEvent {
 
 class RankNoise {
   public:
-    // Keeps references to both, which must outlive it. Throws Error, naming the class or the CPU: a class on a CPU that nodes do
-    // not have, classes that leave nothing of a rank's CPU.
+    // Keeps references to both, which must outlive it. Throws Error, naming the class or the CPU: a class on a CPU that nodes
+    // do not have, classes that leave nothing of a rank's CPU.
     RankNoise(const model::NoiseMachine& machine, const Job& job, uint64_t seed);
 
     // Adds the events of the rank's CPU with from_s <= begin_s < to_s, ascending; those from before 0 do not exist.
@@ -57,8 +57,8 @@ class RankNoise {
     const model::NoiseMachine* machine_;
     const Job* job_;
     std::vector<Placed> classes_;
-    std::vector<uint32_t> felt_nodes_;          // of each class: nodes of the job with ranks that it reaches
-    std::vector<std::vector<uint16_t>> kinds_;  // of nodes: the classes that reach ranks there
+    std::vector<uint32_t> felt_nodes_;         // of each class: nodes of the job with ranks that it reaches
+    std::vector<std::vector<uint16_t>> kinds_; // of nodes: the classes that reach ranks there
     std::vector<uint16_t> kind_of_node_;
 };
 

@@ -9,8 +9,9 @@
 
 namespace plumb::simulate {
 
-// The same for the same arguments, on any machine and any number of threads. Of a halo exchange every rank is followed, else only
-// those that can be the last. Throws Error where the job or the noise cannot be simulated (job.h, rank_noise.h). Thread-safe.
+// The same for the same arguments, on any machine and any number of threads. Of a halo exchange every rank is followed, else
+// only those that can be the last. Throws Error where the job or the noise cannot be simulated (job.h, rank_noise.h).
+// Thread-safe.
 Outcome simulate_job(const Job& job, const model::NoiseMachine& machine, uint64_t seed);
 
 // When the job starts, in the time of the noise: late enough for noise that is under way at any moment to be so at the start.

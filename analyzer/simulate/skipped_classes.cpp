@@ -19,9 +19,9 @@ double most_events(const SkippedClasses::Limit& limit, double interval_s) {
 
 } // namespace
 
-// What noise adds to computing from a moment s on is sup over x >= 0 of the lengths of the events in [s - x, finish) - x. With x
-// = 0 the interval is the work and the delay; it pays to go back at most by the longest busy period. Iterated from below to the
-// least fixed point.
+// What noise adds to computing from a moment s on is sup over x >= 0 of the lengths of the events in [s - x, finish) - x. With
+// x = 0 the interval is the work and the delay; it pays to go back at most by the longest busy period. Iterated from below to
+// the least fixed point.
 double SkippedClasses::most_delay_s(size_t first, double work_s) const {
     const double back_s = longest_busy_s(first);
     double delay_s = 0;

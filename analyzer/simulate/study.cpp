@@ -139,8 +139,13 @@ Study run_study(StudyPlan plan) {
 
     for (size_t g = 0; g < plan.granularity_s.size(); g++) {
         const Case* first = &cases[g * settings.size()];
-        AtGranularity at{.work_s = plan.granularity_s[g], .quiet_cycle_s = first->outcomes.front().quiet_cycle_s(),
-                         .cycle_s = cycle_of(*first), .changes = {}, .together = {}, .classes = {}, .loss = {}};
+        AtGranularity at{.work_s = plan.granularity_s[g],
+                         .quiet_cycle_s = first->outcomes.front().quiet_cycle_s(),
+                         .cycle_s = cycle_of(*first),
+                         .changes = {},
+                         .together = {},
+                         .classes = {},
+                         .loss = {}};
         for (size_t i = 0; i < plan.changes.size(); i++)
             at.changes.push_back(compared(plan.changes[i].label(), *first, first[1 + i]));
         at.together = compared("all of these", *first, first[of_size - 1]);
@@ -149,7 +154,11 @@ Study run_study(StudyPlan plan) {
     }
     for (size_t s = 0; s < scales.size(); s++) {
         const Setting& setting = settings[of_size + 2 * s];
-        AtScale at{.ranks = setting.job.ranks, .nodes = setting.job.nodes(), .cycle_s = {}, .changed_cycle_s = {}, .quiet_cycle_s = {}};
+        AtScale at{.ranks = setting.job.ranks,
+                   .nodes = setting.job.nodes(),
+                   .cycle_s = {},
+                   .changed_cycle_s = {},
+                   .quiet_cycle_s = {}};
         for (size_t g = 0; g < plan.granularity_s.size(); g++) {
             const Case* base = &cases[g * settings.size() + of_size + 2 * s];
             at.cycle_s.push_back(cycle_of(base[0]));

@@ -15,12 +15,12 @@
 namespace plumb::simulate {
 
 struct StudyPlan {
-    Setting base;                      // its work is replaced by each of the granularities
+    Setting base; // its work is replaced by each of the granularities
     std::vector<double> granularity_s;
-    double imbalance = 0;              // the slowest rank's work above the mean's
-    std::vector<Change> changes;       // each on its own
-    std::vector<Change> together;      // in one more setting
-    std::vector<uint32_t> scales;      // beside 1
+    double imbalance = 0;         // the slowest rank's work above the mean's
+    std::vector<Change> changes;  // each on its own
+    std::vector<Change> together; // in one more setting
+    std::vector<uint32_t> scales; // beside 1
     uint32_t seeds = 20;
     unsigned threads = 1;
 };

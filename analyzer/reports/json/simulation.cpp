@@ -9,7 +9,9 @@ namespace {
 
 using nlohmann::ordered_json;
 
-ordered_json estimate_json(const simulate::Estimate& value) { return {{"mean", value.mean}, {"half_width_95", value.half_width}}; }
+ordered_json estimate_json(const simulate::Estimate& value) {
+    return {{"mean", value.mean}, {"half_width_95", value.half_width}};
+}
 
 ordered_json what_if_json(const simulate::WhatIf& one) {
     return {{"change", one.label}, {"cycle_seconds", estimate_json(one.cycle_s)}, {"gain_fraction", estimate_json(one.gain)}};
@@ -65,7 +67,8 @@ ordered_json lengths_json(const simulate::LossByLength& loss) {
 }
 
 ordered_json granularity_json(const simulate::Study& study, const simulate::AtGranularity& at) {
-    ordered_json entry{{"work_seconds", at.work_s}, {"quiet_cycle_seconds", at.quiet_cycle_s}, {"cycle_seconds", estimate_json(at.cycle_s)}};
+    ordered_json entry{
+        {"work_seconds", at.work_s}, {"quiet_cycle_seconds", at.quiet_cycle_s}, {"cycle_seconds", estimate_json(at.cycle_s)}};
     entry["changes"] = ordered_json::array();
     for (const size_t i : study.order)
         entry["changes"].push_back(what_if_json(at.changes[i]));

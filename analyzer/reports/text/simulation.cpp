@@ -35,7 +35,8 @@ std::string percent_with_error(const Estimate& value, bool unicode) {
 std::string time_with_error(const Estimate& value, bool unicode) {
     if (value.half_width == 0 || value.mean == 0)
         return format_seconds(value.mean);
-    return fmt::format("{} {} {}", format_seconds(value.mean), unicode ? "±" : "+-", format_fraction(value.half_width / value.mean));
+    return fmt::format("{} {} {}", format_seconds(value.mean), unicode ? "±" : "+-",
+                       format_fraction(value.half_width / value.mean));
 }
 
 std::vector<Column> columns_for(size_t figures) {
@@ -77,12 +78,14 @@ const char* words_of(simulate::Collective collective) {
 void put_job(TextCanvas& canvas, const Study& study) {
     const simulate::Job& job = study.plan.base.job;
     const model::NoiseMachine& machine = study.plan.base.machine;
-    canvas.paragraph("job", 10, {{fmt::format("{}, {} on each of {} with {}; each cycle ends with {} of {}",
-                                              counted(job.ranks, "rank", "ranks"), job.ranks_per_node, counted(job.nodes(), "node", "nodes"),
-                                              counted(job.cpus_per_node, "CPU", "CPUs"), words_of(job.collective),
-                                              format_seconds(study.collective_s))}});
-    canvas.paragraph("noise", 10, {{fmt::format("{}{}", machine.name.empty() ? "" : machine.name + ": ",
-                                                counted(machine.classes.size(), "class", "classes"))}});
+    canvas.paragraph(
+        "job", 10,
+        {{fmt::format("{}, {} on each of {} with {}; each cycle ends with {} of {}", counted(job.ranks, "rank", "ranks"),
+                      job.ranks_per_node, counted(job.nodes(), "node", "nodes"), counted(job.cpus_per_node, "CPU", "CPUs"),
+                      words_of(job.collective), format_seconds(study.collective_s))}});
+    canvas.paragraph("noise", 10,
+                     {{fmt::format("{}{}", machine.name.empty() ? "" : machine.name + ": ",
+                                   counted(machine.classes.size(), "class", "classes"))}});
     std::vector<std::string> fitted;
     for (const model::NoiseClass& one : machine.classes)
         if (!one.fitted.empty())
@@ -90,19 +93,21 @@ void put_job(TextCanvas& canvas, const Study& study) {
     if (!fitted.empty()) {
         const size_t more = fitted.size() > kMostFitted ? fitted.size() - kMostFitted : 0;
         fitted.resize(fitted.size() - more);
-        canvas.paragraph("fitted", 10, {{fmt::format("not measured: {}{}", fmt::join(fitted, "; "),
-                                                     more ? fmt::format("; and of {} more", counted(more, "class", "classes")) : "")}});
+        canvas.paragraph("fitted", 10,
+                         {{fmt::format("not measured: {}{}", fmt::join(fitted, "; "),
+                                       more ? fmt::format("; and of {} more", counted(more, "class", "classes")) : "")}});
     }
-    canvas.paragraph("runs", 10, {{fmt::format("{} of {} in each case; {} 95 % confidence",
-                                               counted(study.plan.seeds, "run", "runs"), counted(job.cycles, "cycle", "cycles"),
-                                               canvas.style().unicode ? "±" : "+-")}});
+    canvas.paragraph("runs", 10,
+                     {{fmt::format("{} of {} in each case; {} 95 % confidence", counted(study.plan.seeds, "run", "runs"),
+                                   counted(job.cycles, "cycle", "cycles"), canvas.style().unicode ? "±" : "+-")}});
 }
 
 void put_cycles(TextCanvas& canvas, const Study& study) {
     const bool unicode = canvas.style().unicode;
     canvas.heading("Time of a cycle");
     SimulationRows rows{headed("work of a rank in a cycle", study)};
-    rows.push_back(row_of("with the noise", study, [&](const AtGranularity& at) { return time_with_error(at.cycle_s, unicode); }));
+    rows.push_back(
+        row_of("with the noise", study, [&](const AtGranularity& at) { return time_with_error(at.cycle_s, unicode); }));
     rows.push_back(row_of("without noise", study, [](const AtGranularity& at) { return format_seconds(at.quiet_cycle_s); }));
     rows.push_back(row_of("slower by a factor of", study, [](const AtGranularity& at) {
         return at.quiet_cycle_s > 0 ? three_digits(at.cycle_s.mean / at.quiet_cycle_s) : "-";
@@ -117,7 +122,8 @@ void put_changes(TextCanvas& canvas, const Study& study) {
     canvas.heading("What a change gains, in time of the job");
     SimulationRows rows{headed("work of a rank in a cycle", study)};
     const auto add = [&](const std::string& label, auto what_if) {
-        rows.push_back(row_of(label, study, [&](const AtGranularity& at) { return percent_with_error(what_if(at).gain, unicode); }));
+        rows.push_back(
+            row_of(label, study, [&](const AtGranularity& at) { return percent_with_error(what_if(at).gain, unicode); }));
     };
     for (size_t i = 0; i < std::min(study.order.size(), kMostChanges); i++) {
         const size_t change = study.order[i];
@@ -128,8 +134,10 @@ void put_changes(TextCanvas& canvas, const Study& study) {
         add("all together", [](const AtGranularity& at) -> const simulate::WhatIf& { return at.together; });
     canvas.table(2, columns_for(study.granularities.size()), rows);
     if (study.order.size() > kMostChanges)
-        canvas.paragraph("", 2, {{fmt::format("{} gain less and are not listed; --format json has them.",
-                                              counted(study.order.size() - kMostChanges, "change", "changes")), Ink::faint}});
+        canvas.paragraph("", 2,
+                         {{fmt::format("{} gain less and are not listed; --format json has them.",
+                                       counted(study.order.size() - kMostChanges, "change", "changes")),
+                           Ink::faint}});
 }
 
 std::string duration_words(const model::NoiseClass& one) {
@@ -187,14 +195,15 @@ void put_lengths(TextCanvas& canvas, const Study& study) {
     std::vector<std::string> before;
     for (int step = 1; step <= 18; step++) { // half decades
         const size_t bin = static_cast<size_t>(step * LossByLength::kPerDecade / 2);
-        std::vector<std::string> row = row_of(format_seconds(LossByLength::upper_s(bin - 1)), study, [&](const AtGranularity& at) {
-            double below = 0, all = 0;
-            for (size_t i = 0; i < LossByLength::kBins; i++) {
-                all += at.loss.delay_s[i];
-                below += i < bin ? at.loss.delay_s[i] : 0;
-            }
-            return format_fraction(all > 0 ? std::min(1.0, below / all) : 0);
-        });
+        std::vector<std::string> row =
+            row_of(format_seconds(LossByLength::upper_s(bin - 1)), study, [&](const AtGranularity& at) {
+                double below = 0, all = 0;
+                for (size_t i = 0; i < LossByLength::kBins; i++) {
+                    all += at.loss.delay_s[i];
+                    below += i < bin ? at.loss.delay_s[i] : 0;
+                }
+                return format_fraction(all > 0 ? std::min(1.0, below / all) : 0);
+            });
         const std::vector<std::string> figures(row.begin() + 1, row.end());
         if (figures != before && std::ranges::any_of(figures, [](const std::string& text) { return text != "0 %"; }))
             rows.push_back(std::move(row));
@@ -214,7 +223,8 @@ void put_scales(TextCanvas& canvas, const Study& study) {
     for (const simulate::AtScale& at : study.scales) {
         std::vector<std::string> row{format_count(at.ranks)};
         for (size_t i = 0; i < at.cycle_s.size(); i++)
-            row.push_back(fmt::format("{} → {}", format_seconds(at.cycle_s[i].mean), format_seconds(at.changed_cycle_s[i].mean)));
+            row.push_back(
+                fmt::format("{} → {}", format_seconds(at.cycle_s[i].mean), format_seconds(at.changed_cycle_s[i].mean)));
         rows.push_back(std::move(row));
     }
     canvas.table(2, columns_for(study.granularities.size()), rows);
@@ -231,11 +241,12 @@ std::string simulation_text(const Study& study, const TextStyle& style, double t
     put_lengths(canvas, study);
     put_scales(canvas, study);
     canvas.blank();
-    canvas.paragraph("", 0, {{fmt::format("Simulated {} events of noise in {}; {} ranks were followed through a cycle, no other could "
-                                          "be the last.",
-                                          format_count(std::round(study.events)), format_seconds(took_s),
-                                          format_count(static_cast<double>(study.looked_at))),
-                              Ink::faint}});
+    canvas.paragraph("", 0,
+                     {{fmt::format("Simulated {} events of noise in {}; {} ranks were followed through a cycle, no other could "
+                                   "be the last.",
+                                   format_count(std::round(study.events)), format_seconds(took_s),
+                                   format_count(static_cast<double>(study.looked_at))),
+                       Ink::faint}});
     return canvas.take();
 }
 
