@@ -32,13 +32,23 @@ class CpuClock {
         return busy_until_s;
     }
 
-    // When `work_s` of computing is done that starts at start_s. `busy_until_s`: by the events before start_s.
-    double finish(uint32_t rank, double start_s, double work_s, double busy_until_s) {
+    // When `work_s` of computing is done that starts at start_s. `busy_until_s`: by the events before known_s, which is not
+    // after start_s.
+    double finish(uint32_t rank, double start_s, double work_s, double known_s, double busy_until_s) {
+        double to_s = start_s + work_s;
+        events_.clear();
+        noise_->gather(rank, known_s, to_s, events_);
+        size_t at = 0;
+        for (; at < events_.size() && events_[at].begin_s < start_s; at++)
+            busy_until_s = std::max(busy_until_s, events_[at].begin_s) + events_[at].length_s;
         double finish_s = std::max(start_s, busy_until_s) + work_s;
+        for (; at < events_.size(); at++)
+            finish_s += events_[at].length_s;
         // Each event that begins before the rank is done lets more events in.
-        for (double from_s = start_s, to_s = finish_s; from_s < to_s; from_s = to_s, to_s = finish_s) {
+        while (to_s < finish_s) {
             events_.clear();
-            noise_->gather(rank, from_s, to_s, events_);
+            noise_->gather(rank, to_s, finish_s, events_);
+            to_s = finish_s;
             for (const NoiseEvent& event : events_)
                 finish_s += event.length_s;
         }

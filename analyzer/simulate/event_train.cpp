@@ -2,25 +2,23 @@
 
 #include "simulate/duration_draw.h"
 
-#include <algorithm>
-#include <numbers>
+#include <cmath>
 
 namespace plumb::simulate {
 
 namespace {
 
-constexpr double kMostDeviations = 4;
 constexpr uint64_t kLengthKey = 0x6c656e677468, kChoiceKey = 0x63686f696365; // apart from the keys of the begins
 
 } // namespace
 
 EventTrain::EventTrain(const model::NoiseClass& noise_class, uint64_t seed)
     : class_(&noise_class), class_key_(key_of(key_of_name(noise_class.name), seed)), period_s_(noise_class.mean_period_s()),
-      is_together_(noise_class.phase == model::NoiseClass::Phase::together),
+      per_s_(1 / period_s_), is_together_(noise_class.phase == model::NoiseClass::Phase::together),
       is_poisson_(noise_class.regularity == model::NoiseClass::Regularity::poisson) {
     if (!is_poisson_) {
-        shift_deviation_ = noise_class.jitter / std::numbers::sqrt2;
-        most_shift_ = kMostDeviations * shift_deviation_;
+        // Of a uniform shift the standard deviation is 1 / sqrt(3) of its most, and an interval has two.
+        most_shift_ = noise_class.jitter * std::sqrt(1.5);
     }
 }
 
@@ -33,13 +31,6 @@ double EventTrain::length_s(uint64_t source, int64_t number) const {
 uint32_t EventTrain::chosen(uint64_t source, int64_t number, uint32_t count) const {
     const uint64_t random = key_of(key_of(class_key_ ^ kChoiceKey, source), static_cast<uint64_t>(number));
     return static_cast<uint32_t>(((random >> 32) * count) >> 32);
-}
-
-double EventTrain::shift_of(uint64_t key, int64_t number) const {
-    const uint64_t event = key_of(key, static_cast<uint64_t>(number));
-    const double radius = std::sqrt(-2 * std::log(1 - fraction_of(key_of(event, 0))));
-    const double normal = radius * std::cos(2 * std::numbers::pi * fraction_of(key_of(event, 1)));
-    return std::clamp(normal, -kMostDeviations, kMostDeviations) * shift_deviation_;
 }
 
 // The inverse of the distribution of a Poisson variable of mean 1.

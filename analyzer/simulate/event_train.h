@@ -4,16 +4,16 @@
 #include "model/noise.h"
 #include "simulate/random_numbers.h"
 
-#include <cmath>
 #include <cstdint>
 
 namespace plumb::simulate {
 
 // periodic: event k of a source begins at (k + phase + e_k) periods. The phase is uniform in a period, drawn for each source,
-// or once where the class happens together. e_k is normal with the jitter / sqrt(2) as its standard deviation, so that
-// intervals have the jitter as theirs; it is cut at 4 standard deviations. poisson: time is cut into bins of a mean period; a
-// bin holds a Poisson number of events of mean 1, uniform in it. That is a Poisson process exactly, and gives the events of any
-// moment without those before.
+// or once where the class happens together. e_k is uniform around 0, so wide that intervals have the jitter as their standard
+// deviation.
+//
+// poisson: time is cut into bins of a mean period; a bin holds a Poisson number of events of mean 1, uniform in it. That is a
+// Poisson process exactly, and gives the events of any moment without those before.
 class EventTrain {
   public:
     EventTrain(const model::NoiseClass& noise_class, uint64_t seed);
@@ -40,10 +40,9 @@ class EventTrain {
     static constexpr int64_t kMostInBin = 32; // more than 31 of mean 1 have probability 10^-36, less than a step of fraction_of
 
     template <class OnEvent> void each_of_periodic(uint64_t key, double from_s, double to_s, OnEvent& on_event) const {
-        const double phase = fraction_of(key);
-        const auto last = static_cast<int64_t>(std::ceil(to_s / period_s_ - phase + most_shift_));
-        for (auto number = static_cast<int64_t>(std::floor(from_s / period_s_ - phase - most_shift_)); number <= last;
-             number++) {
+        const double phase = fraction_of(key), rounding = rounding_at(to_s);
+        const int64_t last = floor_of(to_s * per_s_ - phase + most_shift_ + rounding);
+        for (int64_t number = floor_of(from_s * per_s_ - phase - most_shift_ - rounding) + 1; number <= last; number++) {
             const double shift = most_shift_ > 0 ? shift_of(key, number) : 0;
             const double begin_s = (static_cast<double>(number) + phase + shift) * period_s_;
             if (begin_s >= from_s && begin_s < to_s)
@@ -52,8 +51,8 @@ class EventTrain {
     }
 
     template <class OnEvent> void each_of_poisson(uint64_t key, double from_s, double to_s, OnEvent& on_event) const {
-        const auto last = static_cast<int64_t>(std::floor(to_s / period_s_));
-        for (auto bin = static_cast<int64_t>(std::floor(from_s / period_s_)); bin <= last; bin++) {
+        const auto last = floor_of(to_s * per_s_ + rounding_at(to_s));
+        for (auto bin = floor_of(from_s * per_s_ - rounding_at(to_s)); bin <= last; bin++) {
             const uint64_t bin_key = key_of(key, static_cast<uint64_t>(bin));
             const int count = count_in_bin(fraction_of(bin_key));
             for (int i = 0; i < count; i++) {
@@ -65,13 +64,20 @@ class EventTrain {
         }
     }
 
-    double shift_of(uint64_t key, int64_t number) const;
+    // Places in periods are known to this; the exact test is that of begin_s.
+    double rounding_at(double time_s) const { return 1e-6 + time_s * per_s_ * 1e-15; }
+    // std::floor is a call on machines of the first x86-64 kind. A shift is less than 4 periods, so nothing is below -8.
+    static int64_t floor_of(double place) { return static_cast<int64_t>(place + 8) - 8; }
+
+    double shift_of(uint64_t key, int64_t number) const {
+        return most_shift_ * (2 * fraction_of(key_of(key, static_cast<uint64_t>(number))) - 1);
+    }
     static int count_in_bin(double fraction);
 
     const model::NoiseClass* class_;
     uint64_t class_key_;
-    double period_s_;
-    double shift_deviation_ = 0, most_shift_ = 0;
+    double period_s_, per_s_;
+    double most_shift_ = 0;
     bool is_together_, is_poisson_;
 };
 

@@ -28,7 +28,7 @@ class RankClocks {
         if (state.busy_until_s <= start_s && undisturbed_s <= state.quiet_until_s)
             return undisturbed_s;
         const double busy_s = busy_at(rank, start_s);
-        const double finish_s = clock_.finish(rank, start_s, work_s, busy_s);
+        const double finish_s = clock_.finish(rank, start_s, work_s, start_s, busy_s);
         find_quiet(state, rank, start_s, std::max(finish_s, start_s + look_ahead_s_));
         return finish_s;
     }

@@ -50,17 +50,17 @@ class LastRankSimulation {
     static constexpr uint32_t kNever = UINT32_MAX;
 
     // Of a rank that no watched event has reached since it was last known, only the skipped classes can hold the CPU.
-    double busy_at_start(uint32_t rank) {
-        const double from_s = std::max(known_until_[rank], start_s_ - memory_s_);
-        return clock_.busy_until(rank, from_s, start_s_, busy_until_[rank]);
-    }
+    double relevant_from(uint32_t rank) const { return std::max(known_until_[rank], start_s_ - memory_s_); }
+
+    double busy_at_start(uint32_t rank) { return clock_.busy_until(rank, relevant_from(rank), start_s_, busy_until_[rank]); }
 
     void follow(uint32_t rank) {
         if (followed_in_[rank] == cycle_)
             return;
         followed_in_[rank] = cycle_;
         followed_++;
-        const double finish_s = clock_.finish(rank, start_s_, job_.work_s(rank, cycle_), busy_at_start(rank));
+        const double finish_s =
+            clock_.finish(rank, start_s_, job_.work_s(rank, cycle_), relevant_from(rank), busy_until_[rank]);
         if (finish_s > last_s_ || (finish_s == last_s_ && last_rank_ != kNever && rank < last_rank_)) {
             last_s_ = finish_s;
             last_rank_ = rank;
@@ -99,8 +99,7 @@ class LastRankSimulation {
         for (const uint32_t rank : reached_) {
             if (known_until_[rank] == to_s)
                 continue;
-            const double from_s = std::max(known_until_[rank], start_s_ - memory_s_);
-            busy_until_[rank] = clock_.busy_until(rank, from_s, to_s, busy_until_[rank]);
+            busy_until_[rank] = clock_.busy_until(rank, relevant_from(rank), to_s, busy_until_[rank]);
             known_until_[rank] = to_s;
             if (busy_until_[rank] > to_s)
                 busy_.push_back(rank);
