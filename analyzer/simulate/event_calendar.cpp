@@ -1,6 +1,7 @@
 #include "simulate/event_calendar.h"
 
 #include <algorithm>
+#include <cmath>
 
 namespace plumb::simulate {
 
@@ -11,13 +12,16 @@ constexpr size_t kEventsInBucket = 8;
 
 } // namespace
 
-EventCalendar::EventCalendar(const RankNoise& noise, uint32_t noise_class) : noise_(&noise), class_(noise_class) {
+EventCalendar::EventCalendar(const RankNoise& noise, uint32_t noise_class)
+    : noise_(&noise), class_(noise_class), is_repeating_(noise.is_repeating(noise_class)) {
     const double period_s = noise.train(noise_class).period_s(), in_period = noise.events_hz(noise_class) * period_s;
-    width_s_ = period_s * std::max(1.0, kFewestEvents / std::max(in_period, 1.0));
+    width_s_ = period_s * std::ceil(std::max(1.0, kFewestEvents / std::max(in_period, 1.0)));
 }
 
 // Counting sort: the entries of a bucket need no order, since those who ask follow each rank on their own.
 const EventCalendar::Stretch& EventCalendar::made(int64_t number) {
+    if (is_repeating_)
+        number = 0;
     Stretch& stretch = stretches_[static_cast<size_t>(number & 1)];
     if (stretch.number == number)
         return stretch;

@@ -16,18 +16,21 @@ class EventCalendar {
   public:
     EventCalendar(const RankNoise& noise, uint32_t noise_class);
 
-    // Calls on_begin(rank) for each event with from_s <= begin < to_s that reaches a rank, in order of time but for events that
-    // nearly coincide. Cheap where from_s is not far before the latest time asked for.
+    // Calls on_begin(rank) for each event with from_s <= begin < to_s that reaches a rank, and perhaps for some just outside,
+    // in order of time but for events that nearly coincide. Cheap where from_s is not far before the latest time asked for.
     template <class OnBegin> void for_each(double from_s, double to_s, OnBegin on_begin) {
-        if (from_s < 0)
-            from_s = 0;
+        const double rounding_s = 1e-9 + to_s * 1e-12;
+        from_s = from_s > rounding_s ? from_s - rounding_s : 0;
+        to_s += rounding_s;
         for (auto number = static_cast<int64_t>(from_s / width_s_); static_cast<double>(number) * width_s_ < to_s; number++) {
             const Stretch& stretch = made(number);
-            for (size_t at = stretch.starts[stretch.bucket_of(from_s)]; at < stretch.entries.size(); at++) {
+            const double offset_s = static_cast<double>(number - stretch.number) * width_s_;
+            const double first_s = from_s - offset_s, end_s = to_s - offset_s;
+            for (size_t at = stretch.starts[stretch.bucket_of(first_s)]; at < stretch.entries.size(); at++) {
                 const Entry& entry = stretch.entries[at];
-                if (entry.begin_s >= to_s + stretch.bucket_s)
+                if (entry.begin_s >= end_s + stretch.bucket_s)
                     break;
-                if (entry.begin_s >= from_s && entry.begin_s < to_s)
+                if (entry.begin_s >= first_s && entry.begin_s < end_s)
                     on_begin(entry.rank);
             }
         }
@@ -52,11 +55,13 @@ class EventCalendar {
         }
     };
 
+    // That stretch, or one that is like it.
     const Stretch& made(int64_t number);
 
     const RankNoise* noise_;
     uint32_t class_;
-    double width_s_;
+    double width_s_; // a whole number of periods
+    bool is_repeating_;
     std::array<Stretch, 2> stretches_; // by parity: a window that goes back over a border needs two
     std::vector<Entry> drawn_;
 };

@@ -121,6 +121,11 @@ void RankNoise::gather(uint32_t rank, double from_s, double to_s, std::vector<No
     sort_by_begin(events, old);
 }
 
+bool RankNoise::is_repeating(uint32_t i) const {
+    const Placed& placed = classes_[i];
+    return placed.train.is_periodic() && placed.train.most_shift() == 0 && (!placed.takes_one_cpu || placed.cpus.size() == 1);
+}
+
 double RankNoise::events_hz(uint32_t i) const {
     const Placed& placed = classes_[i];
     const auto per_node =

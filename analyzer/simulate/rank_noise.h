@@ -36,6 +36,8 @@ class RankNoise {
 
     // Whether any event of the class reaches a rank of the job.
     bool is_felt(uint32_t noise_class) const { return felt_nodes_[noise_class] > 0; }
+    // Whether each period of the class is as the one before: the same sources at the same places, on the same ranks.
+    bool is_repeating(uint32_t noise_class) const;
     double events_hz(uint32_t noise_class) const; // that reach ranks, of the whole job
     const EventTrain& train(uint32_t noise_class) const { return classes_[noise_class].train; }
     const model::NoiseMachine& machine() const { return *machine_; }
