@@ -20,8 +20,8 @@ using simulate::Study;
 using Align = Column::Align;
 using SimulationRows = std::vector<std::vector<std::string>>;
 
-constexpr size_t kMostChanges = 12, kMostClassRows = 12, kMostFitted = 6;
-constexpr double kLeastLossShare = 0.005; // of the delay at any granularity, to be listed
+constexpr size_t kMostChanges = 10, kMostClassRows = 12, kMostFitted = 6;
+constexpr double kLeastLossShare = 0.01; // of the delay at any granularity, to be listed
 
 // Percent with the digits that the interval leaves: "35.2 +- 0.4 %".
 std::string percent_with_error(const Estimate& value, bool unicode) {
@@ -78,11 +78,15 @@ const char* words_of(simulate::Collective collective) {
 void put_job(TextCanvas& canvas, const Study& study) {
     const simulate::Job& job = study.plan.base.job;
     const model::NoiseMachine& machine = study.plan.base.machine;
-    canvas.paragraph(
-        "job", 10,
-        {{fmt::format("{}, {} on each of {} with {}; each cycle ends with {} of {}", counted(job.ranks, "rank", "ranks"),
-                      job.ranks_per_node, counted(job.nodes(), "node", "nodes"), counted(job.cpus_per_node, "CPU", "CPUs"),
-                      words_of(job.collective), format_seconds(study.collective_s))}});
+    canvas.paragraph("job", 10,
+                     {{fmt::format("{}, {} on each of {} with {}", counted(job.ranks, "rank", "ranks"), job.ranks_per_node,
+                                   counted(job.nodes(), "node", "nodes"), counted(job.cpus_per_node, "CPU", "CPUs"))}});
+    canvas.paragraph("cycle", 10,
+                     {{fmt::format("each rank computes, then all take part in {} of {}{}", words_of(job.collective),
+                                   format_seconds(study.collective_s),
+                                   study.plan.imbalance > 0 ? fmt::format("; the slowest rank has {} more work than the mean",
+                                                                          format_fraction(study.plan.imbalance))
+                                                            : "")}});
     canvas.paragraph("noise", 10,
                      {{fmt::format("{}{}", machine.name.empty() ? "" : machine.name + ": ",
                                    counted(machine.classes.size(), "class", "classes"))}});
@@ -169,7 +173,6 @@ void put_classes(TextCanvas& canvas, const Study& study) {
             most = std::max(most, share(at, members));
         return most;
     };
-    canvas.heading("What makes the last rank late, by share of the lost time");
     SimulationRows rows{headed("work of a rank in a cycle", study)};
     const auto add = [&](const std::string& label, const std::vector<size_t>& members) {
         if (largest(members) >= kLeastLossShare)
@@ -184,13 +187,15 @@ void put_classes(TextCanvas& canvas, const Study& study) {
             if (rows.size() <= kMostClassRows)
                 add((is_group ? "  " : "") + duration_words(classes[i]), {i});
     }
+    if (rows.size() < 2)
+        return;
+    canvas.heading("What makes the last rank late, by share of the lost time");
     canvas.table(2, columns_for(study.granularities.size()), rows);
 }
 
 void put_lengths(TextCanvas& canvas, const Study& study) {
     if (study.granularities.front().classes.empty())
         return;
-    canvas.heading("Lost to events of at most this length");
     SimulationRows rows{headed("work of a rank in a cycle", study)};
     std::vector<std::string> before;
     for (int step = 1; step <= 18; step++) { // half decades
@@ -209,6 +214,9 @@ void put_lengths(TextCanvas& canvas, const Study& study) {
             rows.push_back(std::move(row));
         before = figures;
     }
+    if (rows.size() < 2)
+        return;
+    canvas.heading("Lost to events of at most this length");
     canvas.table(2, columns_for(study.granularities.size()), rows);
 }
 
@@ -241,12 +249,15 @@ std::string simulation_text(const Study& study, const TextStyle& style, double t
     put_lengths(canvas, study);
     put_scales(canvas, study);
     canvas.blank();
-    canvas.paragraph("", 0,
-                     {{fmt::format("Simulated {} events of noise in {}; {} ranks were followed through a cycle, no other could "
-                                   "be the last.",
-                                   format_count(std::round(study.events)), format_seconds(took_s),
-                                   format_count(static_cast<double>(study.looked_at))),
-                       Ink::faint}});
+    const bool all_followed = is_halo(study.plan.base.job.collective);
+    canvas.paragraph(
+        "", 0,
+        {{fmt::format("The simulated time held {} events of noise on CPUs of ranks and took {} to simulate. {}",
+                      format_count(std::round(study.events)), format_seconds(took_s),
+                      all_followed ? "Every rank was followed."
+                                   : fmt::format("{} times a rank was followed through a cycle; no other could be the last.",
+                                                 format_count(static_cast<double>(study.looked_at)))),
+          Ink::faint}});
     return canvas.take();
 }
 
