@@ -3,6 +3,7 @@
 #include <array>
 #include <cmath>
 #include <cstddef>
+#include <vector>
 
 namespace plumb::simulate {
 
@@ -33,6 +34,20 @@ Estimate estimate_of(std::span<const double> values) {
         squares += (value - result.mean) * (value - result.mean);
     result.half_width = student_t(values.size() - 1) * std::sqrt(squares / (count - 1) / count);
     return result;
+}
+
+Estimate ratio_of(std::span<const double> values, std::span<const double> bases) {
+    double sum = 0, base = 0;
+    for (size_t i = 0; i < values.size(); i++) {
+        sum += values[i];
+        base += bases[i];
+    }
+    if (!(base > 0))
+        return {1, 0};
+    std::vector<double> rest;
+    for (size_t i = 0; i < values.size(); i++)
+        rest.push_back(values[i] - sum / base * bases[i]);
+    return {sum / base, estimate_of(rest).half_width / (base / static_cast<double>(values.size()))};
 }
 
 } // namespace plumb::simulate

@@ -12,4 +12,8 @@ struct Estimate {
 
 Estimate estimate_of(std::span<const double> values); // not empty
 
+// Sum of `values` over sum of `bases`, pair by pair; the interval by linearisation (Cochran, Sampling techniques, chapter 6):
+// that of the mean of value - ratio * base. Of bases that sum to 0 the ratio is 1.
+Estimate ratio_of(std::span<const double> values, std::span<const double> bases);
+
 } // namespace plumb::simulate

@@ -122,9 +122,7 @@ Outcome with_neighbours(const RankNoise& noise, double start_s) {
     result.total_s = *std::ranges::max_element(starts_s) - start_s;
     result.quiet_s = all_alike ? alike_s : *std::ranges::max_element(quiet_s);
     result.looked_at = uint64_t{job.ranks} * job.cycles;
-    for (uint32_t i = 0; i < noise.machine().classes.size(); i++)
-        if (noise.is_felt(i))
-            result.events += noise.events_hz(i) * result.total_s;
+    result.events_of_class = expected_events(noise, result.total_s);
     return result;
 }
 

@@ -25,12 +25,17 @@ void LossAccount::end_cycle(double cycle_s, double quiet_s) {
     outcome_.quiet_s += quiet_s;
 }
 
+std::vector<double> expected_events(const RankNoise& noise, double time_s) {
+    std::vector<double> events;
+    for (uint32_t i = 0; i < noise.machine().classes.size(); i++)
+        events.push_back(noise.is_felt(i) ? noise.events_hz(i) * time_s : 0);
+    return events;
+}
+
 Outcome LossAccount::outcome(uint64_t looked_at) const {
     Outcome result = outcome_;
     result.looked_at = looked_at;
-    for (uint32_t i = 0; i < result.delay_of_class_s.size(); i++)
-        if (noise_.is_felt(i))
-            result.events += noise_.events_hz(i) * result.total_s;
+    result.events_of_class = expected_events(noise_, result.total_s);
     return result;
 }
 

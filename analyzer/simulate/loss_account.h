@@ -26,4 +26,6 @@ class LossAccount {
     Outcome outcome_;
 };
 
+std::vector<double> expected_events(const RankNoise& noise, double time_s); // of each class on CPUs of ranks
+
 } // namespace plumb::simulate

@@ -6,6 +6,7 @@
 #include <cmath>
 #include <cstddef>
 #include <cstdint>
+#include <numeric>
 #include <vector>
 
 namespace plumb::simulate {
@@ -34,9 +35,10 @@ struct Outcome {
     std::vector<double> delay_of_class_s; // by index of the class
     LossByLength loss;
 
-    double events = 0;      // of noise on the ranks' CPUs in the simulated time, expected
-    uint64_t looked_at = 0; // ranks that were followed through a cycle, the others could not be the last
+    std::vector<double> events_of_class; // on the ranks' CPUs in the simulated time, expected
+    uint64_t looked_at = 0;              // ranks that were followed through a cycle, the others could not be the last
 
+    double events() const { return std::accumulate(events_of_class.begin(), events_of_class.end(), 0.0); }
     double cycle_s() const { return cycles ? total_s / static_cast<double>(cycles) : 0; }
     double quiet_cycle_s() const { return cycles ? quiet_s / static_cast<double>(cycles) : 0; }
 };

@@ -60,38 +60,39 @@ void simulate_all(std::vector<Case>& cases, const StudyPlan& plan) {
         std::rethrow_exception(error);
 }
 
-Estimate cycle_of(const Case& one) {
+std::vector<double> cycles_of(const Case& one) {
     std::vector<double> values;
     for (const Outcome& outcome : one.outcomes)
         values.push_back(outcome.cycle_s());
-    return estimate_of(values);
+    return values;
+}
+
+Estimate cycle_of(const Case& one) {
+    return estimate_of(cycles_of(one));
 }
 
 WhatIf compared(std::string label, const Case& base, const Case& one) {
-    std::vector<double> gains;
-    for (size_t seed = 0; seed < base.outcomes.size(); seed++) {
-        const double before_s = base.outcomes[seed].cycle_s();
-        gains.push_back(before_s > 0 ? 1 - one.outcomes[seed].cycle_s() / before_s : 0);
-    }
-    return {std::move(label), cycle_of(one), estimate_of(gains)};
+    const Estimate ratio = ratio_of(cycles_of(one), cycles_of(base));
+    return {std::move(label), cycle_of(one), {1 - ratio.mean, ratio.half_width}};
 }
 
 void add_losses(AtGranularity& result, const Case& base) {
     const auto& classes = base.setting->machine.classes;
     double all_s = 0;
-    std::vector<double> sums_s(classes.size());
+    std::vector<double> sums_s(classes.size()), events(classes.size());
     for (const Outcome& outcome : base.outcomes) {
         if (outcome.delay_of_class_s.empty())
             return;
         for (size_t i = 0; i < classes.size(); i++) {
             sums_s[i] += outcome.delay_of_class_s[i];
             all_s += outcome.delay_of_class_s[i];
+            events[i] += outcome.events_of_class[i];
         }
         for (size_t bin = 0; bin < LossByLength::kBins; bin++)
             result.loss.delay_s[bin] += outcome.loss.delay_s[bin];
     }
     for (size_t i = 0; i < classes.size(); i++)
-        result.classes.push_back({classes[i].name, classes[i].group, all_s > 0 ? sums_s[i] / all_s : 0});
+        result.classes.push_back({classes[i].name, classes[i].group, all_s > 0 ? sums_s[i] / all_s : 0, events[i]});
 }
 
 std::vector<size_t> order_by_gain(const Study& study) {
@@ -169,7 +170,7 @@ Study run_study(StudyPlan plan) {
     }
     for (const Case& one : cases)
         for (const Outcome& outcome : one.outcomes) {
-            study.events += outcome.events;
+            study.events += outcome.events();
             study.looked_at += outcome.looked_at;
         }
     study.collective_s = collective_cost_s(plan.base.job);

@@ -1,7 +1,6 @@
 // A job under several granularities, changes and sizes, each with several seeds.
 //
-// All runs of one seed meet the same events of noise, so a gain is the mean of the differences of pairs, which is known far
-// better than the difference of two means.
+// All runs of one seed meet the same events of noise, so a gain is that of pairs, which is known far better than two times.
 #pragma once
 
 #include "simulate/change.h"
@@ -33,7 +32,8 @@ struct WhatIf {
 
 struct ClassLoss {
     std::string name, group;
-    double share = 0; // of what noise adds to the cycles, by the last ranks
+    double share = 0;  // of what noise adds to the cycles, by the last ranks
+    double events = 0; // on CPUs of ranks in all runs, expected
 };
 
 struct AtGranularity {

@@ -75,7 +75,8 @@ ordered_json granularity_json(const simulate::Study& study, const simulate::AtGr
     entry["together"] = what_if_json(at.together);
     entry["lost_to_classes"] = ordered_json::array();
     for (const simulate::ClassLoss& one : at.classes)
-        entry["lost_to_classes"].push_back({{"name", one.name}, {"group", one.group}, {"fraction", one.share}});
+        entry["lost_to_classes"].push_back(
+            {{"name", one.name}, {"group", one.group}, {"fraction", one.share}, {"events", one.events}});
     entry["lost_to_lengths_up_to"] = lengths_json(at.loss);
     return entry;
 }

@@ -21,6 +21,7 @@ using Align = Column::Align;
 using SimulationRows = std::vector<std::vector<std::string>>;
 
 constexpr size_t kMostChanges = 10, kMostClassRows = 12, kMostFitted = 6;
+constexpr int kFewEvents = 20;
 constexpr double kLeastLossShare = 0.01; // of the delay at any granularity, to be listed
 
 // Percent with the digits that the interval leaves: "35.2 +- 0.4 %".
@@ -117,6 +118,20 @@ void put_cycles(TextCanvas& canvas, const Study& study) {
         return at.quiet_cycle_s > 0 ? three_digits(at.cycle_s.mean / at.quiet_cycle_s) : "-";
     }));
     canvas.table(2, columns_for(study.granularities.size()), rows);
+}
+
+// Classes that came too rarely in the runs to judge them.
+void put_rare(TextCanvas& canvas, const Study& study) {
+    std::vector<std::string> names;
+    for (size_t i = 0; i < study.granularities.front().classes.size(); i++)
+        if (std::ranges::any_of(study.granularities, [&](const AtGranularity& at) {
+                return at.classes[i].events > 0 && at.classes[i].events < kFewEvents;
+            }))
+            names.push_back(study.granularities.front().classes[i].name);
+    if (!names.empty())
+        canvas.paragraph("  rare", 10,
+                         {{fmt::format("the runs hold fewer than {} events of {}: more --cycles are needed to judge",
+                                       kFewEvents, fmt::join(names, ", "))}});
 }
 
 void put_changes(TextCanvas& canvas, const Study& study) {
@@ -244,6 +259,7 @@ std::string simulation_text(const Study& study, const TextStyle& style, double t
     TextCanvas canvas(style);
     put_job(canvas, study);
     put_cycles(canvas, study);
+    put_rare(canvas, study);
     put_changes(canvas, study);
     put_classes(canvas, study);
     put_lengths(canvas, study);
