@@ -15,7 +15,7 @@ class LastRankSimulation {
   public:
     LastRankSimulation(const RankNoise& noise, double start_s)
         : noise_(noise), job_(noise.job()), clock_(noise), skipped_(choose_skipped(noise)), memory_s_(skipped_.memory_s()),
-          busy_until_(job_.ranks, 0.0), known_until_(job_.ranks, 0.0), followed_in_(job_.ranks, kNever), job_start_s_(start_s) {
+          ranks_(job_.ranks), job_start_s_(start_s) {
         for (const uint32_t i : skipped_.watched)
             watched_.emplace_back(noise, i);
         for (const uint32_t i : skipped_.skipped)
@@ -50,17 +50,26 @@ class LastRankSimulation {
     static constexpr uint32_t kNever = UINT32_MAX;
 
     // Of a rank that no watched event has reached since it was last known, only the skipped classes can hold the CPU.
-    double relevant_from(uint32_t rank) const { return std::max(known_until_[rank], start_s_ - memory_s_); }
+    // Together, since ranks are met in no order and each costs a miss of the caches.
+    struct RankState {
+        double busy_until_s = 0, known_until_s = 0; // noise holds the CPU until, by all events before known_until_s
+        uint32_t followed_in = kNever;
+    };
 
-    double busy_at_start(uint32_t rank) { return clock_.busy_until(rank, relevant_from(rank), start_s_, busy_until_[rank]); }
+    double relevant_from(const RankState& state) const { return std::max(state.known_until_s, start_s_ - memory_s_); }
+
+    double busy_at_start(uint32_t rank) {
+        return clock_.busy_until(rank, relevant_from(ranks_[rank]), start_s_, ranks_[rank].busy_until_s);
+    }
 
     void follow(uint32_t rank) {
-        if (followed_in_[rank] == cycle_)
+        RankState& state = ranks_[rank];
+        if (state.followed_in == cycle_)
             return;
-        followed_in_[rank] = cycle_;
+        state.followed_in = cycle_;
         followed_++;
         const double finish_s =
-            clock_.finish(rank, start_s_, job_.work_s(rank, cycle_), relevant_from(rank), busy_until_[rank]);
+            clock_.finish(rank, start_s_, job_.work_s(rank, cycle_), relevant_from(state), state.busy_until_s);
         if (finish_s > last_s_ || (finish_s == last_s_ && last_rank_ != kNever && rank < last_rank_)) {
             last_s_ = finish_s;
             last_rank_ = rank;
@@ -97,11 +106,12 @@ class LastRankSimulation {
     void remember(double to_s) {
         busy_.clear();
         for (const uint32_t rank : reached_) {
-            if (known_until_[rank] == to_s)
+            RankState& state = ranks_[rank];
+            if (state.known_until_s == to_s)
                 continue;
-            busy_until_[rank] = clock_.busy_until(rank, relevant_from(rank), to_s, busy_until_[rank]);
-            known_until_[rank] = to_s;
-            if (busy_until_[rank] > to_s)
+            state.busy_until_s = clock_.busy_until(rank, relevant_from(state), to_s, state.busy_until_s);
+            state.known_until_s = to_s;
+            if (state.busy_until_s > to_s)
                 busy_.push_back(rank);
         }
         reached_.clear();
@@ -113,8 +123,7 @@ class LastRankSimulation {
     SkippedClasses skipped_;
     double memory_s_;
     std::vector<EventCalendar> watched_, skippable_;
-    std::vector<double> busy_until_, known_until_; // of each rank: noise holds its CPU until, by all events before known_until_
-    std::vector<uint32_t> followed_in_;
+    std::vector<RankState> ranks_;
     std::vector<uint32_t> busy_,
         reached_; // CPUs that noise holds at the start; ranks that a watched event reached in this cycle
     double job_start_s_, start_s_ = 0, last_s_ = 0, window_end_s_ = 0, largest_factor_ = 1;
