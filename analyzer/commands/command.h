@@ -24,5 +24,6 @@ CommandAction declare_dump(CLI::App& subcommand);
 CommandAction declare_pin(CLI::App& subcommand);
 CommandAction declare_report(CLI::App& subcommand);
 CommandAction declare_run(CLI::App& subcommand);
+CommandAction declare_simulate(CLI::App& subcommand);
 
 } // namespace plumb

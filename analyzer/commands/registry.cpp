@@ -9,6 +9,7 @@ constexpr CommandEntry commands[] = {
     {"pin", "run a program with its threads pinned; record nothing", declare_pin},
     {"report", "print the diagnosis of a recorded run: text, JSON or HTML", declare_report},
     {"run", "record a program, then print the diagnosis", declare_run},
+    {"simulate", "simulate what noise costs a bulk-synchronous job, and what removing it gains", declare_simulate},
 };
 } // namespace
 

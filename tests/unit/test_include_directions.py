@@ -21,6 +21,7 @@ ANALYZER = {
     "platform": {"support"},
     "model": {"support", "platform"},
     "noise": {"support", "model"}, # classes of noise, from losses and from files
+    "simulate": {"support", "model", "noise"}, # jobs under classes of noise
     "trace": {"support", "platform", "model"},
     "symbols": {"support", "platform", "model"},
     "placement": {"support", "platform", "model"},
@@ -31,8 +32,8 @@ ANALYZER = {
     "analyses": {"support", "model", "noise"}, # what several diagnoses and reports need of a run; knows no finding
     "diagnoses": {"support", "model", "noise", "analyses"},
     "analysis": {"support", "platform", "model", "noise", "trace", "symbols", "team", "replay", "analyses", "diagnoses"}, # the pipeline
-    "reports": {"support", "model", "noise", "replay", "analyses", "diagnoses", "analysis"}, # replay: of a timeline
-    "commands": {"support", "platform", "model", "noise", "trace", "symbols", "placement", "record", "team", "replay", "analyses", "diagnoses", "analysis", "reports"},
+    "reports": {"support", "model", "noise", "simulate", "replay", "analyses", "diagnoses", "analysis"}, # replay: of a timeline
+    "commands": {"support", "platform", "model", "noise", "simulate", "trace", "symbols", "placement", "record", "team", "replay", "analyses", "diagnoses", "analysis", "reports"},
 }
 # What is shared with the shim: its unwinder, which the recorder runs on stack samples, and its instruction decoder.
 SHARED_WITH_THE_SHIM = {"platform/unwind": {"unwind"}, "platform/code/decoder": {"platform", "record", "unwind"},

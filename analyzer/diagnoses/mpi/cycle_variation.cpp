@@ -6,8 +6,8 @@
 // compares only cycles that are alike in what the program does: patterns, growth and several kinds of cycles are nobody's loss.
 // Where all ranks compute longer in a cycle, it may have more to do: that is no finding. Where the last rank computes longer
 // than the others, mpi-late-rank and mpi-collective-wait report it.
-#include "diagnoses/mpi/mpi_findings.h"
 #include "diagnoses/common/noise_makers.h"
+#include "diagnoses/mpi/mpi_findings.h"
 #include "diagnoses/registry.h"
 #include "support/figures.h"
 
