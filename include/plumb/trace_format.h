@@ -31,6 +31,7 @@
 #include <plumb/trace/host.h>
 #include <plumb/trace/memory.h>
 #include <plumb/trace/mpi.h>
+#include <plumb/trace/noise.h>
 #include <plumb/trace/openmp.h>
 #include <plumb/trace/processes.h>
 #include <plumb/trace/recording.h>
@@ -116,7 +117,10 @@ namespace plumb::trace {
     X(80, PageRead, "1.6, updated: page faults of one instruction and thread that read from one file, or from swap") \
     X(81, ThreadsActive, "1.6, updated: how long how many threads of a process were active at the same time") \
     X(82, GoroutineWait, "1.10, updated: where goroutines of a Go program waited, and for what") \
-    X(83, GoroutineLooks, "1.10, updated: how a Go program was looked at, and how many goroutines it had")
+    X(83, GoroutineLooks, "1.10, updated: how a Go program was looked at, and how many goroutines it had") \
+    X(84, NoiseCpu, "1.12: what one CPU lost while fixed work was measured on it") \
+    X(85, NoiseLoss, "1.12: one such loss, and whose it was") \
+    X(86, NoiseSeries, "1.12: what one CPU lost in each of consecutive intervals")
 
 enum class RecordType : uint16_t {
 #define PLUMB_X(number, name, what) name = number,
