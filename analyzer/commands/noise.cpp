@@ -1,14 +1,20 @@
 // plumb noise: measures the noise of this machine, or of all nodes of a job, and prints a report.
 #include "analyses/lines/launch_command.h"
+#include "analyses/noise/foreign_losses.h"
+#include "analysis/analyse_run.h"
 #include "commands/command.h"
+#include "noise/classes_file.h"
 #include "record/noise/measure_noise.h"
 #include "reports/complain.h"
 #include "reports/print_report.h"
 #include "support/error.h"
 
 #include <CLI/CLI.hpp>
+#include <algorithm>
+#include <cerrno>
 #include <cmath>
 #include <cstdio>
+#include <cstring>
 #include <fmt/format.h>
 #include <map>
 #include <memory>
@@ -41,6 +47,7 @@ double duration_of(const std::string& option, const std::string& text) {
 struct NoiseArguments {
     record::NoiseOptions options;
     std::string quantum = "1ms", time = "10s";
+    std::string losses, classes_out; // files; empty: none
     bool quiet = false, report = true;
     ReportOptions form;
 };
@@ -59,6 +66,32 @@ void apply_times(NoiseArguments& arguments) {
     arguments.options.progress = !arguments.quiet && time_s >= kWorthProgress_s && isatty(STDERR_FILENO);
 }
 
+// As a file that `plumb simulate --noise` reads, whole or not at all.
+void write_classes(const model::NoiseMachine& machine, const std::string& path) {
+    const std::string text = noise::classes_text(machine);
+    std::FILE* const file = std::fopen(path.c_str(), "we");
+    const bool is_written = file && std::fwrite(text.data(), 1, text.size(), file) == text.size();
+    const int error = errno;
+    if (file && std::fclose(file) == 0 && is_written)
+        return;
+    throw Error(fmt::format("cannot write the classes to {}: {}", path, std::strerror(error ? error : errno)));
+}
+
+void report_on(const Report& report, const NoiseArguments& arguments) {
+    if (!arguments.classes_out.empty() && report.noise)
+        write_classes(report.noise->machine, arguments.classes_out);
+    if (arguments.report)
+        print_made_report(report, arguments.form, stdout);
+}
+
+void report_on_losses(const NoiseArguments& arguments) {
+    const model::Run run = run_of_losses(noise::read_losses_table(arguments.losses), arguments.losses);
+    Report report;
+    report.run = &run;
+    report.noise = summarise_noise(run);
+    report_on(report, arguments);
+}
+
 void measure_and_report(NoiseArguments& arguments) {
     apply_times(arguments);
     arguments.options.command = {"plumb", "noise", "--quantum", arguments.quantum, "--time", arguments.time,
@@ -66,12 +99,13 @@ void measure_and_report(NoiseArguments& arguments) {
     const record::NoiseOutcome outcome = record::measure_noise(arguments.options);
     if (!outcome.last)
         return;
-    if (!arguments.report) {
-        if (!arguments.quiet)
-            complain("measured; the report: plumb report " + shell_line({outcome.run_directory}));
+    if (!arguments.report && !arguments.quiet)
+        complain("measured; the report: plumb report " + shell_line({outcome.run_directory}));
+    if (!arguments.report && arguments.classes_out.empty())
         return;
-    }
-    print_report(outcome.run_directory, arguments.form, stdout);
+    AnalysisOptions analysis = arguments.form;
+    const AnalysedRun analysed = analyse_run(outcome.run_directory, analysis); // the report refers to it
+    report_on(analysed.report, arguments);
 }
 
 } // namespace
@@ -86,6 +120,9 @@ CommandAction declare_noise(CLI::App& subcommand) {
     subcommand.add_option("-o,--output", arguments->options.run_directory,
                           "Record into this directory (default: plumb-noise-<time>)");
     subcommand.add_flag("--force", arguments->options.force, "Replace the run that this directory holds");
+    subcommand.add_option("--losses", arguments->losses,
+                          "Measure nothing: report on this table of losses (CSV: node,cpu,time_s,loss_s)");
+    subcommand.add_option("--classes-out", arguments->classes_out, "Write the classes of events to this file, as JSON");
     subcommand.add_option("--format", arguments->form.format, "text, json or html")
         ->check(CLI::IsMember({"text", "json", "html"}))
         ->capture_default_str();
@@ -95,7 +132,10 @@ CommandAction declare_noise(CLI::App& subcommand) {
     subcommand.add_flag("--redact", arguments->options.redact, "Record no host names");
     subcommand.add_flag("-q,--quiet", arguments->quiet, "Print no progress");
     return [arguments] {
-        measure_and_report(*arguments);
+        if (arguments->losses.empty())
+            measure_and_report(*arguments);
+        else
+            report_on_losses(*arguments);
         return 0;
     };
 }

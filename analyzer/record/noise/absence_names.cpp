@@ -37,38 +37,71 @@ uint64_t take_own_time(Absence& absence, uint32_t own_tid, std::span<const Awake
     return own_ns;
 }
 
-void name_by_use(std::vector<Absence>& absences, std::vector<CpuUse>& uses, NameTable& names) {
+namespace {
+
+void give(Absence::Part& part, CpuUse& use, NameTable& names) {
+    part.tid = use.tid;
+    part.pid = use.pid;
+    part.name = names.number_of(use.name);
+    use.run_ns -= std::min(use.run_ns, part.length_ns());
+}
+
+// Those of which one thread alone can have filled the greater part. The longest first: few threads ran for so long, and once one
+// has its time, fewer are left for the others.
+void name_certain(std::vector<Absence>& absences, std::vector<CpuUse>& uses, NameTable& names) {
     std::vector<Absence::Part*> open;
     uint64_t absent_ns = 0, used_ns = 0;
     for (Absence& absence : absences)
         for (Absence::Part& part : absence.parts)
-            if (part.tid == 0) {
+            if (part.tid == 0 && part.length_ns() > 0) {
                 open.push_back(&part);
                 absent_ns += part.length_ns();
             }
     for (const CpuUse& use : uses)
         used_ns += use.run_ns;
     const uint64_t unseen_ns = absent_ns - std::min(absent_ns, used_ns);
-    // The longest first: few threads ran for so long, and once one has its time, fewer are left for the others.
-    std::ranges::stable_sort(open, std::greater<>(), &Absence::Part::length_ns);
+    std::ranges::stable_sort(open, std::greater<>(), [](const Absence::Part* part) { return part->length_ns(); });
     for (bool found = true; found;) {
         found = false;
-        for (Absence::Part*& part : open) {
-            if (!part || part->length_ns() == 0)
-                continue;
-            const uint64_t half_ns = part->length_ns() / 2;
+        for (Absence::Part* part : open) {
             const auto largest = std::ranges::max_element(uses, {}, &CpuUse::run_ns);
-            if (largest == uses.end() || largest->run_ns <= half_ns || used_ns - largest->run_ns + unseen_ns >= half_ns)
+            const uint64_t half_ns = part->length_ns() / 2;
+            if (part->tid != 0 || largest == uses.end() || largest->run_ns <= half_ns ||
+                used_ns - largest->run_ns + unseen_ns >= half_ns)
                 continue;
-            part->tid = largest->tid;
-            part->pid = largest->pid;
-            part->name = names.number_of(largest->name);
-            const uint64_t taken_ns = std::min(largest->run_ns, part->length_ns());
-            largest->run_ns -= taken_ns;
-            used_ns -= taken_ns;
-            part = nullptr;
+            used_ns -= std::min(largest->run_ns, part->length_ns());
+            give(*part, *largest, names);
             found = true;
         }
+    }
+}
+
+} // namespace
+
+void name_by_use(std::vector<Absence>& absences, std::vector<CpuUse>& uses, NameTable& names) {
+    name_certain(absences, uses, names);
+    std::vector<CpuUse*> left;
+    for (CpuUse& use : uses)
+        if (use.run_ns > 0)
+            left.push_back(&use);
+    std::ranges::stable_sort(left, {}, [](const CpuUse* use) { return use->run_ns; });
+    auto next = left.begin();
+    for (Absence& absence : absences) {
+        std::vector<Absence::Part> parts;
+        for (Absence::Part part : absence.parts) {
+            while (part.tid == 0 && part.length_ns() > 0 && next != left.end()) {
+                Absence::Part named = part;
+                named.end_ns = std::min(part.end_ns, part.begin_ns + (*next)->run_ns);
+                part.begin_ns = named.end_ns;
+                give(named, **next, names);
+                parts.push_back(named);
+                if ((*next)->run_ns == 0)
+                    ++next;
+            }
+            if (part.length_ns() > 0)
+                parts.push_back(part);
+        }
+        absence.parts = std::move(parts);
     }
 }
 

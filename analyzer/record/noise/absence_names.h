@@ -19,10 +19,12 @@ struct AwakeTime {
 // what lies in `awake` (by time), `most_ns` at most.
 uint64_t take_own_time(Absence& absence, uint32_t own_tid, std::span<const AwakeTime> awake, uint64_t most_ns);
 
-// Gives parts without a name to the thread that must have filled more than half of each, whatever the other threads did: by
-// how long each of `uses` (of this CPU) ran in the time that the absences lie in. What ran unseen (the absences are longer than
-// all uses together) counts as a further thread, without a name. Other parts stay as they are. What a use still
-// has left is in `uses` afterwards.
+// Gives parts without a name to threads, by how long each of `uses` (of this CPU) ran in the time that the absences lie in:
+//  - to the thread that must have filled more than half of a part, whatever the others did;
+//  - what then is left to the others in order of time, those that ran for the shortest time first: how long each had the CPU is
+//    then right, and when it had it to the length of that time.
+// What ran unseen (the absences are longer than all uses together) is a further thread, without a name. What a use still has
+// left is in `uses` afterwards.
 void name_by_use(std::vector<Absence>& absences, std::vector<CpuUse>& uses, NameTable& names);
 
 } // namespace plumb::record

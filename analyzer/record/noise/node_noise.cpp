@@ -69,7 +69,11 @@ void NodeNoise::awoke() {
     round_cpu_ns_ = thread_cpu_ns();
 }
 
-void NodeNoise::sleeps() { awake_.push_back({awoke_ns_, monotonic_ns()}); }
+// Awake, it may wait for a CPU as well: its own is no more than the CPU time that it took.
+void NodeNoise::sleeps() {
+    awake_.push_back({awoke_ns_, monotonic_ns()});
+    own_budget_ns_ += thread_cpu_ns() - round_cpu_ns_;
+}
 
 std::vector<int> NodeNoise::wake_fds() const {
     std::vector<int> fds;
@@ -85,9 +89,11 @@ void NodeNoise::read_absences(const std::vector<CpuUse>& uses) {
         std::vector<Absence> absences = cpu.watch->read(names_, proc_root_);
         const bool shares_cpu = cpu.worker->cpu == own_cpu_ || own_cpu_ < 0;
         std::vector<uint64_t> own_ns;
-        for (Absence& absence : absences)
+        for (Absence& absence : absences) {
             own_ns.push_back(take_own_time(absence, own_tid_, shares_cpu ? std::span<const AwakeTime>(awake_) : std::span<const AwakeTime>(),
-                                           absence.length_ns()));
+                                           own_budget_ns_));
+            own_budget_ns_ -= std::min(own_budget_ns_, own_ns.back());
+        }
         if (users_) {
             std::vector<CpuUse> here;
             for (const std::vector<CpuUse>* list : std::initializer_list<const std::vector<CpuUse>*>{&left_uses_, &uses})
@@ -122,7 +128,6 @@ uint64_t NodeNoise::round() {
     // Of the times that the recorder was awake, those that an absence not yet read may lie in.
     const uint64_t now_ns = monotonic_ns(), old_ns = now_ns - std::min(now_ns, 30 * kNoiseSecond_ns);
     std::erase_if(awake_, [&](const AwakeTime& time) { return time.end_ns < old_ns; });
-    ++rounds_;
     const uint64_t usual_ns = users_ ? kUnnamedRound_ns : kNamedRound_ns;
     const uint64_t cost_ns = thread_cpu_ns() - round_cpu_ns_;
     const uint64_t room_ns = options_.quantum_ns * (QuantaRing::kPlaces / 4);

@@ -59,7 +59,7 @@ class NodeNoise {
     std::vector<CpuUse> left_uses_; // of the round before: of absences that went on at its end
     std::vector<AwakeTime> awake_;
     uint64_t awoke_ns_ = 0, round_cpu_ns_ = 0, begin_ns_ = 0;
-    uint64_t rounds_ = 0;
+    uint64_t own_budget_ns_ = 0; // CPU time of the recorder that was not found in absences so far
 };
 
 } // namespace plumb::record
