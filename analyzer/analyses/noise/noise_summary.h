@@ -56,7 +56,7 @@ struct NoiseSummary {
     std::vector<NoiseCulprit> culprits; // by loss; what is not known stays among them
     model::NoiseMachine machine;        // the classes
     std::vector<NoiseInterrupts> interrupts; // the most frequent first
-    double floor_s = 0;          // shorter losses cannot be told from what undisturbed quanta differ by
+    double floor_s = 0;          // shorter losses are not distinguishable from what undisturbed quanta differ by
     double floor_fraction = 0;   // of a CPU: what takes less is hidden by losses of unknown cause
     double unknown_share = 0;    // of the loss
     double left_out_s = 0;       // losses that were not kept one by one

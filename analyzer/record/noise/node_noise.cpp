@@ -185,7 +185,7 @@ void NodeNoise::write_evidence(NodeTraceWriter& file) const {
     using State = trace::EvidenceState;
     if (error)
         file.evidence("switches", State::missing,
-                      fmt::format("perf_event_open failed ({}): losses to other processes cannot be told apart from others",
+                      fmt::format("perf_event_open failed ({}): losses to other processes are among those of unknown cause",
                                   std::strerror(error)),
                       "sysctl kernel.perf_event_paranoid=2; in a container: allow perf_event_open in its seccomp profile");
     else if (users_)

@@ -48,7 +48,7 @@ std::string target_of_verdict(const NoiseCulprit& culprit) {
     case Kind::process:
         return culprit.name;
     case Kind::unnamed_process:
-        return "processes that could not be told apart";
+        return "processes that are not known by name";
     case Kind::steal:
         return "the hypervisor";
     case Kind::slower:
@@ -128,7 +128,7 @@ NoiseClassWords class_words(const model::NoiseClass& one, size_t nodes) {
 
 std::vector<std::string> noise_caveats(const NoiseSummary& noise) {
     std::vector<std::string> caveats;
-    caveats.push_back(fmt::format("Floor: a loss shorter than {} cannot be told from a quantum that nothing disturbed{}.",
+    caveats.push_back(fmt::format("Floor: a loss shorter than {} is not distinguishable from a quantum that nothing disturbed{}.",
                                   format_seconds(noise.floor_s),
                                   noise.floor_fraction > 0
                                       ? fmt::format("; what takes less than {} of a CPU is hidden by losses of unknown cause",

@@ -73,7 +73,7 @@ TEST_CASE("A loss log sums up what was lost, and to whom") {
             duration_ns += 3'000'000;
             lost_ns += 3'000'000;
         }
-        if (i % 100 == 70) { // nobody knows why
+        if (i % 100 == 70) { // its cause is not known
             duration_ns += 20'000;
             lost_ns += 20'000;
         }
