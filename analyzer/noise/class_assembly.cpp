@@ -8,6 +8,7 @@
 #include <cmath>
 #include <map>
 #include <numeric>
+#include <ranges>
 
 namespace plumb::noise {
 
@@ -121,11 +122,12 @@ class Assembly {
     void place(NoiseClass& noise) const {
         std::map<int, double> on_cpu;
         std::map<uint32_t, int> trains_of_node;
-        double all = 0;
+        double all = 0, events = 0;
         for (const Unit& unit : units_) {
             if (!unit.is_member)
                 continue;
             ++trains_of_node[stream_of(unit).node];
+            events += static_cast<double>(unit.train.events.size());
             if (found_.level == Level::cpu) {
                 ++on_cpu[stream_of(unit).cpu];
                 ++all;
@@ -145,7 +147,7 @@ class Assembly {
         for (const auto& [cpu, count] : on_cpu)
             if (count >= least)
                 noise.cpus.push_back(cpu);
-        if (!is_choice_of_cpus(noise.cpus.size(), machine_.cpus_per_node, all))
+        if (!is_choice_of_cpus(noise.cpus.size(), machine_.cpus_per_node, events))
             noise.cpus.clear();
     }
 
@@ -279,31 +281,21 @@ bool is_choice_of_cpus(size_t cpus, uint32_t of, double events) {
     return cpus > 0 && cpus < of && events * std::log(of / static_cast<double>(cpus)) > kLeastEvidence;
 }
 
-double added_by_others(const LossStreams& streams, LengthBand own, const std::vector<size_t>& cpus, double probability) {
-    constexpr size_t kSamples = 2000;
-    const double window_s = own.least_s + streams.grain_s(); // the quantum and the event
-    std::vector<double> sums_s;
+// Calls take with the losses of a CPU that begin in a window of this length at a random moment, often.
+template <class Take>
+void sample_windows(const LossStreams& streams, double window_s, const std::vector<size_t>& cpus, Take take) {
+    constexpr size_t kSamples = 4000;
     Xorshift random;
     const auto all = streams.streams(Level::cpu);
     for (size_t sample = 0; sample < kSamples && !cpus.empty(); ++sample) {
         const LossStream& cpu = all[cpus[random.next() % cpus.size()]];
         const double from_s = static_cast<double>(random.next() >> 11) * 0x1p-53 * streams.measured_s();
-        size_t low = cpu.begin, high = cpu.end;
-        while (low < high) {
-            const size_t middle = (low + high) / 2;
-            (streams.begin_s(static_cast<uint32_t>(middle)) < from_s ? low : high) = streams.begin_s(static_cast<uint32_t>(middle)) < from_s ? middle + 1 : middle;
-        }
-        double sum_s = 0;
-        for (; low < cpu.end && streams.begin_s(static_cast<uint32_t>(low)) < from_s + window_s; ++low)
-            if (const double length_s = streams.length_s(static_cast<uint32_t>(low)); length_s < own.least_s)
-                sum_s += length_s;
-        sums_s.push_back(sum_s);
+        const auto places = std::views::iota(static_cast<uint32_t>(cpu.begin), static_cast<uint32_t>(cpu.end));
+        const auto by_begin = [&](uint32_t loss) { return streams.begin_s(loss); };
+        const auto first = std::ranges::lower_bound(places, from_s, {}, by_begin);
+        const auto end = std::ranges::lower_bound(first, places.end(), from_s + window_s, {}, by_begin);
+        take(from_s, std::ranges::subrange(first, end), first != places.begin() ? std::optional(static_cast<uint32_t>((first - places.begin()) + static_cast<std::ptrdiff_t>(cpu.begin) - 1)) : std::nullopt);
     }
-    if (sums_s.empty())
-        return 0;
-    const auto place = sums_s.begin() + static_cast<std::ptrdiff_t>(probability * static_cast<double>(sums_s.size() - 1));
-    std::ranges::nth_element(sums_s, place);
-    return *place;
 }
 
 void subtract_others(const LossStreams& streams, model::NoiseDuration& duration, LengthBand own, const std::vector<size_t>& cpus) {
@@ -312,8 +304,38 @@ void subtract_others(const LossStreams& streams, model::NoiseDuration& duration,
         return; // the sum of both is what there is
     const bool is_constant = duration.shape == Shape::constant;
     own.least_s = is_constant ? duration.mean_s : std::max(own.least_s, duration.mean_s / 2);
-    const double added_s = added_by_others(streams, own, cpus, is_constant ? 0.25 : 0.5);
+    std::vector<double> sums_s;
+    sample_windows(streams, own.least_s + streams.grain_s(), cpus, [&](double, const auto& losses, std::optional<uint32_t>) {
+        sums_s.push_back(0);
+        for (const uint32_t loss : losses)
+            if (const double length_s = streams.length_s(loss); length_s < own.least_s)
+                sums_s.back() += length_s;
+    });
+    if (sums_s.empty())
+        return;
+    // As the duration itself: the lower quartile of constant ones, else the mean, of sums that are not too long for the class.
+    double added_s = 0;
+    if (is_constant) {
+        const auto place = sums_s.begin() + static_cast<std::ptrdiff_t>(sums_s.size() / 4);
+        std::ranges::nth_element(sums_s, place);
+        added_s = *place;
+    } else {
+        std::erase_if(sums_s, [&](double sum_s) { return duration.mean_s + sum_s > own.most_s; });
+        for (const double sum_s : sums_s)
+            added_s += sum_s / static_cast<double>(sums_s.size());
+    }
     duration.mean_s = std::max(duration.mean_s / 2, duration.mean_s - added_s);
+}
+
+double share_undisturbed(const LossStreams& streams, LengthBand band, double length_s, const std::vector<size_t>& cpus) {
+    size_t windows = 0, undisturbed = 0;
+    const double disturbs_s = band.most_s - length_s;
+    sample_windows(streams, length_s + streams.grain_s(), cpus, [&](double from_s, const auto& losses, std::optional<uint32_t> before) {
+        ++windows;
+        const bool is_in_another = before && streams.begin_s(*before) + streams.length_s(*before) > from_s && streams.length_s(*before) > disturbs_s;
+        undisturbed += !is_in_another && std::ranges::none_of(losses, [&](uint32_t loss) { return streams.length_s(loss) > disturbs_s; });
+    });
+    return windows ? static_cast<double>(undisturbed) / static_cast<double>(windows) : 1;
 }
 
 std::optional<FoundClass> assemble_periodic(LossStreams& streams, const FoundPeriod& found, MachineSize machine) {
@@ -322,19 +344,27 @@ std::optional<FoundClass> assemble_periodic(LossStreams& streams, const FoundPer
 
 NoiseClass::Phase phase_of(const std::vector<std::vector<double>>& begins_of_nodes_s, double window_s, double measured_s) {
     constexpr size_t kMostPairs = 64;
-    constexpr double kTogether = 0.6; // of a node's events that meet one of the next node
-    double events = 0, met = 0, expected = 0;
+    constexpr double kMeets = 0.6;         // of a node's events come with one of the next node's
+    constexpr double kTogether = 0.8;      // of the pairs of nodes meet
+    constexpr double kLeastEvidence = 7;   // one in a thousand; two periodic nodes that meet once meet always, so each pair counts once
+    double pairs = 0, meeting = 0, evidence = 0;
     for (size_t node = 1; node < std::min(begins_of_nodes_s.size(), kMostPairs); ++node) {
         const auto &first = begins_of_nodes_s[node - 1], &second = begins_of_nodes_s[node];
+        if (first.empty() || second.empty())
+            continue;
+        double met = 0;
         for (const double begin_s : second) {
             const auto near = std::ranges::lower_bound(first, begin_s - window_s);
             met += near != first.end() && *near <= begin_s + window_s;
         }
-        events += static_cast<double>(second.size());
-        expected += static_cast<double>(second.size()) * std::min(1.0, 2 * window_s * static_cast<double>(first.size()) / measured_s);
+        ++pairs;
+        if (met > kMeets * static_cast<double>(second.size())) {
+            ++meeting;
+            evidence -= std::log(std::min(1.0, 2 * window_s * static_cast<double>(first.size()) / measured_s));
+        }
     }
-    const bool is_together = events >= 3 && met > kTogether * events && met - expected > 4 * std::sqrt(expected + 1);
-    return is_together ? NoiseClass::Phase::together : NoiseClass::Phase::independent;
+    return pairs > 0 && meeting >= kTogether * pairs && evidence > kLeastEvidence ? NoiseClass::Phase::together
+                                                                                  : NoiseClass::Phase::independent;
 }
 
 } // namespace plumb::noise

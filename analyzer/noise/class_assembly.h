@@ -27,6 +27,9 @@ bool is_choice_of_cpus(size_t cpus, uint32_t of, double events);
 // a time, at other moments, on the same CPUs (places in streams(Level::cpu)). `own`: the lengths that the class itself has.
 void subtract_others(const LossStreams& streams, model::NoiseDuration& duration, LengthBand own, const std::vector<size_t>& cpus);
 
+// Of events of the class, the share that no other loss lengthens out of the band, at random moments.
+double share_undisturbed(const LossStreams& streams, LengthBand band, double length_s, const std::vector<size_t>& cpus);
+
 // Its phase, of its events by node: whether other nodes' events come at the same moments.
 model::NoiseClass::Phase phase_of(const std::vector<std::vector<double>>& begins_of_nodes_s, double window_s, double measured_s);
 

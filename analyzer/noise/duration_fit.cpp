@@ -66,7 +66,7 @@ model::NoiseDuration fit_duration(std::vector<double> durations_s, double least_
     } else if (nearest == uniform) {
         result = {.shape = Shape::uniform, .mean_s = mean_s, .spread_s = deviation_s, .quantiles_s = {}};
     } else {
-        result = {.shape = Shape::normal, .mean_s = median_s, .spread_s = spread_s, .quantiles_s = {}};
+        result = {.shape = Shape::normal, .mean_s = mean_s, .spread_s = spread_s, .quantiles_s = {}};
     }
     return result;
 }

@@ -2,6 +2,7 @@
 
 #include "noise/class_assembly.h"
 #include "noise/class_name.h"
+#include "noise/known_events.h"
 #include "noise/log_histogram.h"
 #include "noise/loss_streams.h"
 #include "noise/period_search.h"
@@ -19,6 +20,7 @@ namespace {
 constexpr int kLengthBits = 6;
 constexpr double kLeastPileEvidence = 15;
 constexpr size_t kMostPiles = 40, kMostFound = 64;
+constexpr double kSamePeriod = 0.01, kSameDuration = 0.1, kMostOfRest = 0.1;
 constexpr double kAroundPile = 1.05; // a pile's own window cuts its sides off
 
 // Lengths that pile up, the most frequent first; then overlapping ranges, from all to octaves.
@@ -48,6 +50,20 @@ std::vector<LengthBand> bands_of(const LossStreams& streams) {
     return bands;
 }
 
+// Few events like those of a class, on some of its nodes, at its period: those that its trains had not reached. Adds them to it.
+bool is_rest_of_known(const FoundClass& one, std::vector<FoundClass>& known) {
+    const auto is_near = [](double value, double other, double within) { return std::abs(value - other) <= within * other; };
+    for (FoundClass& other : known)
+        if (is_near(one.noise.frequency_hz, other.noise.frequency_hz, kSamePeriod) &&
+            is_near(one.noise.duration.mean_s, other.noise.duration.mean_s, kSameDuration) &&
+            static_cast<double>(one.noise.events) < kMostOfRest * static_cast<double>(other.noise.events)) {
+            other.noise.events += one.noise.events;
+            other.loss_s += one.loss_s;
+            return true;
+        }
+    return false;
+}
+
 } // namespace
 
 FoundNoise find_noise(const model::NoiseLosses& losses) {
@@ -65,13 +81,19 @@ FoundNoise find_noise(const model::NoiseLosses& losses) {
         result.loss_s += loss.length_s;
     }
     std::vector<FoundClass> found;
+    size_t set_aside = 0;
     for (const LengthBand& band : bands_of(streams))
         while (found.size() < kMostFound) {
             const auto period = search_period(streams, band);
             auto one = period ? assemble_periodic(streams, *period, size) : std::nullopt;
             if (!one)
                 break;
-            found.push_back(std::move(*one));
+            const double length_s = one->noise.duration.mean_s;
+            if (!is_rest_of_known(*one, found) &&
+                !is_of_known_events({length_s, length_s}, static_cast<double>(one->noise.events), found, size, streams.grain_s()))
+                found.push_back(std::move(*one));
+            else if (++set_aside == kMostFound)
+                break;
         }
     for (FoundClass& one : take_random_clusters(streams, size, found))
         found.push_back(std::move(one));

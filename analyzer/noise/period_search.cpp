@@ -152,14 +152,20 @@ TrainModel refined(const TrainModel& model, Evaluation evaluation) {
     return result;
 }
 
-std::vector<HistogramPeak> frequent_distances(const Sample& sample, double grain_s, double measured_s) {
+std::vector<HistogramPeak> frequent_distances(const Sample& sample, LengthBand band, double grain_s, double measured_s) {
     LogHistogram lags(grain_s, measured_s, kLagBits);
-    const auto events = static_cast<double>(sample.begins_s.size());
-    const auto neighbours = static_cast<size_t>(std::max(16.0, kMostPairs / events));
-    for (size_t unit = 0, begin = 0; unit < sample.ends.size(); begin = sample.ends[unit++])
-        for (size_t first = begin; first < sample.ends[unit]; ++first)
-            for (size_t second = first + 1; second < std::min(sample.ends[unit], first + 1 + neighbours); ++second)
-                lags.add(sample.begins_s[second] - sample.begins_s[first]);
+    const auto events = std::ranges::count_if(sample.lengths_s, [&](float length_s) { return band.holds(length_s); });
+    const auto neighbours = static_cast<size_t>(std::max(16.0, kMostPairs / static_cast<double>(std::max<std::ptrdiff_t>(events, 1))));
+    std::vector<double> begins_s;
+    for (size_t unit = 0, begin = 0; unit < sample.ends.size(); begin = sample.ends[unit++]) {
+        begins_s.clear();
+        for (size_t event = begin; event < sample.ends[unit]; ++event)
+            if (band.holds(sample.lengths_s[event]))
+                begins_s.push_back(sample.begins_s[event]);
+        for (size_t first = 0; first < begins_s.size(); ++first)
+            for (size_t second = first + 1; second < std::min(begins_s.size(), first + 1 + neighbours); ++second)
+                lags.add(begins_s[second] - begins_s[first]);
+    }
     auto peaks = lags.peaks(2.5 * grain_s, kLagWidths, kLeastLagEvidence, 10 * kMostCandidates);
     // The period is the shortest of its multiples; which of them stands out most is chance.
     if (peaks.size() > kMostCandidates) {
@@ -192,11 +198,11 @@ class Search {
     }
 
   private:
-    std::optional<FoundPeriod> best_period(const Sample& sample, LengthBand band, Level level) {
+    std::optional<FoundPeriod> best_period(const Sample& sample, LengthBand band, Level level, bool has_control = true) {
         if (sample.begins_s.size() < 3)
             return {};
         std::optional<FoundPeriod> best;
-        for (const HistogramPeak& peak : frequent_distances(sample, streams_.grain_s(), streams_.measured_s())) {
+        for (const HistogramPeak& peak : frequent_distances(sample, band, streams_.grain_s(), streams_.measured_s())) {
             if (peak.mean < kLeastGrains * streams_.grain_s())
                 continue;
             TrainModel model{.period_s = peak.mean, .deviation_s = std::min(kMostJitter * peak.mean, std::max(0.0, peak.width / 2 - 1.25 * streams_.grain_s()) / 3),
@@ -212,7 +218,7 @@ class Search {
                     break;
             }
         }
-        if (best)
+        if (best && has_control)
             best->control = control_of(sample, band, best->model);
         return best;
     }
@@ -263,6 +269,12 @@ class Search {
                     found = other;
                 }
             }
+        // Or it holds the events that some third happening makes similar, and not the period itself.
+        for (const double wider : {1.6, kWider}) {
+            const LengthBand band{std::max(most.least_s, found_band.least_s / wider), std::min(most.most_s, found_band.most_s * wider)};
+            if (const auto other = best_period(sample, band, found.level, false); other && other->score > 1.05 * found.score)
+                found = *other;
+        }
         bool is_better = true;
         for (int round = 0; round < 12 && is_better; ++round) {
             is_better = false;
