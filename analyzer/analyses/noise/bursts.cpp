@@ -7,22 +7,47 @@ namespace plumb {
 
 namespace {
 
-constexpr uint64_t kLeastPart = 5;     // of the time since the burst began
+constexpr uint64_t kMostProgram = 3;   // times what the process had
 constexpr double kRegularWithin = 0.1; // of the median distance
-constexpr size_t kFewestBursts = 3;
+constexpr size_t kFewestBursts = 3, kFewestRegular = 6; // of fewer a rhythm may be chance
 
 } // namespace
 
-std::vector<NoiseBurst> bursts_of(std::span<const model::MeasuredLoss* const> losses) {
+ProgramTime::ProgramTime(const model::MeasuredNoise& noise) {
+    for (const model::MeasuredLoss& loss : noise.losses) { // by CPU, then time
+        Losses& cpu = cpus_[loss.cpu];
+        const uint64_t before_ns = cpu.sums_ns.empty() ? 0 : cpu.sums_ns.back();
+        cpu.begins_ns.push_back(loss.begin_ns);
+        cpu.sums_ns.push_back(before_ns + loss.length_ns);
+    }
+}
+
+uint64_t ProgramTime::Losses::until_ns(uint64_t time_ns) const {
+    const auto behind = static_cast<size_t>(std::ranges::lower_bound(begins_ns, time_ns) - begins_ns.begin());
+    return behind == 0 ? 0 : sums_ns[behind - 1];
+}
+
+uint64_t ProgramTime::between_ns(int cpu, uint64_t begin_ns, uint64_t end_ns) const {
+    if (end_ns <= begin_ns)
+        return 0;
+    const auto losses = cpus_.find(cpu);
+    const uint64_t lost_ns = losses == cpus_.end() ? 0 : losses->second.until_ns(end_ns) - losses->second.until_ns(begin_ns);
+    return end_ns - begin_ns - std::min(lost_ns, end_ns - begin_ns);
+}
+
+std::vector<NoiseBurst> bursts_of(std::span<const model::MeasuredLoss* const> losses, const ProgramTime& program) {
     std::vector<NoiseBurst> bursts;
+    uint64_t program_ns = 0; // since the last burst began
     for (const model::MeasuredLoss* loss : losses) {
         const uint64_t end_ns = loss->begin_ns + loss->length_ns;
         NoiseBurst* const last = bursts.empty() ? nullptr : &bursts.back();
-        if (last && (loss->begin_ns <= last->end_ns ||
-                     (last->length_ns + loss->length_ns) * kLeastPart >= end_ns - last->begin_ns)) {
+        const uint64_t gap_ns = last ? program.between_ns(loss->cpu, last->end_ns, loss->begin_ns) : 0;
+        if (last && program_ns + gap_ns <= kMostProgram * last->length_ns) {
+            program_ns += gap_ns;
             last->end_ns = std::max(last->end_ns, end_ns);
             last->length_ns += loss->length_ns;
         } else {
+            program_ns = 0;
             bursts.push_back({loss->cpu, loss->begin_ns, end_ns, loss->length_ns});
         }
     }
@@ -52,7 +77,7 @@ BurstRhythm rhythm_of(std::span<const NoiseBurst> bursts) {
     const auto near = std::ranges::count_if(distances_s, [&](double distance_s) {
         return std::abs(distance_s - rhythm.period_s) <= kRegularWithin * rhythm.period_s;
     });
-    rhythm.is_regular = static_cast<size_t>(near) * 2 >= distances_s.size() && distances_s.size() + 1 >= kFewestBursts;
+    rhythm.is_regular = static_cast<size_t>(near) * 2 >= distances_s.size() && bursts.size() >= kFewestRegular;
     return rhythm;
 }
 

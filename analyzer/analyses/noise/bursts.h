@@ -5,6 +5,7 @@
 #include "model/measured_noise.h"
 
 #include <cstdint>
+#include <map>
 #include <span>
 #include <string>
 #include <vector>
@@ -17,10 +18,24 @@ struct NoiseBurst {
     uint64_t length_ns = 0;    // that it had CPUs for, all slices together
 };
 
-// Bursts of one process, by time. `losses`: its own, by time, on all CPUs of the host. Two slices belong together while the
-// process had a CPU for at least a fifth of the time since its burst began: schedulers share a CPU that several want in about
-// equal parts.
-std::vector<NoiseBurst> bursts_of(std::span<const model::MeasuredLoss* const> losses);
+// How long the program that measured had a CPU: all time that no loss took.
+class ProgramTime {
+  public:
+    explicit ProgramTime(const model::MeasuredNoise& noise);
+    uint64_t between_ns(int cpu, uint64_t begin_ns, uint64_t end_ns) const;
+
+  private:
+    struct Losses {
+        std::vector<uint64_t> begins_ns, sums_ns; // when each began, and what it and all before it took
+        uint64_t until_ns(uint64_t time_ns) const;  // lost until then
+    };
+    std::map<int, Losses> cpus_;
+};
+
+// Bursts of one process, by time. `losses`: its own, by time, on all CPUs of the host. Two slices belong together if the program
+// had the CPU in between for no more than three times what the process had since its burst began: who waits for a CPU gets about
+// as much of it as the others, however many they are.
+std::vector<NoiseBurst> bursts_of(std::span<const model::MeasuredLoss* const> losses, const ProgramTime& program);
 
 // How often and how regularly they come.
 struct BurstRhythm {

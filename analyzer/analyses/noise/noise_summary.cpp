@@ -49,7 +49,9 @@ void add_totals(NoiseSummary& summary, uint32_t node, const model::Host& host) {
 }
 
 NoiseCulprit process_culprit(const model::Run& run, const std::string& group) {
-    NoiseCulprit culprit{.kind = Kind::process, .name = group};
+    NoiseCulprit culprit;
+    culprit.kind = Kind::process;
+    culprit.name = group;
     std::set<int> cpus;
     double sum_s = 0, squares = 0;
     size_t most = 0;
@@ -90,8 +92,13 @@ double steal_of(const model::Host& host, const model::MeasuredCpu& cpu) {
 
 // Losses to no process that has a name.
 void add_others(NoiseSummary& summary, const model::Run& run, double named_s) {
-    NoiseCulprit unnamed{.kind = Kind::unnamed_process}, steal{.kind = Kind::steal, .is_estimate = true}, slower{.kind = Kind::slower},
-        small{.kind = Kind::small}, unknown{.kind = Kind::unknown};
+    NoiseCulprit unnamed, steal, slower, small, unknown;
+    unnamed.kind = Kind::unnamed_process;
+    steal.kind = Kind::steal;
+    steal.is_estimate = true;
+    slower.kind = Kind::slower;
+    small.kind = Kind::small;
+    unknown.kind = Kind::unknown;
     double preempted_s = 0;
     for (const model::Host& host : run.hosts)
         for (const model::MeasuredCpu& cpu : host.noise.cpus) {

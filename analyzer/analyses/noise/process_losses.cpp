@@ -26,10 +26,11 @@ std::vector<NoiseBurst> bursts_of_process(const model::MeasuredNoise& noise, con
     for (const model::MeasuredLoss& loss : noise.losses)
         if (loss.cause == Cause::process && process_group(loss.name) == group)
             by_process[loss.pid ? loss.pid : loss.tid].push_back(&loss);
+    const ProgramTime program(noise);
     std::vector<NoiseBurst> all;
     for (auto& [pid, losses] : by_process) {
         std::ranges::stable_sort(losses, {}, &model::MeasuredLoss::begin_ns);
-        const std::vector<NoiseBurst> bursts = bursts_of(losses);
+        const std::vector<NoiseBurst> bursts = bursts_of(losses, program);
         all.insert(all.end(), bursts.begin(), bursts.end());
     }
     std::ranges::stable_sort(all, {}, &NoiseBurst::begin_ns);

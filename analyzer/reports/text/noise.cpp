@@ -38,21 +38,22 @@ void put_culprits(TextCanvas& canvas, const NoiseSummary& noise, bool full) {
     if (rows.empty())
         return;
     canvas.heading("Who takes it: share of the loss, and of the CPUs' time");
-    canvas.table(2, {{.align = Align::right, .limit = 7}, {.align = Align::right, .limit = 7}, {.limit = 48}, {.ink = Ink::faint}}, rows);
+    canvas.table(2, {{.align = Align::right, .limit = 7}, {.align = Align::right, .limit = 7}, {.limit = 34}, {.ink = Ink::faint}}, rows);
     put_rest(canvas, all, rows.size());
 }
 
 void put_classes(TextCanvas& canvas, const NoiseSummary& noise, bool full) {
     NoiseRows rows;
     for (const model::NoiseClass& one : noise.machine.classes) {
-        if (rows.size() >= (full ? kAllRows : kClassRows))
-            break;
+        if (rows.size() >= (full ? kAllRows : kClassRows) || (!full && one.loss_share < kLeastCulpritShare))
+            break; // they are sorted by it
         const NoiseClassWords words = class_words(one, noise.nodes.size());
         rows.push_back({format_fraction(one.loss_share), words.rhythm, words.name, words.place});
     }
     canvas.heading("Classes of events: share of the loss");
     if (rows.empty()) {
-        canvas.paragraph("", 2, {{"None: no losses repeat at one length, regularly or at random."}});
+        canvas.paragraph("", 2, {{noise.machine.classes.empty() ? "None: no losses repeat at one length, regularly or at random."
+                                                                : "None of weight; the small ones are in --full."}});
         return;
     }
     canvas.table(2, {{.align = Align::right, .limit = 7}, {.limit = 46}, {.limit = 34}, {.ink = Ink::faint}}, rows);

@@ -46,7 +46,7 @@ std::string nodes_text(const model::NoiseNodes& where, size_t nodes) {
 std::string target_of_verdict(const NoiseCulprit& culprit) {
     switch (culprit.kind) {
     case Kind::process:
-        return culprit.name;
+        return culprit.name.empty() ? "processes that ended at once" : culprit.name;
     case Kind::unnamed_process:
         return "processes that are not known by name";
     case Kind::steal:
@@ -77,7 +77,7 @@ std::string noise_verdict(const NoiseSummary& noise) {
 std::string culprit_name(const NoiseCulprit& culprit) {
     switch (culprit.kind) {
     case Kind::process:
-        return culprit.name.empty() ? "a process whose name is not known" : culprit.name;
+        return culprit.name.empty() ? "processes that ended at once" : culprit.name;
     case Kind::unnamed_process:
         return "other processes, not known which";
     case Kind::steal:

@@ -51,18 +51,30 @@ model::Run noisy_run() {
 
 } // namespace
 
-TEST_CASE("Slices of a process that take turns with the program are one event") {
-    std::vector<model::MeasuredLoss> losses;
+TEST_CASE("Slices of a process that take turns with the program are one event, also where many others take theirs") {
+    model::MeasuredNoise noise;
+    std::vector<model::MeasuredLoss>& losses = noise.losses;
     for (const uint64_t begin_ms : {0, 8, 16, 500, 508})
         losses.push_back(loss(0, Cause::process, begin_ms * kMs, 4 * kMs, "a", 1));
     std::vector<const model::MeasuredLoss*> pointers;
     for (const model::MeasuredLoss& one : losses)
         pointers.push_back(&one);
-    const std::vector<NoiseBurst> bursts = bursts_of(pointers);
+    const std::vector<NoiseBurst> bursts = bursts_of(pointers, ProgramTime(noise));
     REQUIRE(bursts.size() == 2);
     CHECK(bursts[0].length_ns == 12 * kMs);
     CHECK(bursts[1].begin_ns == 500 * kMs);
     CHECK(bursts[1].length_ns == 8 * kMs);
+
+    model::MeasuredNoise busy; // ten others take the CPU between two slices, and the program once
+    for (const uint64_t begin_ms : {0, 48, 96}) {
+        busy.losses.push_back(loss(0, Cause::process, begin_ms * kMs, 4 * kMs, "a", 1));
+        busy.losses.push_back(loss(0, Cause::process, (begin_ms + 4) * kMs, 40 * kMs, "b", 2));
+    }
+    const std::vector<const model::MeasuredLoss*> own{&busy.losses[0], &busy.losses[2], &busy.losses[4]};
+    const std::vector<NoiseBurst> one = bursts_of(own, ProgramTime(busy));
+    REQUIRE(one.size() == 1);
+    CHECK(one[0].length_ns == 12 * kMs);
+    CHECK(ProgramTime(busy).between_ns(0, 4 * kMs, 48 * kMs) == 4 * kMs);
 }
 
 TEST_CASE("The rhythm of events survives a few that were missed, and is none where there is none") {
