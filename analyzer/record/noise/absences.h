@@ -53,6 +53,7 @@ class AbsenceBuilder {
     void left(uint32_t tid, uint64_t time_ns);                 // of other threads without effect
     void came(uint32_t tid, uint32_t pid, uint64_t time_ns);   // onto the CPU
     std::vector<Absence> take() { return std::exchange(done_, {}); } // that have ended
+    bool is_off() const { return is_off_; } // an absence goes on
     void lost() { is_off_ = false; } // records are missing: what was going on is not known
 
   private:
@@ -72,6 +73,7 @@ class AbsenceWatch {
     bool knows_names() const { return knows_names_; }
     int fd() const { return ring_.fd(); } // for poll: readable from half full on
     uint64_t lost() const { return lost_; } // records
+    bool is_off() const { return builder_.is_off(); } // at the last call of read()
 
     // What the kernel wrote since the last call. `proc_root`: where names of threads stand that no record names.
     std::vector<Absence> read(NameTable& names, const std::string& proc_root);

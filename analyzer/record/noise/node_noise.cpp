@@ -84,7 +84,6 @@ std::vector<int> NodeNoise::wake_fds() const {
 }
 
 void NodeNoise::read_absences(const std::vector<CpuUse>& uses) {
-    std::vector<CpuUse> left;
     for (Cpu& cpu : cpus_) {
         std::vector<Absence> absences = cpu.watch->read(names_, proc_root_);
         const bool shares_cpu = cpu.worker->cpu == own_cpu_ || own_cpu_ < 0;
@@ -94,27 +93,37 @@ void NodeNoise::read_absences(const std::vector<CpuUse>& uses) {
                                            own_budget_ns_));
             own_budget_ns_ -= std::min(own_budget_ns_, own_ns.back());
         }
-        if (users_) {
-            std::vector<CpuUse> here;
-            for (const std::vector<CpuUse>* list : std::initializer_list<const std::vector<CpuUse>*>{&left_uses_, &uses})
-                for (const CpuUse& use : *list)
-                    if (use.cpu == cpu.worker->cpu) {
-                        const auto known = std::ranges::find(here, use.tid, &CpuUse::tid);
-                        if (known == here.end())
-                            here.push_back(use);
-                        else
-                            known->run_ns += use.run_ns;
-                    }
-            name_by_use(absences, here, names_);
-            // What ran in this round already, in an absence that goes on.
-            for (CpuUse& use : here)
-                if (const auto now = std::ranges::find(uses, use.tid, &CpuUse::tid); now != uses.end())
-                    left.push_back({use.pid, use.tid, use.cpu, std::min(use.run_ns, now->run_ns), 0, use.name});
-        }
+        if (users_)
+            name_absences(cpu, absences, uses);
         cpu.absences.insert(cpu.absences.end(), std::make_move_iterator(absences.begin()), std::make_move_iterator(absences.end()));
         cpu.own_ns.insert(cpu.own_ns.end(), own_ns.begin(), own_ns.end());
     }
-    left_uses_ = std::move(left);
+}
+
+// Absences that end in this round, by what ran since they began: that may be rounds ago.
+void NodeNoise::name_absences(Cpu& cpu, std::vector<Absence>& absences, const std::vector<CpuUse>& uses) {
+    std::vector<CpuUse> here = std::move(cpu.left_uses);
+    for (const CpuUse& use : uses) {
+        if (use.cpu != cpu.worker->cpu)
+            continue;
+        const auto known = std::ranges::find(here, use.tid, &CpuUse::tid);
+        if (known == here.end())
+            here.push_back(use);
+        else
+            known->run_ns += use.run_ns;
+    }
+    name_by_use(absences, here, names_);
+    cpu.left_uses.clear();
+    if (!cpu.watch->is_off())
+        return;
+    for (CpuUse& use : here) {
+        if (!absences.empty()) { // the one that goes on began in this round
+            const auto now = std::ranges::find(uses, use.tid, &CpuUse::tid);
+            use.run_ns = now == uses.end() ? 0 : std::min(use.run_ns, now->run_ns);
+        }
+        if (use.run_ns > 0)
+            cpu.left_uses.push_back(std::move(use));
+    }
 }
 
 uint64_t NodeNoise::round() {

@@ -43,8 +43,10 @@ class NodeNoise {
         std::deque<Absence> absences; // not yet in a quantum, by time
         std::deque<uint64_t> own_ns;  // taken out of each of them
         uint64_t end_ns = 0;          // of the quanta taken so far
+        std::vector<CpuUse> left_uses; // of an absence that goes on
     };
     void read_absences(const std::vector<CpuUse>& uses);
+    void name_absences(Cpu& cpu, std::vector<Absence>& absences, const std::vector<CpuUse>& uses);
     void take_quanta(Cpu& cpu, uint64_t head);
     void write_evidence(NodeTraceWriter& file) const;
 
@@ -56,7 +58,6 @@ class NodeNoise {
     std::vector<Cpu> cpus_;
     NameTable names_;
     std::optional<CpuUsers> users_; // where records of switches name nobody
-    std::vector<CpuUse> left_uses_; // of the round before: of absences that went on at its end
     std::vector<AwakeTime> awake_;
     uint64_t awoke_ns_ = 0, round_cpu_ns_ = 0, begin_ns_ = 0;
     uint64_t own_budget_ns_ = 0; // CPU time of the recorder that was not found in absences so far
