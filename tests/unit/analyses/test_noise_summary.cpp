@@ -4,7 +4,9 @@
 #include "analyses/noise/process_losses.h"
 #include "reports/words/noise_words.h"
 
+#include <algorithm>
 #include <catch2/catch.hpp>
+#include <tuple>
 
 using namespace plumb;
 using Catch::Contains;
@@ -43,6 +45,9 @@ model::Run noisy_run() {
     for (uint64_t event = 0; event < 40; ++event)
         for (uint64_t slice = 0; slice < 5; ++slice)
             host.noise.losses.push_back(loss(1, Cause::process, kSecond + event * 500 * kMs + slice * 8 * kMs + 10 * kMs, 4 * kMs, "monitord", 77));
+    std::ranges::stable_sort(host.noise.losses, [](const auto& left, const auto& right) {
+        return std::tie(left.cpu, left.begin_ns) < std::tie(right.cpu, right.begin_ns);
+    });
     host.noise.cpus[1].preempted_ns = 40 * 20 * kMs;
     host.noise.cpus[1].preempted_count = 200;
     host.noise.cpus[1].lost_ns += 40 * 20 * kMs;
