@@ -7,7 +7,8 @@ namespace plumb {
 
 namespace {
 
-constexpr uint64_t kMostProgram = 3;   // times what the process had
+constexpr uint64_t kMostProgram = 3;   // times the longest slice
+constexpr uint64_t kCutSlice_ns = 500'000, kTurn_ns = 5'000'000;
 constexpr double kRegularWithin = 0.1; // of the median distance
 constexpr size_t kFewestBursts = 3, kFewestRegular = 6; // of fewer a rhythm may be chance
 
@@ -37,17 +38,17 @@ uint64_t ProgramTime::between_ns(int cpu, uint64_t begin_ns, uint64_t end_ns) co
 
 std::vector<NoiseBurst> bursts_of(std::span<const model::MeasuredLoss* const> losses, const ProgramTime& program) {
     std::vector<NoiseBurst> bursts;
-    uint64_t program_ns = 0; // since the last burst began
+    uint64_t longest_ns = 0; // slice of the last burst
     for (const model::MeasuredLoss* loss : losses) {
         const uint64_t end_ns = loss->begin_ns + loss->length_ns;
         NoiseBurst* const last = bursts.empty() ? nullptr : &bursts.back();
-        const uint64_t gap_ns = last ? program.between_ns(loss->cpu, last->end_ns, loss->begin_ns) : 0;
-        if (last && program_ns + gap_ns <= kMostProgram * last->length_ns) {
-            program_ns += gap_ns;
+        const uint64_t turn_ns = std::max(kMostProgram * longest_ns, longest_ns >= kCutSlice_ns ? kTurn_ns : 0);
+        if (last && program.between_ns(loss->cpu, last->end_ns, loss->begin_ns) <= turn_ns) {
+            longest_ns = std::max(longest_ns, loss->length_ns);
             last->end_ns = std::max(last->end_ns, end_ns);
             last->length_ns += loss->length_ns;
         } else {
-            program_ns = 0;
+            longest_ns = loss->length_ns;
             bursts.push_back({loss->cpu, loss->begin_ns, end_ns, loss->length_ns});
         }
     }

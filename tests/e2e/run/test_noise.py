@@ -24,18 +24,13 @@ class Measured(PlumbTest):
         self.assertEqual(done.returncode, 0, done.stderr)
         return json.loads(done.stdout)["noise"]
 
-    def daemon(self, cpu, busy_ms, period_ms, seconds):
-        started = subprocess.Popen([PROGRAMS / "periodic_daemon", str(cpu), str(busy_ms), str(period_ms), str(seconds)],
-                                   stdout=subprocess.PIPE, text=True)
-        self.addCleanup(started.communicate)
-        self.addCleanup(started.kill)
-        self.assertEqual(started.stdout.readline(), "ready\n")
-        return started
-
     def check_daemon(self, **more):
-        self.daemon(CPUS[-1], 20, 500, 60)
+        """Where others have the CPU for so long that the daemon itself is not regular, there is nothing to find."""
         for left in reversed(range(TRIES)):
+            daemon = subprocess.Popen([PROGRAMS / "periodic_daemon", str(CPUS[-1]), "20", "500", "9"], stdout=subprocess.PIPE, text=True)
+            self.assertEqual(daemon.stdout.readline(), "ready\n")
             noise = self.measure("--time", "8s", **more)
+            _, times, late = daemon.communicate(timeout=60)[0].split()
             found = next((one for one in noise["culprits"] if one["name"] == "periodic_daemon"), None)
             try:
                 self.assertIsNotNone(found, noise["culprits"])
@@ -46,6 +41,8 @@ class Measured(PlumbTest):
                 self.assertAlmostEqual(found["lost_seconds"] / noise["seconds"], 0.04, delta=0.004)
                 return
             except AssertionError:
+                if left == 0 and int(late) > 0:
+                    self.skipTest(f"this machine is too busy: the daemon was late {late} of {times} times")
                 if left == 0:
                     raise
 
