@@ -75,6 +75,11 @@ Report build_report(model::CallPaths& paths, std::span<const DiagnosisEntry> ent
     Report report;
     report.run = &paths.run();
     report.evidence = report.run->evidence;
+    if (report.run->measured_noise()) { // no program ran, and the threads that measured are no program's
+        report.noise = summarise_noise(*report.run);
+        report.own_cost = own_cost_of(paths, 0);
+        return report;
+    }
     Analyses analyses = analyses_of(paths);
     const DiagnosisInput input{paths.run(), paths, analyses};
     report.metrics = metrics_of(paths, analyses);

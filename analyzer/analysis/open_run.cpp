@@ -37,7 +37,7 @@ uint64_t state_of_files(const std::string& directory) {
 
 model::Run read_run(const std::string& directory) {
     model::Run run = trace::build_run(directory);
-    if (run.processes.empty())
+    if (run.processes.empty() && !run.measured_noise())
         throw Error(fmt::format(
             "{} holds no recorded process: the program may not have started, or every process was "
             "left out by --include/--exclude; plumb dump {} shows what is there",

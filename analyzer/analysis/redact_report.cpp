@@ -239,6 +239,11 @@ void redact_report(Report& report, model::Run& run, const std::vector<std::strin
                                "arguments, host and user names, folders of files and source lines are omitted", ""});
     for (NodeRow& row : report.memory.nodes)
         row.host = redaction.alias_of(row.host);
+    if (report.noise) {
+        report.noise->machine.name = redaction.alias_of(report.noise->machine.name);
+        for (NoiseNodeLoss& node : report.noise->nodes)
+            node.host = redaction.alias_of(node.host);
+    }
     run.directory = "RUN";
     for (model::Host& host : run.hosts)
         host.name = redaction.alias_of(host.name);

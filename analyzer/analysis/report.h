@@ -2,6 +2,7 @@
 #pragma once
 
 #include "analyses/accesses/unaligned_lines.h"
+#include "analyses/noise/noise_summary.h"
 #include "analyses/time/time_account.h"
 #include "analysis/call_tree.h"
 #include "analysis/memory_summary.h"
@@ -11,6 +12,7 @@
 #include "model/source_resolver.h"
 
 #include <functional>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -59,6 +61,7 @@ struct Report {
     std::vector<AccessLine> accesses;    // unaligned ones, by cost
     MemorySummary memory;                // of machines with several NUMA nodes
     std::vector<MpiSummary> mpi;         // one for each of run->mpi_jobs
+    std::optional<NoiseSummary> noise;   // of a run that measured noise: nothing else in it is worth a word
     uint64_t samples = 0;                // time samples the profile rests on
     bool heap_exact = false;             // every allocation was recorded
     std::function<bool(const std::string& file)> may_show_source; // empty: no source line is quoted

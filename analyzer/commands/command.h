@@ -21,6 +21,7 @@ std::span<const CommandEntry> command_registry();
 // One for each command, defined in the file named after it.
 CommandAction declare_doctor(CLI::App& subcommand);
 CommandAction declare_dump(CLI::App& subcommand);
+CommandAction declare_noise(CLI::App& subcommand);
 CommandAction declare_pin(CLI::App& subcommand);
 CommandAction declare_report(CLI::App& subcommand);
 CommandAction declare_run(CLI::App& subcommand);

@@ -6,6 +6,7 @@ namespace {
 constexpr CommandEntry commands[] = {
     {"doctor", "list the sources of evidence: which work here, which do not, why, and what would enable them", declare_doctor},
     {"dump", "print the raw records of a run", declare_dump},
+    {"noise", "measure what takes CPU time away from programs on this machine: how much, how often, and who", declare_noise},
     {"pin", "run a program with its threads pinned; record nothing", declare_pin},
     {"report", "print the diagnosis of a recorded run: text, JSON or HTML", declare_report},
     {"run", "record a program, then print the diagnosis", declare_run},

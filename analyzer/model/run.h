@@ -5,6 +5,7 @@
 
 #include "model/alignment.h"
 #include "model/blocked.h"
+#include "model/measured_noise.h"
 #include "model/memory.h"
 #include "model/memory_bandwidth.h"
 #include "model/mpi.h"
@@ -15,6 +16,7 @@
 #include "model/strided_walk.h"
 #include "model/topology.h"
 
+#include <algorithm>
 #include <cstdint>
 #include <map>
 #include <optional>
@@ -217,6 +219,7 @@ struct Host {
     std::vector<NumaNode> nodes; // by number; empty: not asked, since all memory is in one place
     std::vector<NodeMemory> memory;
     std::vector<InterruptSource> interrupts;
+    MeasuredNoise noise; // by plumb noise
     std::vector<EventCount> event_counts;
     std::optional<AccessPenalties> access_penalties;
     std::optional<LineTransfer> line_transfer; // only where threads share cache lines
@@ -251,6 +254,10 @@ struct Run {
     std::vector<Evidence> evidence;
     std::vector<std::string> notes; // what the reader had to skip, in words: truncated files, dropped records
 
+    // It measured noise: nothing was run.
+    bool measured_noise() const {
+        return std::ranges::any_of(hosts, [](const Host& host) { return !host.noise.cpus.empty(); });
+    }
     uint64_t wall_ns() const { return end_ns > begin_ns ? end_ns - begin_ns : 0; }
 };
 

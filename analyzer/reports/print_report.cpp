@@ -80,7 +80,19 @@ bool is_model_good(const ReportOptions& options) {
     }
 }
 
+void write_where_asked(const Write& write, const ReportOptions& options, std::FILE* stream) {
+    if (options.output.empty())
+        write(stream, "the terminal");
+    else
+        write_file(write, options);
+}
+
 } // namespace
+
+void print_made_report(const Report& report, const ReportOptions& options, std::FILE* stream) {
+    write_where_asked([&](std::FILE* file, const std::string& name) { write_all(rendered(report, options, file), file, name); }, options,
+                      stream);
+}
 
 void print_report(const std::string& run_directory, const ReportOptions& options, std::FILE* stream) {
     const bool is_timeline = options.format == "timeline" && !options.align_sites;
@@ -110,10 +122,7 @@ void print_report(const std::string& run_directory, const ReportOptions& options
             write_all(rendered(analysed.report, options, file), file, name);
         };
     }
-    if (options.output.empty())
-        write(stream, "the terminal");
-    else
-        write_file(write, options);
+    write_where_asked(write, options, stream);
 }
 
 } // namespace plumb

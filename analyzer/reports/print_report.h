@@ -3,6 +3,7 @@
 #pragma once
 
 #include "analysis/open_run.h"
+#include "analysis/report.h"
 
 #include <cstdio>
 #include <string>
@@ -21,5 +22,8 @@ struct ReportOptions : AnalysisOptions {
 // directory, of a newer version, nothing recorded, no timeline in it, or the output cannot be written. The stream gets the
 // report whole or not at all; only a timeline is written as it is read.
 void print_report(const std::string& run_directory, const ReportOptions& options, std::FILE* stream);
+
+// The same of a report that was made already.
+void print_made_report(const Report& report, const ReportOptions& options, std::FILE* stream);
 
 } // namespace plumb

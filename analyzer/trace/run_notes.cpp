@@ -85,7 +85,7 @@ void note_run(model::Run& run, bool has_run_json, const Skipped& skipped) {
         run.notes.push_back(fmt::format("plumb did not finish recording this run (it was killed, or still records): the "
                                         "record ends at {:.3f} s",
                                         seconds(run, run.end_ns)));
-    if (run.processes.empty())
+    if (run.processes.empty() && !run.measured_noise())
         run.notes.emplace_back("no process was recorded");
     if (skipped.of_unknown_kind != 0)
         run.notes.push_back(fmt::format("{} records of unknown types were skipped: a newer plumb recorded them",

@@ -31,6 +31,7 @@
 #include <plumb/trace/host.h>
 #include <plumb/trace/memory.h>
 #include <plumb/trace/mpi.h>
+#include <plumb/trace/noise.h>
 #include <plumb/trace/openmp.h>
 #include <plumb/trace/processes.h>
 #include <plumb/trace/recording.h>
@@ -117,8 +118,11 @@ namespace plumb::trace {
     X(81, ThreadsActive, "1.6, updated: how long how many threads of a process were active at the same time") \
     X(82, GoroutineWait, "1.10, updated: where goroutines of a Go program waited, and for what") \
     X(83, GoroutineLooks, "1.10, updated: how a Go program was looked at, and how many goroutines it had") \
-    X(90, Preemption, "1.12: a thread of the run lost its CPU to another, and got one again")                \
-    X(91, OtherActivity, "1.12: CPU time of a process outside the run between two looks at it")
+    X(84, NoiseCpu, "1.12: what one CPU lost while fixed work was measured on it") \
+    X(85, NoiseLoss, "1.12: one such loss, and whose it was") \
+    X(86, NoiseSeries, "1.12: what one CPU lost in each of consecutive intervals") \
+    X(87, Preemption, "1.12: a thread of the run lost its CPU to another, and got one again")                \
+    X(88, OtherActivity, "1.12: CPU time of a process outside the run between two looks at it")
 
 enum class RecordType : uint16_t {
 #define PLUMB_X(number, name, what) name = number,

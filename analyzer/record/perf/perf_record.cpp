@@ -142,6 +142,7 @@ std::optional<PerfRecord> decode(const perf_event_header& header, uint64_t field
         record.kind = PerfKind::lost;
         record.lost = cursor.take<uint64_t>();
         break;
+    case PERF_RECORD_SWITCH_CPU_WIDE: // who comes next or was before is said by that one's own record
     case PERF_RECORD_SWITCH:
         record.kind = PerfKind::switched;
         record.leaves = (header.misc & PERF_RECORD_MISC_SWITCH_OUT) != 0;

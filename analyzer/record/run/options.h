@@ -17,6 +17,7 @@ const std::vector<std::string>& collector_names();
 struct Options {
     std::vector<std::string> command;
     std::string run_directory; // empty: named after the program and the time
+    std::string name;          // in place of the program's; empty: the program's
     bool force = false;        // replace an earlier run in run_directory
     bool report = true;
     bool quiet = false;

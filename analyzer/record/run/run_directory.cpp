@@ -232,7 +232,7 @@ RunDirectory::RunDirectory(const Options& options, const JobIdentity& job)
     std::error_code ignored;
     const std::string folder = std::filesystem::current_path(ignored).string();
     const bool named = !options.run_directory.empty();
-    std::string name = named ? options.run_directory : default_name(options.command.at(0), job_);
+    std::string name = named ? options.run_directory : default_name(options.name.empty() ? options.command.at(0) : options.name, job_);
     while (name.size() > 1 && name.back() == '/')
         name.pop_back();
     path_ = name[0] == '/' ? name : folder + "/" + name;
@@ -381,6 +381,16 @@ bool RunDirectory::claim_node() {
         return false;
     claimed_file_ = claimed;
     return true;
+}
+
+bool RunDirectory::claim_node_once() {
+    const std::string name = ".node-" + node_identity() + "-once";
+    const int fd = openat(directory_, name.c_str(), O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0600);
+    if (fd < 0 && errno != EEXIST)
+        throw Error("cannot create " + path_ + "/" + name + ": " + strerror(errno));
+    if (fd >= 0)
+        close(fd);
+    return fd >= 0;
 }
 
 std::set<uint32_t> RunDirectory::recorders() const {

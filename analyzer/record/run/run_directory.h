@@ -58,6 +58,9 @@ class RunDirectory {
     // one has ended. (Where there are no locks and that one was killed in another container, nobody can know.)
     bool claim_node();
 
+    // True for the first that asks on this node, and for no other, also after that one has ended. Throws Error.
+    bool claim_node_once();
+
     // Processes that record into it on this host, this one included.
     std::set<uint32_t> recorders() const;
 

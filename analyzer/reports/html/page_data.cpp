@@ -4,6 +4,7 @@
 #include "reports/html/page_account.h"
 #include "reports/html/page_memory.h"
 #include "reports/html/page_mpi.h"
+#include "reports/html/page_noise.h"
 
 #include <cmath>
 
@@ -52,7 +53,8 @@ std::string page_data(const Report& report, const CpuTimeline& timeline) {
                            {"threads", thread_chart_data(report)},
                            {"call_tree", call_tree_chart_data(report.call_tree)},
                            {"mpi", job ? mpi_chart_data(*job) : Json(nullptr)},
-                           {"memory", report.memory.recorded ? memory_chart_data(report.memory) : Json(nullptr)}};
+                           {"memory", report.memory.recorded ? memory_chart_data(report.memory) : Json(nullptr)},
+                           {"noise", report.noise ? noise_chart_data(report) : Json(nullptr)}};
     std::string text;
     for (char letter : json_text(document, -1))
         switch (letter) { // only ever inside strings

@@ -49,6 +49,8 @@ std::string html_report(const Report& report) {
     put_document_head(html, report);
     html.open("body").open("main");
     put_html_head(html, report);
+    if (report.noise)
+        put_html_noise(html, report);
     put_html_account(html, report);
     put_html_findings(html, report, sources);
     put_html_call_tree(html, report);

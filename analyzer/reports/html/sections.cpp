@@ -143,11 +143,13 @@ void put_html_evidence(HtmlWriter& html, const Report& report) {
 
 void put_html_foot(HtmlWriter& html, const Report& report) {
     const OwnCost& cost = report.own_cost;
-    html.open("section", {{"id", "own-cost"}}).element("h2", "Cost of recording").open("p");
-    html.element("strong", format_fraction(cost.fraction) + " of the run's CPU time");
-    html.text(fmt::format(" ({}), {} on disk. ", format_seconds(cost.seconds),
-                          format_bytes(static_cast<double>(cost.bytes))));
-    html.element("span", cost.how, {{"class", "muted"}}).close().close();
+    if (!report.noise) {
+        html.open("section", {{"id", "own-cost"}}).element("h2", "Cost of recording").open("p");
+        html.element("strong", format_fraction(cost.fraction) + " of the run's CPU time");
+        html.text(fmt::format(" ({}), {} on disk. ", format_seconds(cost.seconds),
+                              format_bytes(static_cast<double>(cost.bytes))));
+        html.element("span", cost.how, {{"class", "muted"}}).close().close();
+    }
     html.open("footer").text("Recorded in ").element("code", report.run->directory);
     html.text(" by plumb " + report.run->plumb_version + ".").close();
 }

@@ -5,6 +5,7 @@
 #include "reports/json/document.h"
 #include "reports/json/memory.h"
 #include "reports/json/mpi.h"
+#include "reports/json/noise.h"
 #include "reports/json/report.h"
 #include "reports/words/regions.h"
 #include "reports/words/run_summary.h"
@@ -222,6 +223,8 @@ Json json_document(const Report& report) {
             {"hot_lines", lines},      {"libraries", libraries},    {"accesses", accesses_array(report)},
             {"regions", region_list(*report.run)},
             {"mpi_jobs", mpi_jobs_array(report)}};
+    if (report.noise)
+        document["noise"] = noise_object(report);
     if (Json memory = memory_object(report); !memory.is_null())
         document["memory"] = std::move(memory);
     return document;

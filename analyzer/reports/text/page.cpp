@@ -8,6 +8,7 @@
 #include "reports/text/account.h"
 #include "reports/text/canvas.h"
 #include "reports/text/findings.h"
+#include "reports/text/noise.h"
 #include "reports/words/utf8.h"
 #include "support/error.h"
 
@@ -106,6 +107,12 @@ void put_page_foot(TextCanvas& canvas, const Report& report) {
 std::string text_page(const Report& report, const TextStyle& style) {
     TextCanvas canvas(style);
     put_page_head(canvas, report);
+    if (report.noise) {
+        canvas.blank();
+        canvas.paragraph("", 0, {{verdict(report), Ink::strong}});
+        put_noise(canvas, report, false);
+        return canvas.take();
+    }
     put_short_account(canvas, report);
     put_expectations(canvas, report);
     put_help(canvas, report);

@@ -11,6 +11,7 @@
 #include "reports/text/findings.h"
 #include "reports/text/memory.h"
 #include "reports/text/mpi.h"
+#include "reports/text/noise.h"
 #include "reports/words/utf8.h"
 
 #include <algorithm>
@@ -199,6 +200,11 @@ void put_foot(TextCanvas& canvas, const Report& report) {
 std::string text_report(const Report& report, const TextStyle& style) {
     TextCanvas canvas(style);
     put_head(canvas, report);
+    if (report.noise) {
+        put_noise(canvas, report, true);
+        put_evidence(canvas, report);
+        return canvas.take();
+    }
     put_account(canvas, report);
     put_findings(canvas, report);
     put_metrics(canvas, report);

@@ -1,6 +1,7 @@
 #include "reports/words/run_summary.h"
 
 #include "model/rank_count.h"
+#include "reports/words/noise_words.h"
 #include "reports/words/quantity.h"
 
 #include <algorithm>
@@ -134,6 +135,9 @@ std::vector<std::string> run_facts(const Report& report) {
     size_t threads = 0;
     for (const model::Process& process : run.processes)
         threads += process.threads.size();
+    if (report.noise)
+        return {host_fact(run), counted(report.noise->cpus.size(), "CPU measured", "CPUs measured"),
+                "quanta of " + format_seconds(report.noise->quantum_s)};
     std::vector<std::string> facts = {host_fact(run), counted(run.processes.size(), "process", "processes")};
     if (ranks > 0)
         facts.push_back(counted(ranks, "rank", "ranks"));
@@ -152,6 +156,10 @@ std::vector<std::string> run_warnings(const Report& report) {
             fmt::format("The recording has not ended after {}: the run goes on, or plumb was ended before the program. The report "
                         "covers the time until then.",
                         format_seconds(static_cast<double>(run.wall_ns()) * 1e-9)));
+    if (report.noise) {
+        warnings.insert(warnings.end(), run.notes.begin(), run.notes.end());
+        return warnings;
+    }
     add_killed(warnings, run);
     add_group(
         warnings, run,
@@ -201,6 +209,8 @@ size_t count_of(const Report& report, Severity severity) {
 }
 
 Outcome outcome_of(const Report& report) {
+    if (report.noise)
+        return Outcome::measured;
     for (const Severity severity : {Severity::high, Severity::medium, Severity::low})
         if (count_of(report, severity) > 0)
             return Outcome::findings;
@@ -214,6 +224,8 @@ const char* to_string(Outcome outcome) {
         return "findings";
     case Outcome::nothing_found:
         return "nothing-found";
+    case Outcome::measured:
+        return "measured";
     case Outcome::too_short:
         break;
     }
@@ -221,6 +233,8 @@ const char* to_string(Outcome outcome) {
 }
 
 std::string verdict(const Report& report) {
+    if (report.noise)
+        return noise_verdict(*report.noise);
     if (outcome_of(report) == Outcome::too_short && report.cpu_seconds >= kEnoughCpu_s)
         return fmt::format("Too few samples to judge: {} of CPU time, {}. Most diagnoses need {} samples, so problems may have "
                            "been missed.",

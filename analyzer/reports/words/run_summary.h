@@ -22,9 +22,10 @@ std::string missing_evidence(const Report& report);
 std::string profile_basis(const Report& report);
 
 // What the report comes to: too_short where nothing was found in a run that gave too little to find anything in.
-enum class Outcome { findings, nothing_found, too_short };
+// measured: no program ran.
+enum class Outcome { findings, nothing_found, too_short, measured };
 Outcome outcome_of(const Report& report);
-const char* to_string(Outcome outcome); // "findings", "nothing-found", "too-short"
+const char* to_string(Outcome outcome); // "findings", "nothing-found", "too-short", "measured"
 
 // One sentence or two: what was found, or that nothing was and what could have been.
 std::string verdict(const Report& report);

@@ -244,6 +244,7 @@ void HostBuilder::take(const NumaNode& record, FileContext& context) {
 
 void HostBuilder::finish() {
     place_activities();
+    noise_.finish();
     std::ranges::sort(host_.nodes, {}, &model::NumaNode::node);
     for (model::BandwidthRoof& roof : host_.bandwidth_roofs)
         std::ranges::stable_sort(roof.points, {}, &model::BandwidthPoint::threads);

@@ -2,6 +2,7 @@
 #pragma once
 
 #include "model/run.h"
+#include "trace/builders/noise_builder.h"
 #include "trace/context/file_context.h"
 
 #include <plumb/trace_format.h>
@@ -14,7 +15,7 @@ namespace plumb::trace {
 
 class HostBuilder {
   public:
-    explicit HostBuilder(model::Host& host) : host_(host) {}
+    explicit HostBuilder(model::Host& host) : host_(host), noise_(host.noise) {}
 
     void take(const CpuInterval& record, FileContext& context);
     void take(const NodeMemory& record, FileContext& context);
@@ -29,6 +30,11 @@ class HostBuilder {
     void take(const HugePages& record, FileContext& context);
     void take(const BandwidthRoof& record, FileContext& context);
     void take(const LineTransfer& record, FileContext& context);
+    template <class Record>
+        requires requires(NoiseBuilder& noise, const Record& record, FileContext& context) { noise.take(record, context); }
+    void take(const Record& record, FileContext& context) {
+        noise_.take(record, context);
+    }
 
     void finish(); // brings it into the model's order
     uint64_t last_ns() const { return last_ns_; } // last sign of life in what was taken
@@ -38,6 +44,7 @@ class HostBuilder {
     void place_activities();
 
     model::Host& host_;
+    NoiseBuilder noise_;
     bool has_topology_ = false;
     bool allows_all_ = false;
     uint64_t last_ns_ = 0;

@@ -110,6 +110,13 @@ export interface MemoryData {
   nodes: MemoryNode[];
 }
 
+export interface NoiseData {
+  lengths: [from: number, to: number, quanta: number, lost: number][]; // seconds
+  timelines: { node: number; cpu: number; step_s: number; columns: [mean: number, most: number][] }[]; // lost, 0..1
+  nodes: [node: number, nodes: number, lost: number][];
+  every: number; // nodes after which classes repeat; 0: they do not
+}
+
 // Seconds of a thread's life.
 export type ThreadTime = [name: string, running: number, withoutCpu: number, blocked: number, idles: boolean];
 
@@ -125,6 +132,7 @@ export interface PageData {
   call_tree: CallTree | null;
   mpi: MpiData | null;
   memory: MemoryData | null;
+  noise: NoiseData | null;
 }
 
 export function readPageData(): PageData {

@@ -12,6 +12,7 @@ import { cycleChart } from "./mpi_cycles";
 import { matrixChart } from "./mpi_matrix";
 import { rankChart } from "./mpi_ranks";
 import { sizeChart } from "./mpi_sizes";
+import { noiseLengths, noiseNodes, noisePeriod, noiseTime } from "./noise";
 import { threadChart } from "./threads";
 
 function say(problem: unknown): void {
@@ -52,6 +53,15 @@ function drawMemory(data: PageData): void {
   draw("chart-memory-nodes", data, (_, width) => memoryNodes(memory.nodes, data.seconds, width));
 }
 
+function drawNoise(data: PageData): void {
+  const noise = data.noise;
+  if (!noise) return;
+  draw("chart-noise-lengths", data, (_, width) => noiseLengths(noise, width));
+  draw("chart-noise-time", data, (_, width) => noiseTime(noise, data.seconds, width));
+  draw("chart-noise-nodes", data, (_, width) => noiseNodes(noise, width));
+  draw("chart-noise-period", data, (_, width) => noisePeriod(noise, width));
+}
+
 function drawAccount(data: PageData): void {
   const tree = data.call_tree;
   draw("chart-account-threads", data, accountOfThreads);
@@ -62,6 +72,7 @@ function drawAll(data: PageData): void {
   drawAccount(data);
   drawMpi(data);
   drawMemory(data);
+  drawNoise(data);
   draw("chart-threads", data, threadChart);
   draw("chart-cpus", data, cpuChart);
 }
