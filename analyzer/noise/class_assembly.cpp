@@ -1,14 +1,14 @@
 #include "noise/class_assembly.h"
 
+#include "noise/class_facts.h"
 #include "noise/duration_fit.h"
 #include "noise/node_pattern.h"
-#include "support/xorshift.h"
+#include "noise/other_losses.h"
 
 #include <algorithm>
 #include <cmath>
 #include <map>
 #include <numeric>
-#include <ranges>
 
 namespace plumb::noise {
 
@@ -17,14 +17,16 @@ namespace {
 using Level = LossStreams::Level;
 using model::NoiseClass;
 
-constexpr double kFewSlotsOfClass = 5;    // in the time measured: then a CPU's or node's own events need not make a train
-constexpr double kMostByChance = 0.05;    // events of other origin among these, on each
-constexpr double kSideband = 1.3;         // lengths beside the band that say how many other events it holds
-constexpr double kLeastOfLength = 0.9;    // of an event of the class that is summed with another
-constexpr size_t kMostFitted = 200'000;   // durations
-constexpr double kMostOnOneCpu = 1.2;     // trains of a node that are the node's rather than each CPU's
-constexpr double kCertain = 14;           // log-likelihood; e^-14 for a thousand bands and periods that were tried
-constexpr double kUsualCpu = 0.5, kNodesCpu = 0.3; // share of the nodes on which a CPU has it; of the events a CPU would have by chance
+constexpr double kFewSlotsOfClass = 5;  // in the time measured: then a CPU's or node's own events need not make a train
+constexpr double kMostByChance = 0.05;  // events of other origin among these, on each
+constexpr double kSideband = 1.3;       // lengths beside the band that say how many other events it holds
+constexpr double kLeastOfLength = 0.9;  // of an event of the class that is summed with another
+constexpr size_t kMostFitted = 200'000; // durations
+constexpr double kMostOnOneCpu = 1.2;   // trains of a node that are the node's rather than each CPU's
+constexpr size_t kMostLooks = 20;       // for events that were missed, as many times as there are events
+constexpr double kCertain = 14;         // log-likelihood; e^-14 for a thousand bands and periods that were tried
+constexpr double kUsualCpu = 0.5,
+                 kNodesCpu = 0.3; // share of the nodes on which a CPU has it; of the events a CPU would have by chance
 
 struct Unit { // a CPU or node with its events in the band
     size_t stream = 0;
@@ -36,7 +38,8 @@ struct Unit { // a CPU or node with its events in the band
 class Assembly {
   public:
     Assembly(LossStreams& streams, const FoundPeriod& found, MachineSize machine)
-        : streams_(streams), found_(found), machine_(machine), has_few_slots_(streams.measured_s() < kFewSlotsOfClass * found.model.period_s) {}
+        : streams_(streams), found_(found), machine_(machine),
+          has_few_slots_(streams.measured_s() < kFewSlotsOfClass * found.model.period_s) {}
 
     std::optional<FoundClass> run() {
         collect();
@@ -142,7 +145,8 @@ class Assembly {
         const auto nodes = static_cast<double>(trains_of_node.size()), cpus = static_cast<double>(machine_.cpus_per_node);
         const bool is_of_node = found_.level == Level::node || machine_.cpus_per_node == 1 || all <= kMostOnOneCpu * nodes;
         noise.scope = is_of_node ? NoiseClass::Scope::node : NoiseClass::Scope::cpu;
-        // A CPU counts when it has what all would have if they shared alike; of each CPU's own trains, when most nodes have one there.
+        // A CPU counts when it has what all would have if they shared alike; of each CPU's own trains, when most nodes have one
+        // there.
         const double least = is_of_node ? kNodesCpu * all / cpus : kUsualCpu * nodes;
         for (const auto& [cpu, count] : on_cpu)
             if (count >= least)
@@ -172,7 +176,8 @@ class Assembly {
                 const double interval_s = streams_.begin_s(loss) - streams_.begin_s(unit.losses[unit.train.events[event - 1]]);
                 span_s += interval_s;
                 steps += unit.train.steps[event];
-                deviations_s.push_back((interval_s - unit.train.steps[event] * found_.model.period_s) / std::sqrt(unit.train.steps[event]));
+                deviations_s.push_back((interval_s - unit.train.steps[event] * found_.model.period_s) /
+                                       std::sqrt(unit.train.steps[event]));
             }
         }
         noise.regularity = NoiseClass::Regularity::periodic;
@@ -211,7 +216,8 @@ class Assembly {
             deviation_s = std::abs(deviation_s - middle_s);
         std::ranges::nth_element(deviations_s, middle);
         const double sigma_s = 1.4826 * *middle, grain_s = streams_.grain_s();
-        return sigma_s < grain_s ? 0 : std::sqrt(sigma_s * sigma_s - grain_s * grain_s / 6); // less cannot be told from the grain
+        return sigma_s < grain_s ? 0
+                                 : std::sqrt(sigma_s * sigma_s - grain_s * grain_s / 6); // less cannot be distinguished from the grain
     }
 
     void explain(FoundClass& result, double period_s) {
@@ -234,8 +240,9 @@ class Assembly {
         const double window_s = found_.model.half_window_s(1), length_s = result.noise.duration.mean_s;
         if (window_s > 0.1 * period_s || unit.train.events.empty())
             return;
-        size_t place = stream.begin;
+        size_t place = stream.begin, looks = kMostLooks * unit.train.events.size();
         const auto look = [&](double due_s) {
+            --looks;
             while (place > stream.begin && streams_.begin_s(streams_.at(found_.level, place - 1)) >= due_s - window_s)
                 --place;
             while (place < stream.end && streams_.begin_s(streams_.at(found_.level, place)) < due_s - window_s)
@@ -254,15 +261,16 @@ class Assembly {
             }
         };
         const auto begin_of = [&](size_t event) { return streams_.begin_s(unit.losses[unit.train.events[event]]); };
-        for (double due_s = begin_of(0) - period_s; due_s > -window_s; due_s -= period_s)
+        for (double due_s = begin_of(0) - period_s; due_s > -window_s && looks > 0; due_s -= period_s)
             look(due_s);
         for (size_t event = 1; event < unit.train.events.size(); ++event) {
             const double from_s = begin_of(event - 1), to_s = begin_of(event);
             const double missed = std::round((to_s - from_s) / period_s);
-            for (double slot = 1; slot < missed; ++slot)
+            for (double slot = 1; slot < missed && looks > 0; ++slot)
                 look(from_s + (to_s - from_s) * slot / missed);
         }
-        for (double due_s = begin_of(unit.train.events.size() - 1) + period_s; due_s < streams_.measured_s(); due_s += period_s)
+        for (double due_s = begin_of(unit.train.events.size() - 1) + period_s; due_s < streams_.measured_s() && looks > 0;
+             due_s += period_s)
             look(due_s);
     }
 
@@ -276,95 +284,8 @@ class Assembly {
 
 } // namespace
 
-bool is_choice_of_cpus(size_t cpus, uint32_t of, double events) {
-    constexpr double kLeastEvidence = 7; // one in a thousand
-    return cpus > 0 && cpus < of && events * std::log(of / static_cast<double>(cpus)) > kLeastEvidence;
-}
-
-// Calls take with the losses of a CPU that begin in a window of this length at a random moment, often.
-template <class Take>
-void sample_windows(const LossStreams& streams, double window_s, const std::vector<size_t>& cpus, Take take) {
-    constexpr size_t kSamples = 4000;
-    Xorshift random;
-    const auto all = streams.streams(Level::cpu);
-    for (size_t sample = 0; sample < kSamples && !cpus.empty(); ++sample) {
-        const LossStream& cpu = all[cpus[random.next() % cpus.size()]];
-        const double from_s = static_cast<double>(random.next() >> 11) * 0x1p-53 * streams.measured_s();
-        const auto places = std::views::iota(static_cast<uint32_t>(cpu.begin), static_cast<uint32_t>(cpu.end));
-        const auto by_begin = [&](uint32_t loss) { return streams.begin_s(loss); };
-        const auto first = std::ranges::lower_bound(places, from_s, {}, by_begin);
-        const auto end = std::ranges::lower_bound(first, places.end(), from_s + window_s, {}, by_begin);
-        take(from_s, std::ranges::subrange(first, end), first != places.begin() ? std::optional(static_cast<uint32_t>((first - places.begin()) + static_cast<std::ptrdiff_t>(cpu.begin) - 1)) : std::nullopt);
-    }
-}
-
-void subtract_others(const LossStreams& streams, model::NoiseDuration& duration, LengthBand own, const std::vector<size_t>& cpus) {
-    using Shape = model::NoiseDuration::Shape;
-    if (duration.shape == Shape::exponential || duration.shape == Shape::measured)
-        return; // the sum of both is what there is
-    const bool is_constant = duration.shape == Shape::constant;
-    own.least_s = is_constant ? duration.mean_s : std::max(own.least_s, duration.mean_s / 2);
-    std::vector<double> sums_s;
-    sample_windows(streams, own.least_s + streams.grain_s(), cpus, [&](double, const auto& losses, std::optional<uint32_t>) {
-        sums_s.push_back(0);
-        for (const uint32_t loss : losses)
-            if (const double length_s = streams.length_s(loss); length_s < own.least_s)
-                sums_s.back() += length_s;
-    });
-    if (sums_s.empty())
-        return;
-    // As the duration itself: the lower quartile of constant ones, else the mean, of sums that are not too long for the class.
-    double added_s = 0;
-    if (is_constant) {
-        const auto place = sums_s.begin() + static_cast<std::ptrdiff_t>(sums_s.size() / 4);
-        std::ranges::nth_element(sums_s, place);
-        added_s = *place;
-    } else {
-        std::erase_if(sums_s, [&](double sum_s) { return duration.mean_s + sum_s > own.most_s; });
-        for (const double sum_s : sums_s)
-            added_s += sum_s / static_cast<double>(sums_s.size());
-    }
-    duration.mean_s = std::max(duration.mean_s / 2, duration.mean_s - added_s);
-}
-
-double share_undisturbed(const LossStreams& streams, LengthBand band, double length_s, const std::vector<size_t>& cpus) {
-    size_t windows = 0, undisturbed = 0;
-    const double disturbs_s = band.most_s - length_s;
-    sample_windows(streams, length_s + streams.grain_s(), cpus, [&](double from_s, const auto& losses, std::optional<uint32_t> before) {
-        ++windows;
-        const bool is_in_another = before && streams.begin_s(*before) + streams.length_s(*before) > from_s && streams.length_s(*before) > disturbs_s;
-        undisturbed += !is_in_another && std::ranges::none_of(losses, [&](uint32_t loss) { return streams.length_s(loss) > disturbs_s; });
-    });
-    return windows ? static_cast<double>(undisturbed) / static_cast<double>(windows) : 1;
-}
-
 std::optional<FoundClass> assemble_periodic(LossStreams& streams, const FoundPeriod& found, MachineSize machine) {
     return Assembly(streams, found, machine).run();
-}
-
-NoiseClass::Phase phase_of(const std::vector<std::vector<double>>& begins_of_nodes_s, double window_s, double measured_s) {
-    constexpr size_t kMostPairs = 64;
-    constexpr double kMeets = 0.6;         // of a node's events come with one of the next node's
-    constexpr double kTogether = 0.8;      // of the pairs of nodes meet
-    constexpr double kLeastEvidence = 7;   // one in a thousand; two periodic nodes that meet once meet always, so each pair counts once
-    double pairs = 0, meeting = 0, evidence = 0;
-    for (size_t node = 1; node < std::min(begins_of_nodes_s.size(), kMostPairs); ++node) {
-        const auto &first = begins_of_nodes_s[node - 1], &second = begins_of_nodes_s[node];
-        if (first.empty() || second.empty())
-            continue;
-        double met = 0;
-        for (const double begin_s : second) {
-            const auto near = std::ranges::lower_bound(first, begin_s - window_s);
-            met += near != first.end() && *near <= begin_s + window_s;
-        }
-        ++pairs;
-        if (met > kMeets * static_cast<double>(second.size())) {
-            ++meeting;
-            evidence -= std::log(std::min(1.0, 2 * window_s * static_cast<double>(first.size()) / measured_s));
-        }
-    }
-    return pairs > 0 && meeting >= kTogether * pairs && evidence > kLeastEvidence ? NoiseClass::Phase::together
-                                                                                  : NoiseClass::Phase::independent;
 }
 
 } // namespace plumb::noise

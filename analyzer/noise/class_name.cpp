@@ -31,8 +31,9 @@ std::string class_name(const model::NoiseClass& noise, uint32_t nodes) {
     std::string cpus;
     if (!noise.cpus.empty() && noise.cpus.size() <= kMostNamed)
         cpus = fmt::format(", CPU{} {}", noise.cpus.size() == 1 ? "" : "s", fmt::join(noise.cpus, ", "));
-    return fmt::format("{} {} {}{}{}", format_seconds(noise.duration.mean_s), is_periodic ? "every" : "at random, on average every",
-                       format_seconds(noise.mean_period_s()), where(noise.nodes, nodes), cpus);
+    return fmt::format("{} {} {}{}{}", format_seconds(noise.duration.mean_s),
+                       is_periodic ? "every" : "at random, on average every", format_seconds(noise.mean_period_s()),
+                       where(noise.nodes, nodes), cpus);
 }
 
 } // namespace plumb::noise

@@ -8,8 +8,8 @@ namespace plumb::noise {
 
 namespace {
 
-// What else happened in the quantum of an event lengthens it and never shortens it: the durations are constant when the short ones
-// among them are alike, and their lower quartile is the duration, unless most quanta have such an addition.
+// What else happened in the quantum of an event lengthens it and never shortens it: the durations are constant when the short
+// ones among them are alike, and their lower quartile is the duration, unless most quanta have such an addition.
 constexpr double kConstantSpread = 0.03; // of the quartile, down to one in twenty
 constexpr double kFarthest = 0.1;        // distance at which none of the shapes is the true one
 constexpr size_t kQuantiles = 21, kFewest = 10;
@@ -24,7 +24,8 @@ double quantile(const std::vector<double>& sorted, double probability) {
 double distance(const std::vector<double>& sorted, const std::function<double(double)>& share_below) {
     double most = 0;
     for (size_t index = 0; index < sorted.size(); ++index)
-        most = std::max(most, std::abs(share_below(sorted[index]) - (static_cast<double>(index) + 0.5) / static_cast<double>(sorted.size())));
+        most = std::max(most, std::abs(share_below(sorted[index]) -
+                                       (static_cast<double>(index) + 0.5) / static_cast<double>(sorted.size())));
     return most;
 }
 
@@ -48,8 +49,10 @@ model::NoiseDuration fit_duration(std::vector<double> durations_s, double least_
         squares += (value - mean_s) * (value - mean_s);
     const double deviation_s = std::sqrt(squares / static_cast<double>(values.size()));
     const double half_s = deviation_s * std::sqrt(3.0);
-    const double uniform = distance(values, [&](double x) { return std::clamp((x - mean_s + half_s) / (2 * half_s), 0.0, 1.0); });
-    const double normal = distance(durations_s, [&](double x) { return 0.5 * std::erfc((median_s - x) / (spread_s * std::sqrt(2.0))); });
+    const double uniform =
+        distance(values, [&](double x) { return std::clamp((x - mean_s + half_s) / (2 * half_s), 0.0, 1.0); });
+    const double normal =
+        distance(durations_s, [&](double x) { return 0.5 * std::erfc((median_s - x) / (spread_s * std::sqrt(2.0))); });
     // What exceeds the least of an exponential distribution has its mean.
     const double from_s = std::max(least_s, 0.0);
     double beyond_s = 0;

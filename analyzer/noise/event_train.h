@@ -1,8 +1,8 @@
 // The most likely train of periodic events among events of which others are random.
 //
-// A train is a chain of events each of which comes one period, or a few where some were missed, after the one before. Its score is
-// the logarithm of how much likelier these intervals are in a periodic train than among random events as frequent as these: a chain
-// follows a train that drifts, and needs no common phase. The best chain is found by dynamic programming.
+// A train is a chain of events each of which comes one period, or a few where some were missed, after the one before. Its score
+// is the logarithm of how much likelier these intervals are in a periodic train than among random events as frequent as these:
+// a chain follows a train that drifts, and needs no common phase. The best chain is found by dynamic programming.
 #pragma once
 
 #include <cstddef>

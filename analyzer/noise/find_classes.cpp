@@ -50,7 +50,8 @@ std::vector<LengthBand> bands_of(const LossStreams& streams) {
     return bands;
 }
 
-// Few events like those of a class, on some of its nodes, at its period: those that its trains had not reached. Adds them to it.
+// Few events like those of a class, on some of its nodes, at its period: those that its trains had not reached. Adds them to
+// it.
 bool is_rest_of_known(const FoundClass& one, std::vector<FoundClass>& known) {
     const auto is_near = [](double value, double other, double within) { return std::abs(value - other) <= within * other; };
     for (FoundClass& other : known)
@@ -90,7 +91,8 @@ FoundNoise find_noise(const model::NoiseLosses& losses) {
                 break;
             const double length_s = one->noise.duration.mean_s;
             if (!is_rest_of_known(*one, found) &&
-                !is_of_known_events({length_s, length_s}, static_cast<double>(one->noise.events), found, size, streams.grain_s()))
+                !is_of_known_events({length_s, length_s}, static_cast<double>(one->noise.events), found, size,
+                                    streams.grain_s()))
                 found.push_back(std::move(*one));
             else if (++set_aside == kMostFound)
                 break;
@@ -115,6 +117,8 @@ FoundNoise find_noise(const model::NoiseLosses& losses) {
     return result;
 }
 
-model::NoiseMachine find_classes(const model::NoiseLosses& losses) { return find_noise(losses).machine; }
+model::NoiseMachine find_classes(const model::NoiseLosses& losses) {
+    return find_noise(losses).machine;
+}
 
 } // namespace plumb::noise

@@ -9,7 +9,7 @@ namespace {
 using model::NoiseClass;
 
 constexpr double kSameLength = 0.05;
-constexpr double kMostSums = 3;  // of the meetings that are expected
+constexpr double kMostSums = 3;   // of the meetings that are expected
 constexpr double kMostRest = 0.1; // of the known class's events
 
 struct Sum {
@@ -23,7 +23,8 @@ double of_cpu_hz(const NoiseClass& one, MachineSize machine) {
 // Either may begin in the quantum that the other lengthens.
 Sum meeting(const Sum& sum, const NoiseClass& other, MachineSize machine, double grain_s) {
     const double length_s = sum.length_s + other.duration.mean_s;
-    return {length_s, sum.spread_s + other.duration.spread_s, sum.meetings * of_cpu_hz(other, machine) * (2 * grain_s + length_s)};
+    return {length_s, sum.spread_s + other.duration.spread_s,
+            sum.meetings * of_cpu_hz(other, machine) * (2 * grain_s + length_s)};
 }
 
 bool fits(const Sum& sum, LengthBand band) {
@@ -33,7 +34,8 @@ bool fits(const Sum& sum, LengthBand band) {
 
 } // namespace
 
-bool is_of_known_events(LengthBand band, double events, const std::vector<FoundClass>& known, MachineSize machine, double grain_s) {
+bool is_of_known_events(LengthBand band, double events, const std::vector<FoundClass>& known, MachineSize machine,
+                        double grain_s) {
     const auto can_meet = [&](size_t first, size_t second) { // the events of one train keep apart
         return first != second || known[first].noise.regularity == NoiseClass::Regularity::poisson;
     };

@@ -9,7 +9,7 @@ namespace plumb::noise {
 namespace {
 
 constexpr int kMantissaBits = 52;
-constexpr double kSides = 2;          // widths of the window on each side of it that say what to expect
+constexpr double kSides = 2;           // widths of the window on each side of it that say what to expect
 constexpr double kLeastDensity = 0.25; // of the mean density: an empty neighbourhood may be empty by chance
 
 } // namespace
@@ -24,7 +24,9 @@ size_t LogHistogram::bin_of(double value) const {
     return value > 0 && bin >= first_ ? static_cast<size_t>(bin - first_) : counts_.size();
 }
 
-double LogHistogram::begin_of(size_t bin) const { return std::bit_cast<double>((first_ + bin) << shift_); }
+double LogHistogram::begin_of(size_t bin) const {
+    return std::bit_cast<double>((first_ + bin) << shift_);
+}
 
 double LogHistogram::total() const {
     double total = 0;
@@ -60,16 +62,18 @@ std::vector<HistogramPeak> LogHistogram::peaks(double finest, const std::vector<
             end = std::max(end, bin + 1);
             const double inside = begin_of(end) - begin_of(least), count = counts_before[end] - counts_before[least];
             const size_t left = place(begin_of(least) - kSides * width), right = place(begin_of(end) + kSides * width);
-            const double left_density = least > left ? (counts_before[least] - counts_before[left]) / (begin_of(least) - begin_of(left)) : 0;
-            const double right_density = right > end ? (counts_before[right] - counts_before[end]) / (begin_of(right) - begin_of(end)) : 0;
+            const double left_density =
+                least > left ? (counts_before[least] - counts_before[left]) / (begin_of(least) - begin_of(left)) : 0;
+            const double right_density =
+                right > end ? (counts_before[right] - counts_before[end]) / (begin_of(right) - begin_of(end)) : 0;
             const double density = std::max({left_density, right_density, kLeastDensity * mean_density});
             const double expected = density * inside;
             if (count <= expected || count < 2)
                 continue;
             const double evidence = count * std::log(count / expected) - (count - expected);
             if (evidence >= least_evidence)
-                found.push_back({begin_of(least), begin_of(end), (sums_before[end] - sums_before[least]) / count, inside, count, expected,
-                                 evidence});
+                found.push_back({begin_of(least), begin_of(end), (sums_before[end] - sums_before[least]) / count, inside, count,
+                                 expected, evidence});
         }
     std::ranges::sort(found, [](const auto& a, const auto& b) { return a.evidence > b.evidence; });
     std::vector<HistogramPeak> kept;

@@ -29,7 +29,8 @@ class LogHistogram {
     double total() const;
 
     // Highest evidence first, of any width from `finest` or these shares of the value; windows do not overlap.
-    std::vector<HistogramPeak> peaks(double finest, const std::vector<double>& widths, double least_evidence, size_t most) const;
+    std::vector<HistogramPeak> peaks(double finest, const std::vector<double>& widths, double least_evidence,
+                                     size_t most) const;
 
   private:
     size_t bin_of(double value) const; // out of range: beyond the last

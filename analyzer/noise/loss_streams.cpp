@@ -56,7 +56,8 @@ LossStreams::LossStreams(const model::NoiseLosses& losses) : measured_s_(losses.
     by_node_ = std::move(order);
     std::iota(by_node_.begin(), by_node_.end(), 0u);
     for (const LossStream& node : nodes_)
-        std::sort(by_node_.begin() + static_cast<std::ptrdiff_t>(node.begin), by_node_.begin() + static_cast<std::ptrdiff_t>(node.end),
+        std::sort(by_node_.begin() + static_cast<std::ptrdiff_t>(node.begin),
+                  by_node_.begin() + static_cast<std::ptrdiff_t>(node.end),
                   [&](uint32_t a, uint32_t b) { return begin_s_[a] < begin_s_[b]; });
     grain_s_ = grain_of(begin_s_, length_s_, cpus_);
 }
@@ -69,6 +70,14 @@ void LossStreams::explain(uint32_t loss, double length_s) {
 size_t LossStreams::cpu_stream_of(uint32_t loss) const {
     const auto after = std::ranges::upper_bound(cpus_, size_t{loss}, {}, &LossStream::begin);
     return static_cast<size_t>(after - cpus_.begin()) - 1;
+}
+
+std::pair<uint32_t, uint32_t> LossStreams::begun_in(const LossStream& cpu, double from_s, double to_s) const {
+    const auto begin = begin_s_.begin() + static_cast<std::ptrdiff_t>(cpu.begin),
+               end = begin_s_.begin() + static_cast<std::ptrdiff_t>(cpu.end);
+    const auto first = std::lower_bound(begin, end, from_s);
+    return {static_cast<uint32_t>(first - begin_s_.begin()),
+            static_cast<uint32_t>(std::lower_bound(first, end, to_s) - begin_s_.begin())};
 }
 
 std::span<const LossStream> LossStreams::cpus_of(const LossStream& node) const {

@@ -1,5 +1,5 @@
-// Losses in the order in which their CPU, or any CPU of their node, measured them, and how much of each is not yet explained by a
-// class.
+// Losses in the order in which their CPU, or any CPU of their node, measured them, and how much of each is not yet explained by
+// a class.
 #pragma once
 
 #include "model/noise.h"
@@ -7,14 +7,15 @@
 #include <cstddef>
 #include <cstdint>
 #include <span>
+#include <utility>
 #include <vector>
 
 namespace plumb::noise {
 
 struct LossStream {
     uint32_t node = 0;
-    int32_t cpu = -1;           // -1: all of the node
-    size_t begin = 0, end = 0;  // of the order of its level
+    int32_t cpu = -1;          // -1: all of the node
+    size_t begin = 0, end = 0; // of the order of its level
 };
 
 struct LengthBand {
@@ -30,7 +31,9 @@ class LossStreams {
 
     size_t count() const { return begin_s_.size(); }
     std::span<const LossStream> streams(Level level) const { return level == Level::cpu ? cpus_ : nodes_; }
-    uint32_t at(Level level, size_t place) const { return level == Level::cpu ? static_cast<uint32_t>(place) : by_node_[place]; }
+    uint32_t at(Level level, size_t place) const {
+        return level == Level::cpu ? static_cast<uint32_t>(place) : by_node_[place];
+    }
 
     // Of one loss, by what at() returns.
     double begin_s(uint32_t loss) const { return begin_s_[loss]; }
@@ -39,6 +42,9 @@ class LossStreams {
     void explain(uint32_t loss, double length_s);               // what is then left is dropped where it is too short to judge
     size_t cpu_stream_of(uint32_t loss) const;
     std::span<const LossStream> cpus_of(const LossStream& node) const;
+
+    std::pair<uint32_t, uint32_t> begun_in(const LossStream& cpu, double from_s,
+                                           double to_s) const; // of Level::cpu: first and end
 
     double measured_s() const { return measured_s_; }
     double least_s() const { return least_s_; }

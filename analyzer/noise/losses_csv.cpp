@@ -26,6 +26,7 @@ using model::NoiseLoss;
 
 constexpr size_t kMostRows = 16'000'000, kMostColumns = 64, kLongestLine = 4096;
 constexpr uint32_t kMostTableNodes = 1u << 24, kMostTableCpus = 1u << 14;
+constexpr double kShortestLoss_s = 1e-9;                       // none: rows of quanta that lost nothing
 constexpr double kLongestMeasured_s = 1e9, kRounding_s = 2e-6; // 30 years; times are often written in whole microseconds
 
 struct Row {
@@ -48,7 +49,8 @@ std::optional<double> number_in(std::string_view text) {
 }
 
 double unit_of(std::string_view suffix) { // 0: none
-    constexpr std::array<std::pair<std::string_view, double>, 4> kUnits{{{"_s", 1}, {"_ms", 1e-3}, {"_us", 1e-6}, {"_ns", 1e-9}}};
+    constexpr std::array<std::pair<std::string_view, double>, 4> kUnits{
+        {{"_s", 1}, {"_ms", 1e-3}, {"_us", 1e-6}, {"_ns", 1e-9}}};
     for (const auto& unit : kUnits)
         if (unit.first == suffix)
             return unit.second;
@@ -162,8 +164,9 @@ class TableReader {
         constexpr std::array<const char*, kColumns> kNames{"node", "cpu", "time_s", "loss_s"};
         for (size_t column = 0; column < kColumns; ++column)
             if (place_[column] == kMostColumns)
-                refuse(line_number_, fmt::format("there is no column \"{}\": the first line must name node, cpu, time_s and loss_s",
-                                                 kNames[column]));
+                refuse(line_number_,
+                       fmt::format("there is no column \"{}\": the first line must name node, cpu, time_s and loss_s",
+                                   kNames[column]));
         has_header_ = true;
     }
 
@@ -184,28 +187,34 @@ class TableReader {
             refuse(line_number_, fmt::format("node is {}: nodes are numbered from 0 to {:.0f}{}", shown(fields_[place_[node]]),
                                              most_nodes - 1, nodes_ ? ", as \"# nodes=\" says" : ""));
         if (cpu_number != std::floor(cpu_number) || cpu_number >= kMostTableCpus)
-            refuse(line_number_, fmt::format("cpu is {}: a whole number below {} is needed", shown(fields_[place_[cpu]]), kMostTableCpus));
+            refuse(line_number_,
+                   fmt::format("cpu is {}: a whole number below {} is needed", shown(fields_[place_[cpu]]), kMostTableCpus));
         const double begin_s = value(time, "time") * unit_[time], length_s = value(loss, "loss") * unit_[loss];
         const double most_s = measured_s_.value_or(kLongestMeasured_s);
         if (begin_s > most_s || length_s > most_s)
             refuse(line_number_, fmt::format("{} is {:.6g} s, and {:.6g} s were measured", begin_s > most_s ? "time" : "loss",
                                              begin_s > most_s ? begin_s : length_s, most_s));
-        if (least_s_ && length_s < *least_s_ - kRounding_s)
-            refuse(line_number_, fmt::format("loss is {:.6g} s, and losses below {:.6g} s are not in the table, as \"# least_s=\" says",
-                                             length_s, *least_s_));
-        if (length_s == 0)
+        if (length_s < kShortestLoss_s)
             return;
+        if (least_s_ && length_s < *least_s_ - kRounding_s)
+            refuse(line_number_,
+                   fmt::format("loss is {:.6g} s, and losses below {:.6g} s are not in the table, as \"# least_s=\" says",
+                               length_s, *least_s_));
         if (rows_.size() >= kMostRows)
-            refuse(line_number_, fmt::format("there are more than {} million losses: leave out the shortest", kMostRows / 1'000'000));
-        rows_.push_back({{static_cast<uint32_t>(node_number), static_cast<int32_t>(cpu_number), begin_s, length_s}, line_number_});
+            refuse(line_number_,
+                   fmt::format("there are more than {} million losses: leave out the shortest", kMostRows / 1'000'000));
+        rows_.push_back(
+            {{static_cast<uint32_t>(node_number), static_cast<int32_t>(cpu_number), begin_s, length_s}, line_number_});
     }
 
     void expect_no_overlap() const {
         for (size_t index = 1; index < rows_.size(); ++index) {
             const NoiseLoss &before = rows_[index - 1].loss, &loss = rows_[index].loss;
-            if (before.node == loss.node && before.cpu == loss.cpu && loss.begin_s < before.begin_s + before.length_s - kRounding_s)
-                refuse(rows_[index].line, fmt::format("the loss of node {}, CPU {} at {:.6f} s begins before that of line {} has ended",
-                                                      loss.node, loss.cpu, loss.begin_s, rows_[index - 1].line));
+            if (before.node == loss.node && before.cpu == loss.cpu &&
+                loss.begin_s < before.begin_s + before.length_s - kRounding_s)
+                refuse(rows_[index].line,
+                       fmt::format("the loss of node {}, CPU {} at {:.6f} s begins before that of line {} has ended", loss.node,
+                                   loss.cpu, loss.begin_s, rows_[index - 1].line));
         }
     }
 
@@ -234,7 +243,8 @@ class TableReader {
         }
         const auto different_cpus = static_cast<uint32_t>(std::ranges::count(known_cpus, true));
         if (cpus_ && different_cpus > *cpus_)
-            refuse_file(fmt::format("has losses of {} different CPUs, and \"# cpus_per_node=\" says {:.0f}", different_cpus, *cpus_));
+            refuse_file(
+                fmt::format("has losses of {} different CPUs, and \"# cpus_per_node=\" says {:.0f}", different_cpus, *cpus_));
         table.measured_is_derived = !measured_s_;
         table.nodes_are_derived = !nodes_;
         table.cpus_are_derived = !cpus_;
@@ -263,7 +273,9 @@ class TableReader {
 
 } // namespace
 
-LossesTable parse_losses_table(std::istream& text, const std::string& path) { return TableReader(text, path).read(); }
+LossesTable parse_losses_table(std::istream& text, const std::string& path) {
+    return TableReader(text, path).read();
+}
 
 LossesTable read_losses_table(const std::string& path) {
     std::ifstream file(path, std::ios::binary);
@@ -272,6 +284,8 @@ LossesTable read_losses_table(const std::string& path) {
     return parse_losses_table(file, path);
 }
 
-model::NoiseLosses read_losses_csv(const std::string& path) { return read_losses_table(path).losses; }
+model::NoiseLosses read_losses_csv(const std::string& path) {
+    return read_losses_table(path).losses;
+}
 
 } // namespace plumb::noise

@@ -23,8 +23,8 @@ struct LossesTable {
     uint64_t silent_nodes = 0, silent_cpus = 0; // without a single loss: quiet, or not measured. The CPUs: of the other nodes
 };
 
-// Throw Error, naming the file, the line and what is wrong with it: what is no such table, values that cannot be meant, losses of
-// one CPU that overlap, more than 16 million of them.
+// Throw Error, naming the file, the line and what is wrong with it: what is no such table, values that cannot be meant, losses
+// of one CPU that overlap, more than 16 million of them.
 LossesTable read_losses_table(const std::string& path);
 LossesTable parse_losses_table(std::istream& text, const std::string& path);
 

@@ -9,7 +9,7 @@ namespace {
 
 constexpr double kMostExceptions = 0.1; // of the smaller of those that have it and those that have not
 constexpr double kBitsSaved = 10;       // one structure in a thousand is chance
-constexpr size_t kLongestStructure = 4096, kLeastRepeats = 2;
+constexpr size_t kLongestStructure = 4096, kLeastRepeats = 2, kMostPatternSteps = 500'000'000;
 
 double bits_of_choice(double all, double chosen) { // log2 of the ways to choose
     return (std::lgamma(all + 1) - std::lgamma(chosen + 1) - std::lgamma(all - chosen + 1)) / std::log(2.0);
@@ -23,16 +23,19 @@ model::NoiseNodes node_pattern(const std::vector<bool>& is_member) {
     const auto all = static_cast<double>(nodes);
     if (static_cast<double>(members) >= (1 - kMostExceptions) * all)
         return {};
-    model::NoiseNodes best;
+    std::vector<uint32_t> list;
     for (uint32_t node = 0; node < nodes; ++node)
         if (is_member[node])
-            best.offsets.push_back(node);
+            list.push_back(node);
+    model::NoiseNodes best{0, list};
     double least_bits = bits_of_choice(all, static_cast<double>(members)) - kBitsSaved;
     const double most_exceptions = kMostExceptions * static_cast<double>(std::min(members, nodes - members));
-    for (size_t every = 2; every <= std::min(kLongestStructure, nodes / kLeastRepeats); ++every) {
+    const size_t longest =
+        std::min({kLongestStructure, nodes / kLeastRepeats, kMostPatternSteps / std::max<size_t>(members, 1)});
+    for (size_t every = 2; every <= longest; ++every) {
         std::vector<size_t> having(every);
-        for (size_t node = 0; node < nodes; ++node)
-            having[node % every] += is_member[node];
+        for (const uint32_t node : list)
+            ++having[node % every];
         size_t exceptions = 0;
         model::NoiseNodes pattern{static_cast<uint32_t>(every), {}};
         for (size_t offset = 0; offset < every; ++offset) {

@@ -1,12 +1,12 @@
 #include "noise/period_search.h"
 
 #include "noise/log_histogram.h"
+#include "noise/loss_sample.h"
 #include "support/xorshift.h"
 
 #include <algorithm>
 #include <array>
 #include <cmath>
-#include <numeric>
 #include <vector>
 
 namespace plumb::noise {
@@ -21,59 +21,13 @@ constexpr int kLagBits = 9;
 constexpr double kLeastLagEvidence = 15; // of a distance, before trains with it are looked for
 constexpr size_t kMostCandidates = 10;
 constexpr double kLeastOccupancy = 0.5;
-constexpr double kMostJitter = 0.1; // of a period: what is less regular can hardly be told from chance
-constexpr double kLeastGrains = 2; // shorter periods than this many grains cannot be seen
+constexpr double kMostJitter = 0.1; // of a period: what is less regular can hardly be distinguished from chance
+constexpr double kLeastGrains = 2;  // shorter periods than this many grains cannot be seen
 constexpr double kLeastScore = 20, kLeastOverControl = 1.5, kWorthWidening = 8;
 constexpr double kFewSlots = 5, kLeastShareOfUnits = 0.3;
 const std::vector<double> kLagWidths{0.001, 0.004, 0.02, 0.1};
 constexpr std::array kOtherPeriods{0.7871, 0.8737, 1.1413, 1.2711}; // beside the true one, and no simple fractions of it
 constexpr double kWider = 2.5, kClimbStep = 1.2;
-
-// Events of some nodes, by the CPU or node whose they are.
-struct Sample {
-    std::vector<size_t> ends; // of each CPU or node
-    std::vector<double> begins_s;
-    std::vector<float> lengths_s;
-};
-
-// Nodes in a random order that is the same each time, until they have enough events in the band.
-std::vector<size_t> choose_nodes(const LossStreams& streams, LengthBand band, size_t enough) {
-    const auto nodes = streams.streams(Level::node);
-    std::vector<size_t> order(nodes.size());
-    std::iota(order.begin(), order.end(), size_t{0});
-    Xorshift random;
-    for (size_t left = order.size(); left > 1; --left)
-        std::swap(order[left - 1], order[random.next() % left]);
-    size_t events = 0, chosen = 0;
-    for (; chosen < order.size() && events < enough; ++chosen)
-        for (size_t loss = nodes[order[chosen]].begin; loss < nodes[order[chosen]].end; ++loss)
-            events += band.holds(streams.left_s(static_cast<uint32_t>(loss)));
-    order.resize(chosen);
-    return order;
-}
-
-Sample sample_of(const LossStreams& streams, const std::vector<size_t>& nodes, Level level, LengthBand band) {
-    Sample sample;
-    const auto take = [&](const LossStream& stream) {
-        const size_t before = sample.begins_s.size();
-        for (size_t place = stream.begin; place < stream.end; ++place)
-            if (const uint32_t loss = streams.at(level, place); band.holds(streams.left_s(loss))) {
-                sample.begins_s.push_back(streams.begin_s(loss));
-                sample.lengths_s.push_back(streams.left_s(loss));
-            }
-        if (sample.begins_s.size() > before)
-            sample.ends.push_back(sample.begins_s.size());
-    };
-    for (const size_t node : nodes) {
-        const LossStream& stream = streams.streams(Level::node)[node];
-        if (level == Level::node)
-            take(stream);
-        else
-            for (const LossStream& cpu : streams.cpus_of(stream))
-                take(cpu);
-    }
-    return sample;
-}
 
 struct Evaluation {
     double score = 0;
@@ -96,7 +50,8 @@ class Evaluator {
             begins_s_.clear();
             for (size_t event = begin; event < sample.ends[unit]; ++event)
                 if (band.holds(sample.lengths_s[event]))
-                    begins_s_.push_back(shuffled ? static_cast<double>(random.next() >> 11) * 0x1p-53 * measured_s_ : sample.begins_s[event]);
+                    begins_s_.push_back(shuffled ? static_cast<double>(random.next() >> 11) * 0x1p-53 * measured_s_
+                                                 : sample.begins_s[event]);
             if (begins_s_.size() < 2)
                 continue;
             if (shuffled)
@@ -116,7 +71,8 @@ class Evaluator {
         for (size_t event = 1; event < train.events.size(); ++event) {
             if (train.steps[event] == 0)
                 continue;
-            const double interval_s = begins_s_[train.events[event]] - begins_s_[train.events[event - 1]], steps = train.steps[event];
+            const double interval_s = begins_s_[train.events[event]] - begins_s_[train.events[event - 1]],
+                         steps = train.steps[event];
             result_.span_s += interval_s;
             result_.steps += steps;
             result_.deviations_s.push_back((interval_s - steps * model.period_s) / std::sqrt(steps));
@@ -155,7 +111,8 @@ TrainModel refined(const TrainModel& model, Evaluation evaluation) {
 std::vector<HistogramPeak> frequent_distances(const Sample& sample, LengthBand band, double grain_s, double measured_s) {
     LogHistogram lags(grain_s, measured_s, kLagBits);
     const auto events = std::ranges::count_if(sample.lengths_s, [&](float length_s) { return band.holds(length_s); });
-    const auto neighbours = static_cast<size_t>(std::max(16.0, kMostPairs / static_cast<double>(std::max<std::ptrdiff_t>(events, 1))));
+    const auto neighbours =
+        static_cast<size_t>(std::max(16.0, kMostPairs / static_cast<double>(std::max<std::ptrdiff_t>(events, 1))));
     std::vector<double> begins_s;
     for (size_t unit = 0, begin = 0; unit < sample.ends.size(); begin = sample.ends[unit++]) {
         begins_s.clear();
@@ -205,8 +162,10 @@ class Search {
         for (const HistogramPeak& peak : frequent_distances(sample, band, streams_.grain_s(), streams_.measured_s())) {
             if (peak.mean < kLeastGrains * streams_.grain_s())
                 continue;
-            TrainModel model{.period_s = peak.mean, .deviation_s = std::min(kMostJitter * peak.mean, std::max(0.0, peak.width / 2 - 1.25 * streams_.grain_s()) / 3),
-                             .grain_s = streams_.grain_s()};
+            TrainModel model{
+                .period_s = peak.mean,
+                .deviation_s = std::min(kMostJitter * peak.mean, std::max(0.0, peak.width / 2 - 1.25 * streams_.grain_s()) / 3),
+                .grain_s = streams_.grain_s()};
             for (int round = 0; round < 3; ++round) {
                 const Evaluation& evaluation = evaluate_(sample, band, model);
                 if (evaluation.score > (best ? best->score : 0))
@@ -258,9 +217,11 @@ class Search {
         for (const double wider : {1.0, 1.25, 1.6, kWider})
             for (const double divisor : {1.0, 2.0, 3.0, 4.0, 5.0}) {
                 FoundPeriod other = as_found;
-                other.band = {std::max(most.least_s, found_band.least_s / wider), std::min(most.most_s, found_band.most_s * wider)};
+                other.band = {std::max(most.least_s, found_band.least_s / wider),
+                              std::min(most.most_s, found_band.most_s * wider)};
                 other.model.period_s /= divisor;
-                if (other.model.period_s < kLeastGrains * streams_.grain_s() || other.model.deviation_s > kMostJitter * other.model.period_s)
+                if (other.model.period_s < kLeastGrains * streams_.grain_s() ||
+                    other.model.deviation_s > kMostJitter * other.model.period_s)
                     continue;
                 const Evaluation& evaluation = evaluate_(sample, other.band, other.model);
                 other.score = evaluation.score;
@@ -271,15 +232,18 @@ class Search {
             }
         // Or it holds the events that some third happening makes similar, and not the period itself.
         for (const double wider : {1.6, kWider}) {
-            const LengthBand band{std::max(most.least_s, found_band.least_s / wider), std::min(most.most_s, found_band.most_s * wider)};
+            const LengthBand band{std::max(most.least_s, found_band.least_s / wider),
+                                  std::min(most.most_s, found_band.most_s * wider)};
             if (const auto other = best_period(sample, band, found.level, false); other && other->score > 1.05 * found.score)
                 found = *other;
         }
         bool is_better = true;
         for (int round = 0; round < 12 && is_better; ++round) {
             is_better = false;
-            for (const auto& [low, high] : {std::pair{1 / kClimbStep, 1.0}, {1.0, kClimbStep}, {kClimbStep, 1.0}, {1.0, 1 / kClimbStep}}) {
-                const LengthBand band{std::max(most.least_s, found.band.least_s * low), std::min(most.most_s, found.band.most_s * high)};
+            for (const auto& [low, high] :
+                 {std::pair{1 / kClimbStep, 1.0}, {1.0, kClimbStep}, {kClimbStep, 1.0}, {1.0, 1 / kClimbStep}}) {
+                const LengthBand band{std::max(most.least_s, found.band.least_s * low),
+                                      std::min(most.most_s, found.band.most_s * high)};
                 if (band.most_s < 1.02 * band.least_s)
                     continue;
                 if (FoundPeriod other = rate(band); other.score > 1.01 * found.score) {
@@ -293,7 +257,8 @@ class Search {
         found.control = control_of(sample, found.band, found.model);
         const bool has_few_slots = streams_.measured_s() < kFewSlots * found.model.period_s;
         if (found.score < kLeastOverControl * found.control + kLeastScore ||
-            (has_few_slots && static_cast<double>(evaluation.with_train) < kLeastShareOfUnits * static_cast<double>(evaluation.with_events)))
+            (has_few_slots &&
+             static_cast<double>(evaluation.with_train) < kLeastShareOfUnits * static_cast<double>(evaluation.with_events)))
             return {};
         return found;
     }
@@ -338,7 +303,9 @@ class Search {
 
 } // namespace
 
-std::optional<FoundPeriod> search_period(const LossStreams& streams, LengthBand band) { return Search(streams).best(band); }
+std::optional<FoundPeriod> search_period(const LossStreams& streams, LengthBand band) {
+    return Search(streams).best(band);
+}
 
 bool is_own_train(const EventTrain& train, size_t others) {
     return train.occupancy() >= kLeastOccupancy && train.score > 3 + std::log(static_cast<double>(others));

@@ -1,8 +1,8 @@
 // Is there a train of periodic events among the losses of similar length, on many CPUs or nodes at once, each at its own phase?
 //
-// The distances of events within each CPU (or node) are pooled: a period stands out among them however few events each has. A period
-// counts only when trains with it are much likelier than trains with other periods among the same events, and than trains with it
-// among as many events at random times: bursts and chance then explain nothing.
+// The distances of events within each CPU (or node) are pooled: a period stands out among them however few events each has. A
+// period counts only when trains with it are much likelier than trains with other periods among the same events, and than
+// trains with it among as many events at random times: bursts and chance then explain nothing.
 #pragma once
 
 #include "noise/event_train.h"

@@ -40,8 +40,8 @@ int main(int argc, char** argv) {
         const double of_classes = plumb::tools::loss_of_classes(measurement.machine);
         measurement.background_loss = std::max(0.0, total_loss - of_classes);
         const auto losses = plumb::tools::make_noise_losses(measurement);
-        fmt::print("# measured_s={:.6f}\n# nodes={}\n# cpus_per_node={}\n# least_s={}\nnode,cpu,time_s,loss_s\n", losses.measured_s,
-                   losses.nodes, losses.cpus_per_node, losses.least_s);
+        fmt::print("# measured_s={:.6f}\n# nodes={}\n# cpus_per_node={}\n# least_s={}\nnode,cpu,time_s,loss_s\n",
+                   losses.measured_s, losses.nodes, losses.cpus_per_node, losses.least_s);
         for (const auto& loss : losses.losses)
             fmt::print("{},{},{:.6f},{:.7f}\n", loss.node, loss.cpu, loss.begin_s, loss.length_s);
     } catch (const plumb::Error& error) {

@@ -59,7 +59,8 @@ template <class Take> void for_each_begin(const NoiseClass& one, double until_s,
 }
 
 // Adds the node's events of one class to those of its CPUs.
-void add_events(const NoiseClass& one, uint64_t class_seed, uint32_t node, double until_s, std::vector<std::vector<Event>>& of_cpus) {
+void add_events(const NoiseClass& one, uint64_t class_seed, uint32_t node, double until_s,
+                std::vector<std::vector<Event>>& of_cpus) {
     std::vector<int> cpus = one.cpus;
     if (cpus.empty())
         for (size_t cpu = 0; cpu < of_cpus.size(); ++cpu)
@@ -77,8 +78,9 @@ void add_events(const NoiseClass& one, uint64_t class_seed, uint32_t node, doubl
     }
     for (const int cpu : cpus) {
         Random random = begins_of(static_cast<uint64_t>(cpu));
-        for_each_begin(one, until_s, random,
-                       [&](double at_s) { of_cpus.at(static_cast<size_t>(cpu)).push_back({at_s, length_of(one.duration, own)}); });
+        for_each_begin(one, until_s, random, [&](double at_s) {
+            of_cpus.at(static_cast<size_t>(cpu)).push_back({at_s, length_of(one.duration, own)});
+        });
     }
 }
 
@@ -137,7 +139,9 @@ double loss_of_classes(const model::NoiseMachine& machine) {
         uint32_t nodes = 0;
         for (uint32_t node = 0; node < machine.nodes; ++node)
             nodes += one.nodes.contains(node);
-        const double cpus = one.scope == NoiseClass::Scope::node ? 1 : one.cpus.empty() ? machine.cpus_per_node : double(one.cpus.size());
+        const double cpus = one.scope == NoiseClass::Scope::node ? 1
+                            : one.cpus.empty()                   ? machine.cpus_per_node
+                                                                 : double(one.cpus.size());
         loss += one.frequency_hz * one.duration.mean_s * nodes / machine.nodes * cpus / machine.cpus_per_node;
     }
     return loss;
@@ -145,7 +149,10 @@ double loss_of_classes(const model::NoiseMachine& machine) {
 
 model::NoiseLosses make_noise_losses(const NoiseMeasurement& measurement) {
     const model::NoiseMachine& machine = measurement.machine;
-    model::NoiseLosses result{.losses = {}, .nodes = machine.nodes, .cpus_per_node = machine.cpus_per_node, .measured_s = 0,
+    model::NoiseLosses result{.losses = {},
+                              .nodes = machine.nodes,
+                              .cpus_per_node = machine.cpus_per_node,
+                              .measured_s = 0,
                               .least_s = measurement.least_s};
     // Long enough for every CPU: what a single CPU loses at most, and the longest event.
     double loss = measurement.background_loss, longest_s = 0;
@@ -164,7 +171,8 @@ model::NoiseLosses make_noise_losses(const NoiseMeasurement& measurement) {
         for (uint32_t cpu = 0; cpu < machine.cpus_per_node; ++cpu) {
             std::ranges::sort(of_cpus[cpu], {}, &Event::begin_s);
             const uint64_t seed = mix(mix(measurement.seed, ~uint64_t{0}), uint64_t{node} * machine.cpus_per_node + cpu);
-            sum_s += run_quanta(measurement, of_cpus[cpu], Background(measurement, seed), node, static_cast<int32_t>(cpu), result.losses);
+            sum_s += run_quanta(measurement, of_cpus[cpu], Background(measurement, seed), node, static_cast<int32_t>(cpu),
+                                result.losses);
         }
     }
     result.measured_s = sum_s / (double(machine.nodes) * machine.cpus_per_node);

@@ -12,10 +12,10 @@ namespace plumb::tools {
 struct NoiseMeasurement {
     model::NoiseMachine machine; // its nodes and cpus_per_node are those that are measured: neither may be 0
     double quantum_s = 1e-3;
-    uint64_t quanta = 100'000;     // of each CPU
-    double background_loss = 0;    // share of each CPU's time that random short losses take, beside the classes
+    uint64_t quanta = 100'000;        // of each CPU
+    double background_loss = 0;       // share of each CPU's time that random short losses take, beside the classes
     double background_mean_s = 50e-6; // of their lengths, which are exponential
-    double least_s = 100e-6;       // shorter losses of a quantum are left out
+    double least_s = 100e-6;          // shorter losses of a quantum are left out
     uint64_t seed = 1;
 };
 

@@ -16,7 +16,8 @@ using Shape = model::NoiseDuration::Shape;
 
 constexpr double kFrequencyWithin = 0.02, kLengthWithin = 0.05;
 
-NoiseClass periodic(std::string name, double length_ms, double period_ms, Scope scope = Scope::node, model::NoiseNodes nodes = {}) {
+NoiseClass periodic(std::string name, double length_ms, double period_ms, Scope scope = Scope::node,
+                    model::NoiseNodes nodes = {}) {
     NoiseClass one;
     one.name = std::move(name);
     one.frequency_hz = 1e3 / period_ms;
@@ -26,10 +27,13 @@ NoiseClass periodic(std::string name, double length_ms, double period_ms, Scope 
     return one;
 }
 
-bool is_close(double value, double truth, double within) { return std::abs(value - truth) <= within * truth; }
+bool is_close(double value, double truth, double within) {
+    return std::abs(value - truth) <= within * truth;
+}
 
 double frequency_tolerance(const NoiseClass& truth, double events) {
-    return truth.regularity == NoiseClass::Regularity::poisson ? std::max(kFrequencyWithin, 3 / std::sqrt(events)) : kFrequencyWithin;
+    return truth.regularity == NoiseClass::Regularity::poisson ? std::max(kFrequencyWithin, 3 / std::sqrt(events))
+                                                               : kFrequencyWithin;
 }
 
 std::string what_differs(const NoiseClass& truth, const NoiseClass& found, const model::NoiseMachine& machine, double events) {
@@ -61,11 +65,15 @@ model::NoiseMachine published_machine(uint32_t nodes, Scope kernel_scope) {
     return {.name = "published machine",
             .nodes = nodes,
             .cpus_per_node = 4,
-            .classes = {periodic("kernel heartbeat", 0.64, 125, kernel_scope), periodic("kernel, slow", 0.35, 600, kernel_scope),
-                        periodic("resource manager, short", 15, 30'000), periodic("resource manager, long", 18, 30'000),
-                        periodic("node 1", 335, 60'000, Scope::node, of_cluster(1)), periodic("node 31", 7, 1'000, Scope::node, of_cluster(31)),
-                        periodic("node 0, 1", 200, 30'000, Scope::node, of_cluster(0)), periodic("node 0, 2", 60, 10'000, Scope::node, of_cluster(0)),
-                        periodic("node 0, 3", 25, 5'000, Scope::node, of_cluster(0)), periodic("node 0, 4", 5, 2'000, Scope::node, of_cluster(0))}};
+            .classes = {periodic("kernel heartbeat", 0.64, 125, kernel_scope),
+                        periodic("kernel, slow", 0.35, 600, kernel_scope), periodic("resource manager, short", 15, 30'000),
+                        periodic("resource manager, long", 18, 30'000),
+                        periodic("node 1", 335, 60'000, Scope::node, of_cluster(1)),
+                        periodic("node 31", 7, 1'000, Scope::node, of_cluster(31)),
+                        periodic("node 0, 1", 200, 30'000, Scope::node, of_cluster(0)),
+                        periodic("node 0, 2", 60, 10'000, Scope::node, of_cluster(0)),
+                        periodic("node 0, 3", 25, 5'000, Scope::node, of_cluster(0)),
+                        periodic("node 0, 4", 5, 2'000, Scope::node, of_cluster(0))}};
 }
 
 NoiseMeasurement random_measurement(uint64_t seed) {
@@ -113,7 +121,8 @@ NoiseMeasurement random_measurement(uint64_t seed) {
             one.phase = NoiseClass::Phase::together;
         // Two classes that are as long and as frequent as one another are one.
         if (std::ranges::none_of(machine.classes, [&](const NoiseClass& other) {
-                return is_close(one.duration.mean_s, other.duration.mean_s, 0.1) && is_close(one.frequency_hz, other.frequency_hz, 0.1);
+                return is_close(one.duration.mean_s, other.duration.mean_s, 0.1) &&
+                       is_close(one.frequency_hz, other.frequency_hz, 0.1);
             }))
             machine.classes.push_back(one);
     }
@@ -123,8 +132,11 @@ NoiseMeasurement random_measurement(uint64_t seed) {
 }
 
 NoiseComparison compare_noise(const NoiseMeasurement& truth, const model::NoiseMachine& found) {
-    NoiseComparison result{.true_classes = truth.machine.classes.size(), .found_classes = found.classes.size(), .recovered = 0,
-                           .invented = 0, .differences = {}};
+    NoiseComparison result{.true_classes = truth.machine.classes.size(),
+                           .found_classes = found.classes.size(),
+                           .recovered = 0,
+                           .invented = 0,
+                           .differences = {}};
     std::vector<bool> is_used(found.classes.size());
     for (const NoiseClass& one : truth.machine.classes) {
         size_t best = found.classes.size();
@@ -142,10 +154,12 @@ NoiseComparison compare_noise(const NoiseMeasurement& truth, const model::NoiseM
         for (uint32_t node = 0; node < truth.machine.nodes; ++node)
             nodes += one.nodes.contains(node);
         const double events = one.frequency_hz * static_cast<double>(truth.quanta) * truth.quantum_s * nodes;
-        const std::string what = fmt::format("{:.4g} ms every {:.5g} ms ({} events{}{}{})", one.duration.mean_s * 1e3, one.mean_period_s() * 1e3,
-                                             static_cast<uint64_t>(events), one.regularity == NoiseClass::Regularity::poisson ? ", random" : "",
-                                             one.duration.shape == Shape::constant ? "" : fmt::format(", spread {:.2f}", one.duration.spread_s / one.duration.mean_s),
-                                             one.jitter > 0 ? fmt::format(", jitter {:.3f}", one.jitter) : "");
+        const std::string what = fmt::format(
+            "{:.4g} ms every {:.5g} ms ({} events{}{}{})", one.duration.mean_s * 1e3, one.mean_period_s() * 1e3,
+            static_cast<uint64_t>(events), one.regularity == NoiseClass::Regularity::poisson ? ", random" : "",
+            one.duration.shape == Shape::constant ? ""
+                                                  : fmt::format(", spread {:.2f}", one.duration.spread_s / one.duration.mean_s),
+            one.jitter > 0 ? fmt::format(", jitter {:.3f}", one.jitter) : "");
         if (best == found.classes.size()) {
             result.differences.push_back("missed: " + what);
             continue;
@@ -161,8 +175,8 @@ NoiseComparison compare_noise(const NoiseMeasurement& truth, const model::NoiseM
         if (!is_used[index]) {
             ++result.invented;
             const auto& other = found.classes[index];
-            result.differences.push_back(fmt::format("invented: {} ({} events, share {:.4f}, confidence {:.2f})", other.name, other.events,
-                                                     other.loss_share, other.confidence));
+            result.differences.push_back(fmt::format("invented: {} ({} events, share {:.4f}, confidence {:.2f})", other.name,
+                                                     other.events, other.loss_share, other.confidence));
         }
     return result;
 }

@@ -8,8 +8,8 @@
 
 namespace plumb::tools {
 
-// The published machine of 32-node clusters: heartbeats of the kernel and a resource manager on all nodes, cluster software on nodes
-// 0, 1 and 31 of each. The publication gives no figures of node 0's four kinds but "up to 200 ms"; those here are chosen.
+// The published machine of 32-node clusters: heartbeats of the kernel and a resource manager on all nodes, cluster software on
+// nodes 0, 1 and 31 of each. The publication gives no figures of node 0's four kinds but "up to 200 ms"; those here are chosen.
 // `kernel_scope`: whether each CPU has its own heartbeats, or one CPU of the node.
 model::NoiseMachine published_machine(uint32_t nodes, model::NoiseClass::Scope kernel_scope);
 
@@ -18,9 +18,9 @@ NoiseMeasurement random_measurement(uint64_t seed);
 
 struct NoiseComparison {
     size_t true_classes = 0, found_classes = 0;
-    size_t recovered = 0; // F within 2 % (of random events: within 3 standard deviations, or 2 %), L within 5 %, the same nodes, CPUs
-                          // and regularity
-    size_t invented = 0;  // nothing like it is there
+    size_t recovered = 0; // F within 2 % (of random events: within 3 standard deviations, or 2 %), L within 5 %, the same
+                          // nodes, CPUs and regularity
+    size_t invented = 0;                  // nothing like it is there
     std::vector<std::string> differences; // a line each
 };
 
