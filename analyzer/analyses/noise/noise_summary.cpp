@@ -13,7 +13,7 @@ namespace plumb {
 
 namespace {
 
-using Kind = NoiseCulprit::Kind;
+using CulpritKind = NoiseCulprit::Kind;
 
 constexpr double kNanosecond_s = 1e-9;
 constexpr uint64_t kLeastWindow_ns = 500'000'000;
@@ -50,7 +50,7 @@ void add_totals(NoiseSummary& summary, uint32_t node, const model::Host& host) {
 
 NoiseCulprit process_culprit(const model::Run& run, const std::string& group) {
     NoiseCulprit culprit;
-    culprit.kind = Kind::process;
+    culprit.kind = CulpritKind::process;
     culprit.name = group;
     std::set<int> cpus;
     double sum_s = 0, squares = 0;
@@ -93,12 +93,12 @@ double steal_of(const model::Host& host, const model::MeasuredCpu& cpu) {
 // Losses to no process that has a name.
 void add_others(NoiseSummary& summary, const model::Run& run, double named_s) {
     NoiseCulprit unnamed, steal, slower, small, unknown;
-    unnamed.kind = Kind::unnamed_process;
-    steal.kind = Kind::steal;
+    unnamed.kind = CulpritKind::unnamed_process;
+    steal.kind = CulpritKind::steal;
     steal.is_estimate = true;
-    slower.kind = Kind::slower;
-    small.kind = Kind::small;
-    unknown.kind = Kind::unknown;
+    slower.kind = CulpritKind::slower;
+    small.kind = CulpritKind::small;
+    unknown.kind = CulpritKind::unknown;
     double preempted_s = 0;
     for (const model::Host& host : run.hosts)
         for (const model::MeasuredCpu& cpu : host.noise.cpus) {
@@ -134,7 +134,7 @@ void find_culprits(NoiseSummary& summary, const model::Run& run) {
     for (NoiseCulprit& culprit : summary.culprits) {
         culprit.share = summary.lost_s > 0 ? culprit.lost_s / summary.lost_s : 0;
         culprit.fraction = summary.measured_s > 0 ? culprit.lost_s / summary.measured_s : 0;
-        if (culprit.kind == Kind::unknown)
+        if (culprit.kind == CulpritKind::unknown)
             summary.unknown_share = culprit.share;
     }
     std::ranges::stable_sort(summary.culprits, std::greater<>(), &NoiseCulprit::lost_s);

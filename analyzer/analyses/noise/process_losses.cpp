@@ -6,7 +6,7 @@
 
 namespace plumb {
 
-using Cause = model::MeasuredLoss::Cause;
+using LossCause = model::MeasuredLoss::Cause;
 
 std::string process_group(const std::string& name) {
     const size_t slash = name.find('/');
@@ -16,7 +16,7 @@ std::string process_group(const std::string& name) {
 std::vector<std::string> process_groups(const model::MeasuredNoise& noise) {
     std::set<std::string> groups;
     for (const model::MeasuredLoss& loss : noise.losses)
-        if (loss.cause == Cause::process)
+        if (loss.cause == LossCause::process)
             groups.insert(process_group(loss.name));
     return {groups.begin(), groups.end()};
 }
@@ -24,7 +24,7 @@ std::vector<std::string> process_groups(const model::MeasuredNoise& noise) {
 std::vector<NoiseBurst> bursts_of_process(const model::MeasuredNoise& noise, const std::string& group) {
     std::map<uint32_t, std::vector<const model::MeasuredLoss*>> by_process;
     for (const model::MeasuredLoss& loss : noise.losses)
-        if (loss.cause == Cause::process && process_group(loss.name) == group)
+        if (loss.cause == LossCause::process && process_group(loss.name) == group)
             by_process[loss.pid ? loss.pid : loss.tid].push_back(&loss);
     const ProgramTime program(noise);
     std::vector<NoiseBurst> all;

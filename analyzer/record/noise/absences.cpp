@@ -11,7 +11,7 @@ namespace {
 
 constexpr size_t kSwitchPages = 64; // 8,192 switches of a thread: some seconds of a very busy CPU
 constexpr uint32_t kSmallPageBytes = 4096;
-constexpr size_t kMostThreads = 10'000;
+constexpr size_t kMostNamedThreads = 10'000;
 
 perf_event_attr switch_event(bool of_cpu) {
     perf_event_attr event{};
@@ -119,7 +119,7 @@ std::vector<Absence> AbsenceWatch::read(NameTable& names, const std::string& pro
     for (Absence& absence : absences)
         for (Absence::Part& part : absence.parts)
             part.name = name_of(part.tid, names, proc_root);
-    if (names_.size() > kMostThreads) // numbers are used again
+    if (names_.size() > kMostNamedThreads) // numbers are used again
         names_.clear();
     return absences;
 }

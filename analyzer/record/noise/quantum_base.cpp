@@ -6,7 +6,7 @@ namespace plumb::record {
 
 namespace {
 
-constexpr size_t kFewest = 3, kFastestShare = 1000, kCommonShare = 20;
+constexpr size_t kFewestFastest = 3, kFastestShare = 1000, kCommonShare = 20;
 constexpr uint64_t kLeastFloor_ns = 100, kFloorFactor = 4, kCrowded = 3, kPileWidth = 20;
 
 } // namespace
@@ -15,7 +15,7 @@ QuantumBase base_of(std::vector<uint64_t> durations_ns) {
     std::ranges::sort(durations_ns);
     const size_t count = durations_ns.size();
     QuantumBase base;
-    base.quantum_ns = durations_ns[std::min(count - 1, std::max(kFewest - 1, count / kFastestShare))];
+    base.quantum_ns = durations_ns[std::min(count - 1, std::max(kFewestFastest - 1, count / kFastestShare))];
     const size_t held = std::max<size_t>(count / kCommonShare, std::min<size_t>(count, 2));
     const auto width_ns = [&](size_t first) { return durations_ns[first + held - 1] - durations_ns[first]; };
     uint64_t least_ns = UINT64_MAX;

@@ -146,7 +146,8 @@ std::vector<std::string> noise_caveats(const NoiseSummary& noise) {
                              "unknown cause.");
     else if (!noise.names_seen)
         caveats.emplace_back("Without privileges the kernel does not say which process had a CPU: names follow from how long each "
-                             "process ran.");
+                             "process ran, tenths of a second at a time. How much each took is right; on a busy CPU the lengths and "
+                             "periods of its events are rough.");
     if (noise.left_out_s > 0)
         caveats.push_back(fmt::format("The shortest losses were counted and not kept one by one: {} in all.",
                                       format_seconds(noise.left_out_s)));
