@@ -11,7 +11,8 @@
 namespace plumb {
 
 double parse_duration_s(const std::string& option, const std::string& text) {
-    constexpr std::pair<std::string_view, double> kUnits[] = {{"s", 1}, {"ms", 1e-3}, {"us", 1e-6}, {"ns", 1e-9}};
+    constexpr std::pair<std::string_view, double> kUnits[] = {{"s", 1},     {"ms", 1e-3}, {"us", 1e-6},
+                                                               {"ns", 1e-9}, {"min", 60},  {"h", 3600}};
     double value = NAN;
     const char* last = text.data() + text.size();
     const auto [end, error] = std::from_chars(text.data(), last, value);
@@ -23,7 +24,7 @@ double parse_duration_s(const std::string& option, const std::string& text) {
             if (known.first == unit)
                 return value * known.second;
     }
-    throw UsageError(fmt::format("{} {}: a time with its unit is needed, as 0, 20us, 1ms or 1.5s", option, text));
+    throw UsageError(fmt::format("{} {}: a time with its unit is needed, as 0, 20us, 1ms, 1.5s or 2h", option, text));
 }
 
 } // namespace plumb

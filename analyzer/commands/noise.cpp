@@ -3,6 +3,7 @@
 #include "analyses/noise/foreign_losses.h"
 #include "analysis/analyse_run.h"
 #include "commands/command.h"
+#include "commands/duration_option.h"
 #include "noise/classes_file.h"
 #include "record/noise/measure_noise.h"
 #include "reports/complain.h"
@@ -29,21 +30,6 @@ constexpr double kLeastQuantum_s = 10e-6, kMostQuantum_s = 10, kMostTime_s = 7 *
 constexpr uint64_t kLeastQuanta = 10;
 constexpr double kWorthProgress_s = 5;
 
-// "250us", "1ms", "10s", "2min", "1h"; a number alone is in seconds. Throws UsageError.
-double duration_of(const std::string& option, const std::string& text) {
-    static const std::map<std::string, double> units{{"", 1},    {"ns", 1e-9}, {"us", 1e-6}, {"ms", 1e-3},
-                                                     {"s", 1}, {"min", 60},  {"m", 60},    {"h", 3600}};
-    size_t digits = 0;
-    double number = -1;
-    try {
-        number = std::stod(text, &digits);
-    } catch (const std::exception&) {} // stays negative
-    const auto unit = units.find(text.substr(std::min(digits, text.size())));
-    if (!(number >= 0) || !std::isfinite(number) || unit == units.end())
-        throw UsageError(fmt::format("{} {} is no time: a number with ns, us, ms, s, min or h is needed", option, text));
-    return number * unit->second;
-}
-
 struct NoiseArguments {
     record::NoiseOptions options;
     std::string quantum = "1ms", time = "10s";
@@ -53,7 +39,7 @@ struct NoiseArguments {
 };
 
 void apply_times(NoiseArguments& arguments) {
-    const double quantum_s = duration_of("--quantum", arguments.quantum), time_s = duration_of("--time", arguments.time);
+    const double quantum_s = parse_duration_s("--quantum", arguments.quantum), time_s = parse_duration_s("--time", arguments.time);
     if (quantum_s < kLeastQuantum_s || quantum_s > kMostQuantum_s)
         throw UsageError(fmt::format("--quantum {}: at least 10us, at most 10s", arguments.quantum));
     if (time_s > kMostTime_s)

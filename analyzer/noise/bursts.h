@@ -1,13 +1,17 @@
-// One event of noise may be seen as several losses: the scheduler lets the daemon and the program run in turns until the daemon
-// has done its work.
+// A daemon that works for 20 ms on a CPU that a program wants as well gets it in slices, between which the program goes on: several
+// losses, one event.
 #pragma once
 
 #include "model/noise.h"
 
 namespace plumb::noise {
 
-// Losses of one CPU that are no further apart than the longer of both lasts, taken as one: its length is the sum of theirs.
-// `losses`: by node, CPU and begin.
+// For how long the program may have had the CPU between two slices of one event. Who waits for a CPU gets it after the others had
+// their turns: three times the longest slice, and where that is long enough to have been cut off by a scheduler (0.5 ms), at least
+// 5 ms, a tick of the kernel's and a part of one. (Linux switches at ticks of 1, 4 or 10 ms; for the last the bound is narrow.)
+double longest_turn_s(double longest_slice_s);
+
+// Slices of one event as one loss: its length is the sum of theirs. `losses`: by node, CPU and begin.
 model::NoiseLosses join_bursts(const model::NoiseLosses& losses);
 
 } // namespace plumb::noise

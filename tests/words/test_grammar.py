@@ -24,7 +24,7 @@ NOT_USED = ["SpellCheck", "SentenceCapitalization", "LongSentences", "Dashes", "
             "ExpandTimeShorthands", "ExpandConfiguration", "ExpandAlloc", "ExpandStandardInputAndOutput", "Overall",
             "NumericRangeEnDash", "MassNouns", "CompoundNouns", "QuantifierNumeralConflict", "MergeWords",
             "MissingPreposition", "Everyone", "DisjointPrefixes", "CommaFixes", "ToTwoToo", "ThatThan", "SingleBe",
-            "RegularIrregulars", "MissingTo", "CondenseAllThe", "CapitalizePersonalPronouns"]
+            "RegularIrregulars", "ExpandControl", "ExpandMinimum", "MissingTo", "CondenseAllThe", "CapitalizePersonalPronouns"]
 PLANTED = ["The ranks waits for the the last of them.", "This is an test of a error, and it are not right."]
 
 

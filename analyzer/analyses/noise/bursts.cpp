@@ -1,5 +1,7 @@
 #include "analyses/noise/bursts.h"
 
+#include "noise/bursts.h"
+
 #include <algorithm>
 #include <cmath>
 
@@ -7,8 +9,6 @@ namespace plumb {
 
 namespace {
 
-constexpr uint64_t kMostProgram = 3;   // times the longest slice
-constexpr uint64_t kCutSlice_ns = 500'000, kTurn_ns = 5'000'000;
 constexpr double kRegularWithin = 0.1; // of the median distance
 constexpr size_t kFewestBursts = 3, kFewestRegular = 6; // of fewer a rhythm may be chance
 
@@ -42,7 +42,7 @@ std::vector<NoiseBurst> bursts_of(std::span<const model::MeasuredLoss* const> lo
     for (const model::MeasuredLoss* loss : losses) {
         const uint64_t end_ns = loss->begin_ns + loss->length_ns;
         NoiseBurst* const last = bursts.empty() ? nullptr : &bursts.back();
-        const uint64_t turn_ns = std::max(kMostProgram * longest_ns, longest_ns >= kCutSlice_ns ? kTurn_ns : 0);
+        const auto turn_ns = static_cast<uint64_t>(noise::longest_turn_s(static_cast<double>(longest_ns) * 1e-9) * 1e9);
         if (last && program.between_ns(loss->cpu, last->end_ns, loss->begin_ns) <= turn_ns) {
             longest_ns = std::max(longest_ns, loss->length_ns);
             last->end_ns = std::max(last->end_ns, end_ns);

@@ -33,9 +33,7 @@ class ProgramTime {
 };
 
 // Bursts of one process, by time. `losses`: its own, by time, on all CPUs of the host. Two slices belong together if in between the
-// program had no more than its turn: who waits for a CPU gets it after the others, however many they are, had theirs. A turn: three
-// times the longest slice of the burst, and where that is long enough to have been cut off by a scheduler (0.5 ms), at least 5 ms,
-// a tick of the kernel's and a part of one. (Linux switches at ticks of 1, 4 or 10 ms; for the last the bound is narrow.)
+// program had no more than its turn (noise/bursts.h).
 std::vector<NoiseBurst> bursts_of(std::span<const model::MeasuredLoss* const> losses, const ProgramTime& program);
 
 // How often and how regularly they come.

@@ -133,7 +133,7 @@ class Refused(PlumbTest):
     def test_what_cannot_be_meant_gets_a_sentence(self):
         self.assert_refused("at least 10us", "--quantum", "0")
         self.assert_refused("too short for quanta", "--quantum", "1s", "--time", "2s")
-        self.assert_refused("is no time", "--time", "soon")
+        self.assert_refused("a time with its unit is needed", "--time", "soon")
         self.assert_refused("at most 168h", "--time", "1000h")
         self.assert_refused("this machine has no CPU 4000", "--cpus", "4000")
         self.assert_refused("is no list of CPUs", "--cpus", "some")
