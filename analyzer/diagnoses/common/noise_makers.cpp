@@ -27,14 +27,18 @@ bool costs_enough(const model::Run& run, double lost_s) {
     return lost_s >= std::max(kLeastLoss * static_cast<double>(run.wall_ns()) * 1e-9, kLeastLoss_s);
 }
 
-// Seconds that the team waits at the ends of the region for threads that had no CPU: what the CPU times of the threads do not
-// confirm as more work. Of the regions whose CPU time was read, for all that ended.
-double lost_without_cpu_s(const model::OmpRegion& region) {
-    if (region.clocked_imbalance_ns <= region.cpu_imbalance_ns || region.compared == 0)
+// Seconds by which the last thread of a region was later than if none had lacked a CPU: most work less most CPU time, as
+// (most - mean) of both and the difference of the means. Measured in some of the regions, for all that ended. A thread that was
+// blocked has no CPU time either.
+double late_without_cpu_s(const model::OmpRegion& region) {
+    if (region.clocked_imbalance_ns <= region.cpu_imbalance_ns || region.clocked == 0 || region.parts.empty())
         return 0;
-    const double unconfirmed = 1 - static_cast<double>(region.cpu_imbalance_ns) / static_cast<double>(region.clocked_imbalance_ns);
-    const double scale = static_cast<double>(region.ended) / static_cast<double>(region.compared);
-    return unconfirmed * static_cast<double>(region.imbalance_ns) * 1e-9 * scale;
+    uint64_t without_cpu_ns = 0;
+    for (const model::OmpPart& part : region.parts)
+        without_cpu_ns += part.clocked_ns - std::min(part.clocked_ns, part.cpu_ns);
+    const double late_ns = static_cast<double>(region.clocked_imbalance_ns - region.cpu_imbalance_ns) +
+                           static_cast<double>(without_cpu_ns) / static_cast<double>(region.parts.size());
+    return late_ns * 1e-9 * static_cast<double>(region.ended) / static_cast<double>(region.clocked);
 }
 
 uint32_t host_of(const model::Run& run, const model::Process& process) {
@@ -78,7 +82,7 @@ std::vector<TeamNoise> team_noises(const model::Run& run) {
         team.elapsed_s = static_cast<double>(process.end_ns - std::min(process.end_ns, process.start_ns)) * 1e-9;
         double most_s = 0;
         for (const model::OmpRegion& region : process.openmp->regions) {
-            const double lost_s = lost_without_cpu_s(region);
+            const double lost_s = late_without_cpu_s(region);
             team.lost_s += lost_s;
             if (lost_s > most_s) {
                 most_s = lost_s;
@@ -91,6 +95,7 @@ std::vector<TeamNoise> team_noises(const model::Run& run) {
         double taken_s = 0;
         for (const model::NoiseTaker& taker : found.takers)
             taken_s += taker.taken_s;
+        team.lost_s = std::min(team.lost_s, taken_s); // the rest was blocked
         for (model::NoiseTaker& taker : found.takers) {
             taker.lost_s = team.lost_s * taker.taken_s / taken_s;
             if (makes_noise(taker, team.elapsed_s) && costs_enough(run, taker.lost_s))

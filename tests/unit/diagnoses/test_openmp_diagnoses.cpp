@@ -66,6 +66,53 @@ TEST_CASE("A static triangular loop gains what equal parts would save") {
     CHECK(team.diagnose("omp-small-regions").empty());
 }
 
+TEST_CASE("A program that takes a CPU from a thread of the team delays the team as long") {
+    TeamRun team;
+    team.regions(100, 8, 7, 8, 8);
+    team.region().clocked = 100;
+    team.region().clocked_imbalance_ns = TeamRun::ns(0.5);
+    team.region().parts[0].clocked_ns = team.region().parts[0].cpu_ns = TeamRun::ns(7);
+    team.region().parts[1].clocked_ns = TeamRun::ns(8);
+    team.region().parts[1].cpu_ns = TeamRun::ns(7);
+    model::Thread& late = team.run.processes[0].threads[1];
+    for (int i = 0; i < 50; ++i) // 1 s together
+        late.preemptions.push_back({.begin_ns = team.run.begin_ns + TeamRun::ns(0.1 + 0.16 * i),
+                                    .end_ns = team.run.begin_ns + TeamRun::ns(0.12 + 0.16 * i), .cpu = 1});
+    late.switches.preempted_ns = TeamRun::ns(1);
+    model::OtherProcess daemon;
+    daemon.pid = 77;
+    daemon.name = "pollerd";
+    daemon.last_cpu = 1;
+    daemon.cpu_ns = TeamRun::ns(1);
+    daemon.activities.push_back({.begin_ns = team.run.begin_ns, .end_ns = team.run.end_ns, .cpu_ns = TeamRun::ns(1), .cpu = 1});
+
+    SECTION("named") {
+        team.run.hosts[0].others.push_back(daemon);
+        const auto findings = team.diagnose("os-noise");
+        REQUIRE(findings.size() == 1);
+        CHECK(findings[0].cost.seconds == Approx(1));
+        CHECK(findings[0].subject.name == "pollerd");
+        CHECK(findings[0].title == "pollerd takes CPU 1 from the team of OpenMP for 20.0 ms every 160 ms: all of them wait for that");
+        REQUIRE(!findings[0].where.empty());
+        CHECK(findings[0].where[0].line == 20);
+    }
+    SECTION("nobody known") { CHECK(team.diagnose("os-noise").empty()); }
+    SECTION("mostly blocked: the program counts for what it took") {
+        team.run.hosts[0].others.push_back(daemon);
+        late.preemptions.resize(25);
+        late.switches.preempted_ns = TeamRun::ns(0.5);
+        team.run.hosts[0].others[0].cpu_ns = team.run.hosts[0].others[0].activities[0].cpu_ns = TeamRun::ns(0.5);
+        const auto findings = team.diagnose("os-noise");
+        REQUIRE(findings.size() == 1);
+        CHECK(findings[0].cost.seconds == Approx(0.5));
+    }
+    SECTION("it had more to do") {
+        team.run.hosts[0].others.push_back(daemon);
+        team.region().cpu_imbalance_ns = team.region().clocked_imbalance_ns;
+        CHECK(team.diagnose("os-noise").empty());
+    }
+}
+
 TEST_CASE("A thread that is late for want of a CPU has no more work than the others") {
     TeamRun team;
     team.regions(10, 8, 2, 6, 8);
