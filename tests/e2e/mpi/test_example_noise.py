@@ -16,6 +16,7 @@ from plumb_test import PROGRAMS, PlumbTest
 EXAMPLES = PROGRAMS.parents[1] / "examples"
 DAEMON = EXAMPLES / "noisy-neighbour" / "pollerd"
 MOST_RUNS = 3
+DAEMON_SHARE = 20 / 500
 STEPS = 4000
 
 
@@ -28,35 +29,39 @@ class NoisyNeighbour(PlumbTest):
             self.skipTest("two ranks need two CPUs")
         return [shutil.which(LAUNCH[mpi][0]), *LAUNCH[mpi][1:], "-n", "2", path, *arguments]
 
-    def noise(self, command):
+    def recorded(self, command):
         shutil.rmtree(self.run_directory, ignore_errors=True)
         self.record(*command, options=["--no-report"], check=0, env={**os.environ, **AS_ROOT})
-        return self.findings(self.report(), "os-noise")
+        return self.report()
 
-    def noise_beside_daemon(self, command):
-        cpu = max(os.sched_getaffinity(0))
+    def recorded_beside_daemon(self, command, cpu):
         with subprocess.Popen([DAEMON, str(cpu), "600"]) as daemon:
             try:
-                return cpu, self.noise(command)
+                return self.recorded(command)
             finally:
                 daemon.kill()
 
     def check_named(self, mpi):
-        """Other programs on this machine may hide it in a run."""
+        """Where other programs take the CPUs as well, it is one among them."""
         command = self.command(mpi, "noisy-neighbour/heat", STEPS)
-        seen = []
+        cpu, seen, busy = max(os.sched_getaffinity(0)), [], 0
         for _ in range(MOST_RUNS):
-            cpu, found = self.noise_beside_daemon(command)
+            report = self.recorded_beside_daemon(command, cpu)
+            found = self.findings(report, "os-noise")
+            job = report["mpi_jobs"][0]
+            busy += max(rank["run_delay_seconds"] for rank in job["ranks"]) > 2 * DAEMON_SHARE * job["elapsed_seconds"]
             named = [finding for finding in found if finding["subject"]["name"] == "pollerd"]
             seen.append([finding["title"] for finding in found])
             if not named:
                 continue
             evidence = named[0]["evidence"]
             self.assertEqual(named[0]["subject"]["kind"], "daemon")
-            self.assertIn(cpu, named[0]["subject"]["details"]["cpus"])
+            self.assertIn(cpu, named[0]["subject"]["cpus"])
             if abs(evidence.get("class_period_ms", 0) / 500 - 1) < 0.05 and abs(evidence["class_duration_ms"] / 20 - 1) < 0.05:
                 return
             seen[-1].append(evidence)
+        if busy > MOST_RUNS / 2:
+            self.skipTest(f"other programs took the CPUs in {busy} of {MOST_RUNS} runs: {seen}")
         self.fail(f"in {MOST_RUNS} runs: {seen}")
 
     def test_daemon_is_named_openmpi(self):
@@ -66,15 +71,12 @@ class NoisyNeighbour(PlumbTest):
         self.check_named("mpich")
 
     def test_without_daemon(self):
-        found = self.noise(self.command("openmpi", "noisy-neighbour/heat", STEPS // 2))
+        found = self.findings(self.recorded(self.command("openmpi", "noisy-neighbour/heat", STEPS // 2)), "os-noise")
         self.assertNotIn("pollerd", [finding["subject"]["name"] for finding in found])
 
     def test_late_rank_is_no_noise(self):
         """One rank has more to do: whatever else there is, its own work is no noise."""
-        shutil.rmtree(self.run_directory, ignore_errors=True)
-        command = self.command("openmpi", "late-rank/probe-every-cycle", 1500)
-        self.record(*command, options=["--no-report"], check=0, env={**os.environ, **AS_ROOT})
-        report = self.report()
+        report = self.recorded(self.command("openmpi", "late-rank/probe-every-cycle", 1500))
         late = self.findings(report, "mpi-late-rank")
         for finding in self.findings(report, "os-noise"):
             self.assertNotEqual(finding["subject"]["kind"], "thread", finding["title"])

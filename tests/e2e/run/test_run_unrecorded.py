@@ -118,9 +118,11 @@ class Unrecorded(PlumbTest):
         """From the first limit on under which the loader has room for plumb's libraries, in steps of 64 KiB."""
         def limited(kibibytes):
             return lambda: resource.setrlimit(resource.RLIMIT_AS, (kibibytes << 10, kibibytes << 10))
-        loader_fails = 127  # "error while loading shared libraries", "cannot allocate TLS data structures"
-        least = next(size for size in range(8 << 10, 1 << 20, 64) if subprocess.run(
-            [PLUMB, "--version"], capture_output=True, preexec_fn=limited(size)).returncode != loader_fails)
+        # 127: "error while loading shared libraries", "cannot allocate TLS data structures". Below that the kernel has no room for
+        # the executable itself, and ends it by a signal.
+        loader_fails = 127
+        least = next(size for size in range(8 << 10, 1 << 20, 64) if 0 <= subprocess.run(
+            [PLUMB, "--version"], capture_output=True, preexec_fn=limited(size)).returncode < loader_fails)
         for size in range(least, least + 1024, 64):
             done = subprocess.run([PLUMB, "run", "-o", str(self.scratch / str(size)), "--no-report", "--", "sh", "-c",
                                    "exit 7"], capture_output=True, text=True, timeout=60, preexec_fn=limited(size))
