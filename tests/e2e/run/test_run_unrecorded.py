@@ -1,5 +1,6 @@
 """Whatever fails in the tool, the program runs: unrecorded, with its own exit status, and one sentence says so."""
 
+import itertools
 import json
 import os
 import resource
@@ -118,11 +119,13 @@ class Unrecorded(PlumbTest):
         """From the first limit on under which the loader has room for plumb's libraries, in steps of 64 KiB."""
         def limited(kibibytes):
             return lambda: resource.setrlimit(resource.RLIMIT_AS, (kibibytes << 10, kibibytes << 10))
-        # 127: "error while loading shared libraries", "cannot allocate TLS data structures". Below that the kernel has no room for
-        # the executable itself, and ends it by a signal.
-        loader_fails = 127
-        least = next(size for size in range(8 << 10, 1 << 20, 64) if 0 <= subprocess.run(
-            [PLUMB, "--version"], capture_output=True, preexec_fn=limited(size)).returncode < loader_fails)
+        def version(kibibytes):
+            return subprocess.run([PLUMB, "--version"], capture_output=True, preexec_fn=limited(kibibytes)).returncode
+        sizes = iter(range(8 << 10, 1 << 20, 64))
+        # First the kernel has no room for the executable itself, and ends it by a signal; then the loader has none for the
+        # libraries: 127, "error while loading shared libraries", "cannot allocate TLS data structures".
+        loaded = next(size for size in sizes if version(size) >= 0)
+        least = next(size for size in itertools.chain([loaded], sizes) if version(size) != 127)
         for size in range(least, least + 1024, 64):
             done = subprocess.run([PLUMB, "run", "-o", str(self.scratch / str(size)), "--no-report", "--", "sh", "-c",
                                    "exit 7"], capture_output=True, text=True, timeout=60, preexec_fn=limited(size))
