@@ -64,7 +64,7 @@ model::Run replayed_run(const std::string& directory, const AnalysisOptions& opt
     const auto team = team_of(options, state_of_files(directory), why_alone);
     if (!team && options.process > 0)
         return run; // the first process does it all
-    replay::replay_mpi(run, {.threads = options.threads, .open = {}, .team = team.get()});
+    replay::replay_mpi(run, {.threads = options.threads, .open = {}, .steps = options.mpi_steps, .team = team.get()});
     return run;
 }
 

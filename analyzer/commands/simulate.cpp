@@ -1,6 +1,7 @@
 // plumb simulate: what noise costs a bulk-synchronous job, and what removing it gains.
 #include "commands/command.h"
 #include "commands/duration_option.h"
+#include "commands/run_to_simulate.h"
 #include "noise/classes_file.h"
 #include "reports/json/simulation.h"
 #include "reports/text/simulation.h"
@@ -27,11 +28,11 @@ namespace plumb {
 namespace {
 
 struct SimulateArguments {
-    std::string noise, collective = "barrier", latency, per_hop = "5us", format = "text", output;
-    uint32_t ranks = 0, per_node = 0, cpus_per_node = 0, cycles = 1000, seeds = 20;
+    std::string run, noise, collective = "barrier", latency, per_hop = "5us", format = "text", output;
+    uint32_t ranks = 0, per_node = 0, cpus_per_node = 0, cycles = 0, seeds = 20;
     double imbalance = 0;
-    std::vector<std::string> granularity{"0", "1ms", "5ms"}, without, scale;
-    bool spare_cpu = false, coschedule = false;
+    std::vector<std::string> granularity, without, scale;
+    bool spare_cpu = false, coschedule = false, cycles_given = false, ranks_given = false;
 };
 
 const std::map<std::string, simulate::Collective> kCollectives{{"barrier", simulate::Collective::barrier},
@@ -39,7 +40,7 @@ const std::map<std::string, simulate::Collective> kCollectives{{"barrier", simul
                                                                {"halo1", simulate::Collective::halo1},
                                                                {"halo2", simulate::Collective::halo2},
                                                                {"halo3", simulate::Collective::halo3}};
-constexpr uint32_t kMostSeeds = 10'000, kMostScale = 1u << 20;
+constexpr uint32_t kMostSeeds = 10'000, kMostScale = 1u << 20, kDefaultCycles = 1000;
 
 uint32_t parse_scale(const std::string& text) {
     uint32_t factor = 0;
@@ -51,8 +52,11 @@ uint32_t parse_scale(const std::string& text) {
     return factor;
 }
 
-simulate::StudyPlan plan_of(const SimulateArguments& arguments) {
-    simulate::StudyPlan plan;
+// A job of which nothing was recorded.
+void set_job(const SimulateArguments& arguments, simulate::StudyPlan& plan) {
+    if (arguments.noise.empty() || !arguments.ranks_given)
+        throw UsageError("what is to be simulated? The RUN of an MPI program (plumb run mpirun -n N PROGRAM), or --noise FILE "
+                         "and --ranks N");
     simulate::Job& job = plan.base.job;
     plan.base.machine = noise::read_classes_file(arguments.noise);
     const model::NoiseMachine& machine = plan.base.machine;
@@ -63,13 +67,40 @@ simulate::StudyPlan plan_of(const SimulateArguments& arguments) {
         throw UsageError(fmt::format("--per-node is needed: {} does not say how many CPUs a node has", arguments.noise));
     if (job.cpus_per_node == 0)
         job.cpus_per_node = job.ranks_per_node;
-    job.cycles = arguments.cycles;
+    job.cycles = kDefaultCycles;
     job.cycle_work_s = {0};
     job.collective = kCollectives.at(arguments.collective);
     job.per_hop_s = parse_duration_s("--per-hop", arguments.per_hop);
     if (!arguments.latency.empty())
         job.collective_s = parse_duration_s("--latency", arguments.latency);
+    plan.imbalance = arguments.imbalance / 100;
+    plan.granularity_s = {0, 1e-3, 5e-3};
+}
+
+void set_recorded_job(const SimulateArguments& arguments, simulate::StudyPlan& plan) {
+    simulate::RecordedJob recorded = run_to_simulate(arguments.run);
+    plan.base = std::move(recorded.setting);
+    plan.recorded = std::move(recorded.facts);
+    plan.granularity_s = {plan.recorded->work_s};
+    if (!arguments.noise.empty()) {
+        plan.base.machine = noise::read_classes_file(arguments.noise);
+        plan.recorded->own_noise = false;
+    }
+}
+
+simulate::StudyPlan plan_of(const SimulateArguments& arguments) {
+    simulate::StudyPlan plan;
+    if (arguments.run.empty())
+        set_job(arguments, plan);
+    else
+        set_recorded_job(arguments, plan);
+    simulate::Job& job = plan.base.job;
+    const model::NoiseMachine& machine = plan.base.machine;
+    if (arguments.cycles_given)
+        job.cycles = arguments.cycles;
     simulate::check_job(job);
+    if (!arguments.granularity.empty())
+        plan.granularity_s.clear();
     for (const std::string& text : arguments.granularity)
         plan.granularity_s.push_back(parse_duration_s("--granularity", text));
     for (const std::string& text : arguments.without)
@@ -86,7 +117,6 @@ simulate::StudyPlan plan_of(const SimulateArguments& arguments) {
     }
     for (const std::string& text : arguments.scale)
         plan.scales.push_back(parse_scale(text));
-    plan.imbalance = arguments.imbalance / 100;
     plan.seeds = arguments.seeds;
     cpu_set_t allowed;
     if (sched_getaffinity(0, sizeof allowed, &allowed) == 0)
@@ -108,17 +138,20 @@ void write_simulation(const std::string& text, const std::string& path) {
 
 CommandAction declare_simulate(CLI::App& subcommand) {
     auto arguments = std::make_shared<SimulateArguments>();
-    subcommand.add_option("--noise", arguments->noise, "File with the classes of noise of the machine (plumb-noise/1)")
-        ->required();
-    subcommand.add_option("--ranks", arguments->ranks, "Ranks of the job")->required();
-    subcommand.add_option("--per-node", arguments->per_node, "Ranks on a node (as many as it has CPUs)");
+    const auto run = subcommand.add_option("RUN", arguments->run,
+                                           "Run directory of an MPI program: its ranks, what they did between collectives, and its "
+                                           "noise");
+    subcommand.add_option("--noise", arguments->noise, "File with the classes of noise of the machine (plumb-noise/1)");
+    const auto ranks = subcommand.add_option("--ranks", arguments->ranks, "Ranks of the job")->excludes(run);
+    subcommand.add_option("--per-node", arguments->per_node, "Ranks on a node (as many as it has CPUs)")->excludes(run);
     subcommand.add_option("--cpus-per-node", arguments->cpus_per_node,
-                          "CPUs of a node (what the file of classes says, else --per-node)");
+                          "CPUs of a node (what the file of classes says, else --per-node)")
+        ->excludes(run);
     subcommand
         .add_option("--granularity", arguments->granularity,
-                    "Work of each rank in a cycle without noise, separated by commas (0,1ms,5ms)")
+                    "Work of each rank in a cycle without noise, separated by commas (0,1ms,5ms; that of the RUN)")
         ->delimiter(',');
-    subcommand.add_option("--cycles", arguments->cycles, "Cycles of each simulated run")->capture_default_str();
+    const auto cycles = subcommand.add_option("--cycles", arguments->cycles, "Cycles of each simulated run (1000; those of the RUN)");
     subcommand.add_option(
         "--without", arguments->without,
         "What to remove: a CLASS, group=NAME or daemon=NAME, or node=K/N: the job leaves out node K of each N "
@@ -132,11 +165,16 @@ CommandAction declare_simulate(CLI::App& subcommand) {
         .add_option("--collective", arguments->collective,
                     "What ends a cycle: barrier, allreduce, or an exchange with "
                     "neighbours on a grid: halo1, halo2, halo3")
+        ->excludes(run)
         ->check(CLI::IsMember({"barrier", "allreduce", "halo1", "halo2", "halo3"}))
         ->capture_default_str();
-    subcommand.add_option("--per-hop", arguments->per_hop, "Time of one message step of the collective")->capture_default_str();
-    subcommand.add_option("--latency", arguments->latency, "Time of the whole collective, as measured, instead of --per-hop");
+    subcommand.add_option("--per-hop", arguments->per_hop, "Time of one message step of the collective")
+        ->excludes(run)
+        ->capture_default_str();
+    subcommand.add_option("--latency", arguments->latency, "Time of the whole collective, as measured, instead of --per-hop")
+        ->excludes(run);
     subcommand.add_option("--imbalance", arguments->imbalance, "Percent by which the slowest rank has more work than the mean")
+        ->excludes(run)
         ->check(CLI::Range(0.0, 100.0));
     subcommand.add_option("--seeds", arguments->seeds, "Runs of each case, with other random numbers")
         ->check(CLI::Range(1u, kMostSeeds))
@@ -145,7 +183,9 @@ CommandAction declare_simulate(CLI::App& subcommand) {
         ->check(CLI::IsMember({"text", "json"}))
         ->capture_default_str();
     subcommand.add_option("-o,--output", arguments->output, "Write to this file instead of the terminal");
-    return [arguments] {
+    return [arguments, cycles, ranks] {
+        arguments->cycles_given = !cycles->empty();
+        arguments->ranks_given = !ranks->empty();
         const auto begin = std::chrono::steady_clock::now();
         const simulate::Study study = simulate::run_study(plan_of(*arguments));
         const double took_s = std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();

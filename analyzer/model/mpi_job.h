@@ -13,6 +13,7 @@
 #include "model/mpi.h"
 #include "model/mpi_cycles.h"
 #include "model/mpi_pending.h"
+#include "model/mpi_steps.h"
 #include "model/noise.h"
 
 #include <cstdint>
@@ -206,6 +207,7 @@ struct MpiJob {
     MpiChains chains;
     MpiGranularity granularity;
     MpiNoise noise;
+    MpiSteps steps; // only where the replay was asked for them
     MpiCycles cycles;
     MpiClocks clocks;
     MpiPending pending;

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <memory>
 #include <string>
 #include <vector>
 
@@ -46,7 +47,7 @@ struct NoiseNodes {
 };
 
 struct NoiseClass {
-    enum class Regularity { periodic, poisson };
+    enum class Regularity { periodic, poisson, recorded };
     enum class Phase { independent, together }; // of nodes: each at its own moment, or all at the same
     enum class Scope { node, cpu }; // an event takes one CPU of the node, or each CPU has its own events
 
@@ -60,6 +61,7 @@ struct NoiseClass {
     Scope scope = Scope::node;
     std::vector<int> cpus; // on which it happens, ascending; empty: any. Scope::node with several: where the CPU is idle, if one is
     NoiseNodes nodes;
+    std::shared_ptr<const NoiseLosses> recorded; // of Regularity::recorded: the events themselves, of Scope::cpu
     std::vector<std::string> fitted; // keys of the classes file whose values nobody measured: they were fitted
 
     // What is known of a class that was found in losses; zero of one that was read from a file.

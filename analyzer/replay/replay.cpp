@@ -9,6 +9,7 @@
 #include "replay/messages/matrix.h"
 #include "replay/pending/pending.h"
 #include "replay/noise/lost_time.h"
+#include "replay/noise/steps.h"
 #include "replay/rank_rows.h"
 #include "replay/events/rank_work.h"
 #include "replay/messages/transfer_fit.h"
@@ -102,6 +103,8 @@ class JobReplay {
         fits_ = fit_transfers(job_, messages_);
         result_.chains = find_chains(run_, job_, messages_, least_turn(fits_), caused_by_messages_);
         std::optional<model::MpiNoise> noise = time_lost_to_noise(run_, job_, epochs, messages_, options_.open, work_);
+        if (options_.steps && !options_.team)
+            result_.steps = steps_of(run_, job_, epochs, messages_, options_.open, work_);
         if (!charge(epochs))
             return {};
         if (noise)

@@ -16,6 +16,7 @@ namespace plumb::replay {
 struct ReplayOptions {
     unsigned threads = 0; // 0: as many as the machine runs at once
     OpenTrace open = {};  // empty: by the path of the file
+    bool steps = false; // MpiJob::steps is wanted; without a team
     team::Team* team = nullptr; // whose members all replay the same run; null: this process does it alone
 };
 

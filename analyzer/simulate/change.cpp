@@ -181,6 +181,7 @@ Job scaled(Job job, uint32_t factor) {
                                      counted(job.ranks, "rank", "ranks"), format_count(static_cast<double>(ranks)),
                                      format_count(Job::kMostRanks)));
     job.ranks = static_cast<uint32_t>(ranks);
+    job.follows_all = job.follows_all && factor == 1;
     return job;
 }
 

@@ -16,13 +16,17 @@ EventTrain::EventTrain(const model::NoiseClass& noise_class, uint64_t seed)
     : class_(&noise_class), class_key_(key_of(key_of_name(noise_class.name), seed)), period_s_(noise_class.mean_period_s()),
       per_s_(1 / period_s_), is_together_(noise_class.phase == model::NoiseClass::Phase::together),
       is_poisson_(noise_class.regularity == model::NoiseClass::Regularity::poisson) {
-    if (!is_poisson_) {
+    if (noise_class.regularity == model::NoiseClass::Regularity::recorded) {
+        recorded_.emplace(noise_class.recorded, seed, is_together_);
+    } else if (!is_poisson_) {
         // Of a uniform shift the standard deviation is 1 / sqrt(3) of its most, and an interval has two.
         most_shift_ = noise_class.jitter * std::sqrt(1.5);
     }
 }
 
 double EventTrain::length_s(uint64_t source, int64_t number) const {
+    if (recorded_)
+        return recorded_->length_s(number);
     if (class_->duration.shape == model::NoiseDuration::Shape::constant)
         return class_->duration.mean_s;
     return drawn_length_s(class_->duration, key_of(key_of(class_key_ ^ kLengthKey, source), static_cast<uint64_t>(number)));

@@ -1,10 +1,13 @@
-// The events of one class of noise on any of its sources (a node or a CPU), from any moment to any other. Nothing is stored.
+// The events of one class of noise on any of its sources (a node or a CPU), from any moment to any other. Nothing is stored, but
+// what was recorded.
 #pragma once
 
 #include "model/noise.h"
 #include "simulate/random_numbers.h"
+#include "simulate/recorded_events.h"
 
 #include <cstdint>
+#include <optional>
 
 namespace plumb::simulate {
 
@@ -14,8 +17,14 @@ namespace plumb::simulate {
 //
 // poisson: time is cut into bins of a mean period; a bin holds a Poisson number of events of mean 1, uniform in it. That is a
 // Poisson process exactly, and gives the events of any moment without those before.
+//
+// recorded: recorded_events.h.
 class EventTrain {
   public:
+    // Sources are numbered so.
+    static uint64_t source_of_node(uint32_t node) { return uint64_t{node} << 16; }
+    static uint64_t source_of_cpu(uint32_t node, uint32_t cpu) { return (uint64_t{node} << 16) + cpu + 1; }
+
     EventTrain(const model::NoiseClass& noise_class, uint64_t seed);
 
     // Calls on_event(number, begin_s) for each event of the source with from_s <= begin_s < to_s; of a periodic class with
@@ -23,6 +32,10 @@ class EventTrain {
     template <class OnEvent> void for_each(uint64_t source, double from_s, double to_s, OnEvent on_event) const {
         if (!(from_s < to_s))
             return;
+        if (recorded_) {
+            recorded_->for_each(static_cast<uint32_t>(source >> 16), static_cast<uint32_t>(source & 0xffff) - 1, from_s, to_s, on_event);
+            return;
+        }
         const uint64_t key = key_of(class_key_, is_together_ ? 0 : source + 1);
         is_poisson_ ? each_of_poisson(key, from_s, to_s, on_event) : each_of_periodic(key, from_s, to_s, on_event);
     }
@@ -33,7 +46,7 @@ class EventTrain {
 
     double period_s() const { return period_s_; } // mean
     bool is_together() const { return is_together_; }
-    bool is_periodic() const { return !is_poisson_; }
+    bool is_periodic() const { return !is_poisson_ && !recorded_; }
     double most_shift() const { return most_shift_; } // of a periodic event from its place, in periods
 
   private:
@@ -79,6 +92,7 @@ class EventTrain {
     double period_s_, per_s_;
     double most_shift_ = 0;
     bool is_together_, is_poisson_;
+    std::optional<RecordedEvents> recorded_;
 };
 
 } // namespace plumb::simulate

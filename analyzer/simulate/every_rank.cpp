@@ -66,16 +66,21 @@ Outcome with_one_last_rank(const RankNoise& noise, double start_s, const OnCycle
     const Job& job = noise.job();
     RankClocks clocks(noise);
     LossAccount account(noise);
-    const double cost_s = collective_cost_s(job), factor = job.largest_factor();
+    const double cost_s = collective_cost_s(job);
+    double waited_s = 0;
     for (uint32_t cycle = 0; cycle < job.cycles; cycle++) {
-        const double largest_s = job.cycle_work_s[cycle % job.cycle_work_s.size()] * factor;
-        double last_s = start_s + largest_s;
+        const double largest_s = job.largest_work_s(cycle);
+        double last_s = start_s + largest_s, sum_s = 0;
         uint32_t last_rank = UINT32_MAX;
-        for (uint32_t rank = 0; rank < job.ranks; rank++)
-            if (const double finish_s = clocks.finish(rank, start_s, job.work_s(rank, cycle)); finish_s > last_s) {
+        for (uint32_t rank = 0; rank < job.ranks; rank++) {
+            const double finish_s = clocks.finish(rank, start_s, job.work_s(rank, cycle));
+            sum_s += finish_s - start_s;
+            if (finish_s > last_s) {
                 last_s = finish_s;
                 last_rank = rank;
             }
+        }
+        waited_s += last_s - start_s - sum_s / job.ranks;
         if (on_cycle)
             on_cycle(cycle, start_s, last_s, last_rank);
         if (last_s > start_s + largest_s)
@@ -84,7 +89,9 @@ Outcome with_one_last_rank(const RankNoise& noise, double start_s, const OnCycle
         account.end_cycle(last_s + cost_s - start_s, largest_s + cost_s);
         start_s = last_s + cost_s;
     }
-    return account.outcome(uint64_t{job.ranks} * job.cycles);
+    Outcome result = account.outcome(uint64_t{job.ranks} * job.cycles);
+    result.waited_s = waited_s;
+    return result;
 }
 
 Outcome with_neighbours(const RankNoise& noise, double start_s) {
@@ -101,7 +108,7 @@ Outcome with_neighbours(const RankNoise& noise, double start_s) {
             next_s[rank] = last_s + cost_s;
         }
     };
-    const bool all_alike = job.work_factor.empty();
+    const bool all_alike = job.ranks_are_alike();
     double alike_s = 0;
     if (!all_alike)
         quiet_finishes_s.resize(job.ranks);

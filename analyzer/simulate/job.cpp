@@ -56,6 +56,8 @@ void check_job(const Job& job) {
             throw UsageError(fmt::format("a cycle of {} s of work cannot be simulated: 0 s to {} s can", work_s, kMostWork_s));
     if (!job.work_factor.empty() && job.work_factor.size() != job.ranks)
         throw Error(fmt::format("{} factors of work for {} ranks", job.work_factor.size(), job.ranks));
+    if (!job.work_factor.empty() && job.pattern)
+        throw Error("the work of ranks is given twice: by factors, and as it was recorded");
 }
 
 std::vector<float> spread_factors(uint32_t ranks, double imbalance, uint64_t seed) {

@@ -2,7 +2,10 @@
 // options, and as well from what was recorded of a run.
 #pragma once
 
+#include "simulate/work_pattern.h"
+
 #include <cstdint>
+#include <memory>
 #include <vector>
 
 namespace plumb::simulate {
@@ -31,7 +34,9 @@ struct Job {
     std::vector<double>
         cycle_work_s;               // what each rank computes in a cycle without noise, for one cycle after the other, repeated
     std::vector<float> work_factor; // of each rank, on the above; empty: 1
+    std::shared_ptr<const WorkPattern> pattern; // on both; null: none. Not together with work_factor
     uint32_t cycles = 0;
+    bool follows_all = false; // every rank in each cycle: it takes longer, and says how long ranks wait (Outcome::waited_s)
 
     Collective collective = Collective::barrier;
     double per_hop_s = 0;     // one message step, between two ranks
@@ -41,9 +46,16 @@ struct Job {
     uint32_t ranks_on(uint32_t node) const { return node + 1 < nodes() ? ranks_per_node : ranks - node * ranks_per_node; }
     double work_s(uint32_t rank, uint32_t cycle) const {
         const double work_s = cycle_work_s[cycle % cycle_work_s.size()];
-        return work_factor.empty() ? work_s : work_s * static_cast<double>(work_factor[rank]);
+        const double factor = work_factor.empty() ? 1 : static_cast<double>(work_factor[rank]);
+        return work_s * (pattern ? factor * pattern->share(rank, cycle) : factor);
     }
-    double largest_factor() const;
+    // What the rank with the most work has.
+    double largest_work_s(uint32_t cycle) const {
+        const double work_s = cycle_work_s[cycle % cycle_work_s.size()] * largest_factor();
+        return pattern ? work_s * pattern->largest_share(ranks, cycle) : work_s;
+    }
+    bool ranks_are_alike() const { return work_factor.empty() && !pattern; }
+    double largest_factor() const; // of work_factor
 };
 
 // From the arrival of the last rank until all go on. Dissemination takes ceil(log2 P) steps (Hensgen, Finkel, Manber: Two

@@ -20,7 +20,6 @@ class LastRankSimulation {
             watched_.emplace_back(noise, i);
         for (const uint32_t i : skipped_.skipped)
             skippable_.emplace_back(noise, i);
-        largest_factor_ = job_.largest_factor();
     }
 
     Outcome run(const OnCycle& on_cycle) {
@@ -30,7 +29,7 @@ class LastRankSimulation {
         remember(job_start_s_);
         start_s_ = job_start_s_;
         for (cycle_ = 0; cycle_ < job_.cycles; cycle_++) {
-            const double largest_s = job_.cycle_work_s[cycle_ % job_.cycle_work_s.size()] * largest_factor_;
+            const double largest_s = job_.largest_work_s(cycle_);
             find_last(largest_s);
             const double end_s = last_s_ + cost_s;
             if (on_cycle)
@@ -126,7 +125,7 @@ class LastRankSimulation {
     std::vector<RankState> ranks_;
     std::vector<uint32_t> busy_,
         reached_; // CPUs that noise holds at the start; ranks that a watched event reached in this cycle
-    double job_start_s_, start_s_ = 0, last_s_ = 0, window_end_s_ = 0, largest_factor_ = 1;
+    double job_start_s_, start_s_ = 0, last_s_ = 0, window_end_s_ = 0;
     uint32_t cycle_ = kNever - 1, last_rank_ = kNever;
     uint64_t followed_ = 0;
 };

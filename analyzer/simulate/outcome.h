@@ -28,6 +28,7 @@ struct Outcome {
     uint64_t cycles = 0;
     double total_s = 0;             // of all cycles
     double quiet_s = 0;             // of the same without noise
+    double waited_s = -1;           // mean of the ranks, for the last one of each cycle; below 0: not known
     double least_s = 0, most_s = 0; // of a cycle; of a halo exchange unknown, since its ranks do not cycle together: 0
 
     // The excess of each cycle, divided over the events that delayed its last rank, in proportion. Empty for a halo exchange,
@@ -39,6 +40,7 @@ struct Outcome {
     uint64_t looked_at = 0;              // ranks that were followed through a cycle, the others could not be the last
 
     double events() const { return std::accumulate(events_of_class.begin(), events_of_class.end(), 0.0); }
+    double waited_in_cycle_s() const { return cycles ? waited_s / static_cast<double>(cycles) : 0; }
     double cycle_s() const { return cycles ? total_s / static_cast<double>(cycles) : 0; }
     double quiet_cycle_s() const { return cycles ? quiet_s / static_cast<double>(cycles) : 0; }
 };

@@ -78,6 +78,8 @@ uint32_t RankNoise::physical_node(uint32_t node) const {
 
 bool RankNoise::is_absorbed(uint32_t noise_class, uint32_t ranks_on_node) const {
     const Placed& placed = classes_[noise_class];
+    if (const auto& recorded = machine_->classes[noise_class].recorded)
+        return ranks_on_node < recorded->cpus_per_node;
     // CPUs without a rank are the last ones of a node.
     return placed.takes_one_cpu ? placed.cpus.back() >= ranks_on_node : placed.cpus.front() >= ranks_on_node;
 }
@@ -105,14 +107,14 @@ void RankNoise::gather(uint32_t rank, double from_s, double to_s, std::vector<No
     for (const uint16_t i : kinds_[kind_of_node_[node]]) {
         const Placed& placed = classes_[i];
         if (placed.takes_one_cpu) {
-            const uint64_t source = source_of_node(physical);
+            const uint64_t source = EventTrain::source_of_node(physical);
             const auto candidates = static_cast<uint32_t>(placed.cpus.size());
             placed.train.for_each(source, from_s, to_s, [&](int64_t number, double begin_s) {
                 if (placed.cpus[placed.train.chosen(source, number, candidates)] == cpu)
                     events.push_back({begin_s, placed.train.length_s(source, number), i});
             });
         } else if (std::ranges::binary_search(placed.cpus, cpu)) {
-            const uint64_t source = source_of_cpu(physical, cpu);
+            const uint64_t source = EventTrain::source_of_cpu(physical, cpu);
             placed.train.for_each(source, from_s, to_s, [&](int64_t number, double begin_s) {
                 events.push_back({begin_s, placed.train.length_s(source, number), i});
             });

@@ -3,7 +3,8 @@
 // What is assumed: rank r runs on CPU r % P of its node and nowhere else. An event of a class that takes one CPU of a node goes
 // to a CPU without a rank where the class may use one, which then costs nothing: that CPU takes all such events, one after the
 // other. Else it takes one of the CPUs that the class may use, each with the same probability. An event of a class of CPUs
-// stays on its CPU. Noise begins at time 0 on CPUs that are free.
+// stays on its CPU; but of recorded events, a CPU that a rank left since they were recorded takes all of its node, as if their
+// makers were confined to it. Noise begins at time 0 on CPUs that are free.
 #pragma once
 
 #include "model/noise.h"
@@ -51,8 +52,6 @@ class RankNoise {
         std::vector<uint16_t> cpus; // of a node, where it may happen, ascending
     };
 
-    static uint64_t source_of_node(uint32_t node) { return uint64_t{node} << 16; }
-    static uint64_t source_of_cpu(uint32_t node, uint32_t cpu) { return (uint64_t{node} << 16) + cpu + 1; }
     bool is_absorbed(uint32_t noise_class, uint32_t ranks_on_node) const;
     void check_share_left(const std::vector<uint16_t>& kind) const;
 
@@ -76,14 +75,14 @@ void RankNoise::each_of_class(uint32_t noise_class, double from_s, double to_s, 
             continue;
         const uint32_t physical = physical_node(node), first = node * job_->ranks_per_node, here = job_->ranks_on(node);
         if (placed.takes_one_cpu) {
-            const uint64_t source = source_of_node(physical);
+            const uint64_t source = EventTrain::source_of_node(physical);
             placed.train.for_each(source, from_s, to_s, [&](int64_t number, double begin_s) {
                 on_begin(begin_s, first + placed.cpus[placed.train.chosen(source, number, candidates)]);
             });
         } else {
             for (const uint32_t cpu : placed.cpus)
                 if (cpu < here)
-                    placed.train.for_each(source_of_cpu(physical, cpu), from_s, to_s,
+                    placed.train.for_each(EventTrain::source_of_cpu(physical, cpu), from_s, to_s,
                                           [&](int64_t, double begin_s) { on_begin(begin_s, first + cpu); });
         }
     }

@@ -24,7 +24,7 @@ double job_start_s(const model::NoiseMachine& machine) {
 Outcome simulate_job(const Job& job, const model::NoiseMachine& machine, uint64_t seed) {
     check_job(job);
     const RankNoise noise(machine, job, seed);
-    return is_halo(job.collective) ? simulate_every_rank(noise, job_start_s(machine))
+    return is_halo(job.collective) || job.follows_all ? simulate_every_rank(noise, job_start_s(machine))
                                    : simulate_last_rank(noise, job_start_s(machine));
 }
 

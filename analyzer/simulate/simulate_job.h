@@ -9,8 +9,8 @@
 
 namespace plumb::simulate {
 
-// The same for the same arguments, on any machine and any number of threads. Of a halo exchange every rank is followed, else
-// only those that can be the last. Throws Error where the job or the noise cannot be simulated (job.h, rank_noise.h).
+// The same for the same arguments, on any machine and any number of threads. Of a halo exchange, and where the
+// job asks for it, every rank is followed, else only those that can be the last. Throws Error where the job or the noise cannot be simulated (job.h, rank_noise.h).
 // Thread-safe.
 Outcome simulate_job(const Job& job, const model::NoiseMachine& machine, uint64_t seed);
 

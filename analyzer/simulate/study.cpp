@@ -67,6 +67,14 @@ std::vector<double> cycles_of(const Case& one) {
     return values;
 }
 
+std::optional<Estimate> waited_of(const Case& one) {
+    std::vector<double> values;
+    for (const Outcome& outcome : one.outcomes)
+        if (outcome.waited_s >= 0)
+            values.push_back(outcome.waited_in_cycle_s());
+    return values.empty() ? std::nullopt : std::optional(estimate_of(values));
+}
+
 Estimate cycle_of(const Case& one) {
     return estimate_of(cycles_of(one));
 }
@@ -143,6 +151,7 @@ Study run_study(StudyPlan plan) {
         AtGranularity at{.work_s = plan.granularity_s[g],
                          .quiet_cycle_s = first->outcomes.front().quiet_cycle_s(),
                          .cycle_s = cycle_of(*first),
+                         .waited_s = waited_of(*first),
                          .changes = {},
                          .together = {},
                          .classes = {},

@@ -6,8 +6,10 @@
 #include "simulate/change.h"
 #include "simulate/estimate.h"
 #include "simulate/outcome.h"
+#include "simulate/recorded_job.h"
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -22,6 +24,7 @@ struct StudyPlan {
     std::vector<uint32_t> scales; // beside 1
     uint32_t seeds = 20;
     unsigned threads = 1;
+    std::optional<Recorded> recorded; // the job is that of a run
 };
 
 struct WhatIf {
@@ -40,6 +43,7 @@ struct AtGranularity {
     double work_s = 0;
     double quiet_cycle_s = 0;
     Estimate cycle_s;
+    std::optional<Estimate> waited_s; // in a cycle, mean of the ranks; where each rank was followed (Job::follows_all)
     std::vector<WhatIf> changes; // in the order of the plan
     WhatIf together;
     std::vector<ClassLoss> classes; // in the order of the machine; empty where no rank is the last of a cycle (halo exchanges)

@@ -130,7 +130,7 @@ class SyntheticJob {
     }
 
     // The run as `plumb report` would see it. `threads`: that share the replay.
-    model::Run replay(unsigned threads = 1) {
+    model::Run replay(unsigned threads = 1, bool steps = false) {
         finish_files();
         std::vector<trace::TraceReader> files;
         for (int rank = 0; rank < size(); ++rank)
@@ -146,7 +146,7 @@ class SyntheticJob {
                                if (file == missing_)
                                    throw Error(file + ": no such file");
                                return traces_[static_cast<size_t>(std::stoul(file.substr(4)))].open(file);
-                           }});
+                           }, .steps = steps});
         return run;
     }
 

@@ -31,11 +31,10 @@ Takers::Takers(const model::Run& run, const Job& job) {
 }
 
 void Takers::add_taken(uint32_t row, Nanoseconds begin, Nanoseconds end, Sums& sums) const {
-    const std::vector<Taken>& taken = taken_[row];
-    auto one = std::ranges::upper_bound(taken, begin, {}, &Taken::end);
-    for (; one != taken.end() && one->begin < end; ++one)
-        if (one->taker < sums.size())
-            sums[one->taker] += std::min(end, one->end) - std::max(begin, one->begin);
+    for_each_taken(row, begin, end, [&](uint32_t taker, Nanoseconds from, Nanoseconds to) {
+        if (taker < sums.size())
+            sums[taker] += to - from;
+    });
 }
 
 } // namespace plumb::replay

@@ -4,6 +4,7 @@
 #include "noise/takers.h"
 #include "replay/events/job.h"
 
+#include <algorithm>
 #include <array>
 #include <cstdint>
 #include <vector>
@@ -24,6 +25,14 @@ class Takers {
 
     // For how long each took the CPU of this rank (a row of the job) in [begin, end); added to `sums`.
     void add_taken(uint32_t row, Nanoseconds begin, Nanoseconds end, Sums& sums) const;
+
+    // Calls on_taken(taker, begin, end) for what it lost in [begin, end), by time; cut at both. A taker beyond takers(): one of
+    // those left out.
+    template <class OnTaken> void for_each_taken(uint32_t row, Nanoseconds begin, Nanoseconds end, OnTaken on_taken) const {
+        const std::vector<Taken>& taken = taken_[row];
+        for (auto one = std::ranges::upper_bound(taken, begin, {}, &Taken::end); one != taken.end() && one->begin < end; ++one)
+            on_taken(one->taker, std::max(begin, one->begin), std::min(end, one->end));
+    }
 
   private:
     struct Taken {

@@ -1,5 +1,7 @@
 #include "reports/json/simulation.h"
 
+#include "reports/words/simulation_words.h"
+
 #include <cmath>
 #include <nlohmann/json.hpp>
 
@@ -45,6 +47,25 @@ ordered_json job_json(const simulate::Study& study) {
             {"imbalance_fraction", study.plan.imbalance}};
 }
 
+ordered_json recorded_json(const simulate::Study& study) {
+    const simulate::Recorded& recorded = *study.plan.recorded;
+    ordered_json entry{{"run", recorded.run},
+                       {"steps", recorded.steps},
+                       {"all_steps", recorded.all_steps},
+                       {"work_seconds", recorded.work_s},
+                       {"step_seconds", recorded.step_s},
+                       {"waited_seconds", recorded.waited_s},
+                       {"taken_by_noise_seconds", recorded.taken_s},
+                       {"taken_by_others_seconds", recorded.other_taken_s},
+                       {"missing", missing_in_simulation(study)}};
+    if (const auto beside = beside_recording(study)) {
+        entry["simulated_step_seconds"] = beside->simulated_step_s;
+        entry["simulated_waited_seconds"] = beside->simulated_waited_s;
+        entry["agrees"] = beside->agrees();
+    }
+    return entry;
+}
+
 ordered_json noise_json(const model::NoiseMachine& machine) {
     ordered_json classes = ordered_json::array();
     for (const model::NoiseClass& one : machine.classes)
@@ -69,6 +90,8 @@ ordered_json lengths_json(const simulate::LossByLength& loss) {
 ordered_json granularity_json(const simulate::Study& study, const simulate::AtGranularity& at) {
     ordered_json entry{
         {"work_seconds", at.work_s}, {"quiet_cycle_seconds", at.quiet_cycle_s}, {"cycle_seconds", estimate_json(at.cycle_s)}};
+    if (at.waited_s)
+        entry["waited_seconds"] = estimate_json(*at.waited_s);
     entry["changes"] = ordered_json::array();
     for (const size_t i : study.order)
         entry["changes"].push_back(what_if_json(at.changes[i]));
@@ -99,6 +122,8 @@ std::string simulation_json(const simulate::Study& study) {
                           {"seeds", study.plan.seeds},
                           {"granularities", ordered_json::array()},
                           {"scales", ordered_json::array()}};
+    if (study.plan.recorded)
+        document["recorded"] = recorded_json(study);
     for (const simulate::AtGranularity& at : study.granularities)
         document["granularities"].push_back(granularity_json(study, at));
     for (const simulate::AtScale& at : study.scales)

@@ -1,6 +1,7 @@
 #include "reports/text/simulation.h"
 
 #include "reports/text/canvas.h"
+#include "reports/words/simulation_words.h"
 #include "support/figures.h"
 
 #include <algorithm>
@@ -79,11 +80,14 @@ const char* words_of(simulate::Collective collective) {
 void put_job(TextCanvas& canvas, const Study& study) {
     const simulate::Job& job = study.plan.base.job;
     const model::NoiseMachine& machine = study.plan.base.machine;
+    if (study.plan.recorded)
+        canvas.paragraph("run", 10, {{study.plan.recorded->run}});
     canvas.paragraph("job", 10,
                      {{fmt::format("{}, {} on each of {} with {}", counted(job.ranks, "rank", "ranks"), job.ranks_per_node,
                                    counted(job.nodes(), "node", "nodes"), counted(job.cpus_per_node, "CPU", "CPUs"))}});
     canvas.paragraph("cycle", 10,
-                     {{fmt::format("each rank computes, then all take part in {} of {}{}", words_of(job.collective),
+                     {{fmt::format("each rank computes{}, then all take part in {} of {}{}",
+                                   job.pattern ? ", as much in each step as was recorded" : "", words_of(job.collective),
                                    format_seconds(study.collective_s),
                                    study.plan.imbalance > 0 ? fmt::format("; the slowest rank has {} more work than the mean",
                                                                           format_fraction(study.plan.imbalance))
@@ -105,6 +109,28 @@ void put_job(TextCanvas& canvas, const Study& study) {
     canvas.paragraph("runs", 10,
                      {{fmt::format("{} of {} in each case; {} 95 % confidence", counted(study.plan.seeds, "run", "runs"),
                                    counted(job.cycles, "cycle", "cycles"), canvas.style().unicode ? "±" : "+-")}});
+}
+
+void put_recorded(TextCanvas& canvas, const Study& study) {
+    const auto beside = beside_recording(study);
+    for (const std::string& taker : taker_sentences(study))
+        canvas.paragraph("recorded", 10, {{taker}});
+    if (study.plan.recorded && !beside)
+        canvas.paragraph("recording", 10, {{"not comparable: it had other work in a step, or another noise"}});
+    if (!beside)
+        return;
+    canvas.heading("Beside the recording");
+    canvas.table(2, columns_for(3),
+                 {{"", "recorded", "simulated", "difference"},
+                  {"mean length of a step", format_seconds(beside->step_s), format_seconds(beside->simulated_step_s),
+                   fmt::format("{:+.1f} %", 100 * (beside->simulated_step_s / beside->step_s - 1))},
+                  {"of it a rank waits for the last one", format_seconds(beside->waited_s),
+                   format_seconds(beside->simulated_waited_s), fmt::format("{:+.1f} %", 100 * beside->difference())}});
+    const std::vector<std::string> missing = missing_in_simulation(study);
+    if (!beside->agrees() && missing.empty())
+        canvas.paragraph("  missing", 11, {{"it is not known why the waiting differs"}});
+    for (const std::string& sentence : missing)
+        canvas.paragraph("  missing", 11, {{sentence}});
 }
 
 void put_cycles(TextCanvas& canvas, const Study& study) {
@@ -160,6 +186,9 @@ void put_changes(TextCanvas& canvas, const Study& study) {
 }
 
 std::string duration_words(const model::NoiseClass& one) {
+    if (one.recorded)
+        return fmt::format("{} ({}, {} on average)", one.name, counted(one.events, "event", "events"),
+                           format_seconds(one.duration.mean_s));
     return fmt::format("{} ({} every {}{})", one.name, format_seconds(one.duration.mean_s), format_seconds(one.mean_period_s()),
                        one.scope == model::NoiseClass::Scope::cpu ? " on each CPU" : "");
 }
@@ -258,6 +287,7 @@ void put_scales(TextCanvas& canvas, const Study& study) {
 std::string simulation_text(const Study& study, const TextStyle& style, double took_s) {
     TextCanvas canvas(style);
     put_job(canvas, study);
+    put_recorded(canvas, study);
     put_cycles(canvas, study);
     put_rare(canvas, study);
     put_changes(canvas, study);
@@ -265,7 +295,8 @@ std::string simulation_text(const Study& study, const TextStyle& style, double t
     put_lengths(canvas, study);
     put_scales(canvas, study);
     canvas.blank();
-    const bool all_followed = is_halo(study.plan.base.job.collective);
+    const bool all_followed =
+        is_halo(study.plan.base.job.collective) || (study.plan.base.job.follows_all && study.scales.empty());
     canvas.paragraph(
         "", 0,
         {{fmt::format("The simulated time held {} events of noise on CPUs of ranks and took {} to simulate. {}",

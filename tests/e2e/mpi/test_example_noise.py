@@ -1,17 +1,19 @@
 #!/usr/bin/env python3
 """examples/noisy-neighbour: the daemon beside the ranks is named, with how often and how long it runs; without it, it is not.
+The recorded run, simulated, waits as long as it did.
 
 What moving it gains is compared with what it gains by tests/bench/bench_noise.py: two short runs on a shared machine say too
 little about a few percent.
 """
 
+import json
 import os
 import shutil
 import subprocess
 import unittest
 
 from mpi_test import AS_ROOT, LAUNCH
-from plumb_test import PROGRAMS, PlumbTest
+from plumb_test import PLUMB, PROGRAMS, PlumbTest
 
 EXAMPLES = PROGRAMS.parents[1] / "examples"
 DAEMON = EXAMPLES / "noisy-neighbour" / "pollerd"
@@ -73,6 +75,33 @@ class NoisyNeighbour(PlumbTest):
         if busy > MOST_RUNS / 2:
             self.skipTest(f"other programs took the CPUs in {busy} of {MOST_RUNS} runs: {seen}")
         self.fail(f"in {MOST_RUNS} runs: {seen}")
+
+    def check_simulated(self, mpi):
+        """The simulation of the run as it was waits as long as the run did, and knows what made it wait."""
+        command = self.command(mpi, "noisy-neighbour/heat", STEPS // 2)
+        self.recorded_beside_daemon(command, max(os.sched_getaffinity(0)))
+        done = subprocess.run([PLUMB, "simulate", self.run_directory, "--format", "json", "--scale", "4x"],
+                              capture_output=True, text=True, timeout=120, check=True)
+        simulation = json.loads(done.stdout)
+        recorded = simulation["recorded"]
+        self.assertEqual(simulation["job"]["ranks"], 2)
+        self.assertGreater(recorded["steps"], STEPS // 2 - 10)
+        self.assertTrue(recorded["agrees"], recorded)
+        self.assertLess(abs(recorded["simulated_step_seconds"] / recorded["step_seconds"] - 1), 0.05)
+        self.assertGreater(recorded["taken_by_noise_seconds"] + recorded["taken_by_others_seconds"], 0)
+        changes = simulation["granularities"][0]["changes"]
+        self.assertEqual({change["change"].removeprefix("without ") for change in changes},
+                         {entry["name"] for entry in simulation["noise"]["classes"]})
+        gain = simulation["granularities"][0]["together"]["gain_fraction"]["mean"]
+        self.assertGreater(gain, 0)
+        self.assertLess(gain, 0.01 + recorded["taken_by_noise_seconds"] / (recorded["steps"] * recorded["step_seconds"]))
+        self.assertEqual([scale["ranks"] for scale in simulation["scales"]], [2, 8])
+
+    def test_simulation_of_the_run_openmpi(self):
+        self.check_simulated("openmpi")
+
+    def test_simulation_of_the_run_mpich(self):
+        self.check_simulated("mpich")
 
     def test_daemon_is_named_openmpi(self):
         self.check_named("openmpi")

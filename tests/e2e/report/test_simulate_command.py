@@ -54,6 +54,30 @@ class Complaints(PlumbTest):
         self.refused(*SMALL, "--granularity", "1ms", "-o", self.scratch / "no" / "file", says="No such file or directory")
 
 
+class RecordedRuns(PlumbTest):
+    """What a recorded MPI job gives is tested with examples/noisy-neighbour."""
+
+    def refused(self, *arguments, says):
+        done = simulate(*arguments)
+        self.assertEqual((done.returncode, done.stdout), (125, ""))
+        self.assertIn(says, done.stderr)
+
+    def test_runs_that_cannot_be_simulated(self):
+        self.record("true", options=["--no-report"])
+        self.refused(self.run_directory, says="this run has no MPI job to simulate. plumb run mpirun -n N PROGRAM records one")
+        self.refused(self.scratch / "none", says="No such file or directory")
+
+    def test_options_of_jobs_that_were_not_recorded(self):
+        self.refused("RUN", "--ranks", 4, says="excludes")
+        self.refused("RUN", "--per-node", 4, says="excludes")
+        self.refused("RUN", "--collective", "halo2", says="excludes")
+        self.refused("RUN", "--imbalance", 4, says="excludes")
+
+    def test_nothing_to_simulate(self):
+        self.refused(says="what is to be simulated?")
+        self.refused("--noise", PUBLISHED, says="--ranks N")
+
+
 class Forms(PlumbTest):
     def test_text_fits_its_width(self):
         done = simulate("--noise", PUBLISHED, *SMALL, "--scale", "2x")

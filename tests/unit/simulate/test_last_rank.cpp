@@ -90,6 +90,10 @@ class RandomCase {
         }
         for (uint32_t i = 1 + below(6); i > 0; i--)
             machine.classes.push_back(some_class(i));
+        if (below(3) == 0)
+            machine.classes.push_back(recorded_class());
+        if (job.work_factor.empty() && below(3) == 0)
+            job.pattern = some_pattern();
     }
 
     Job job;
@@ -120,6 +124,28 @@ class RandomCase {
         if (one.duration.shape == model::NoiseDuration::Shape::measured)
             one.duration.quantiles_s = {0, one.duration.mean_s, 3 * one.duration.mean_s};
         return one;
+    }
+
+    NoiseClass recorded_class() {
+        model::NoiseLosses losses{.losses = {}, .nodes = 1 + below(4), .cpus_per_node = job.ranks_per_node, .measured_s = 2, .least_s = 0};
+        for (uint32_t node = 0; node < losses.nodes; node++)
+            for (uint32_t cpu = 0; cpu < losses.cpus_per_node; cpu++)
+                for (double begin_s = fraction(); begin_s < 1.9; begin_s += 0.02 + fraction())
+                    losses.losses.push_back({node, static_cast<int32_t>(cpu), begin_s, 0.02 * fraction()});
+        if (losses.losses.empty())
+            losses.losses.push_back({0, 0, 0.5, 0.01});
+        auto one = recorded_noise_class("recorded", losses);
+        if (below(3) == 0)
+            one.phase = NoiseClass::Phase::together;
+        return one;
+    }
+
+    std::shared_ptr<const WorkPattern> some_pattern() {
+        const uint32_t ranks = 1 + below(2 * job.ranks); // the job has a part of them, or some of them several times
+        std::vector<double> work_s(ranks * (1 + below(40)));
+        for (double& each_s : work_s)
+            each_s = fraction();
+        return std::make_shared<const WorkPattern>(ranks, work_s);
     }
 
     Xorshift random_;
