@@ -32,12 +32,6 @@ simulate::RecordedJob run_to_simulate(const std::string& directory) {
                                      run.notes.empty() ? "" : "; " + run.notes.front()));
     simulate::RecordedJob job = simulate::recorded_job(largest->steps);
     job.facts.run = directory;
-    double elapsed_s = 0, messages_s = 0;
-    for (const model::MpiRankRow& rank : largest->ranks) {
-        elapsed_s += rank.elapsed_s;
-        messages_s += rank.late_sender_s + rank.late_receiver_s;
-    }
-    job.facts.message_wait_share = elapsed_s > 0 ? messages_s / elapsed_s : 0;
     return job;
 }
 

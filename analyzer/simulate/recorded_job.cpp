@@ -93,13 +93,13 @@ RecordedJob recorded_job(const model::MpiSteps& steps) {
     // The collective is no part of the work, as far as it is no longer than the shortest step: no step gets longer by that.
     double operation_s = steps.operation_s;
     for (size_t step = 0; step < steps.steps; step++) {
-        const auto begin = steps.quiet_s.begin() + static_cast<std::ptrdiff_t>(step * steps.ranks);
+        const auto begin = steps.work_s.begin() + static_cast<std::ptrdiff_t>(step * steps.ranks);
         operation_s = std::min(operation_s, static_cast<double>(*std::max_element(begin, begin + steps.ranks)));
     }
     std::vector<double> work_s;
-    work_s.reserve(steps.quiet_s.size());
-    for (const float quiet_s : steps.quiet_s)
-        work_s.push_back(std::max(0.0, static_cast<double>(quiet_s) - operation_s));
+    work_s.reserve(steps.work_s.size());
+    for (const float each_s : steps.work_s)
+        work_s.push_back(std::max(0.0, static_cast<double>(each_s) - operation_s));
     const auto pattern = std::make_shared<const WorkPattern>(steps.ranks, work_s);
     job.pattern = pattern;
     job.per_hop_s = 1;
@@ -112,6 +112,8 @@ RecordedJob recorded_job(const model::MpiSteps& steps) {
     facts.all_steps = steps.all_steps;
     facts.step_s = steps.elapsed_s / static_cast<double>(steps.steps);
     facts.waited_s = steps.waited_s / static_cast<double>(steps.steps);
+    facts.waited_before_share = steps.waited_s > 0 ? steps.waited_before_s / steps.waited_s : 0;
+    facts.message_stride = steps.message_stride;
     facts.taken_s = steps.taken_s;
     facts.other_taken_s = steps.other_taken_s;
     facts.recorded_share = steps.recorded_share;

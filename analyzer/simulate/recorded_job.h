@@ -23,14 +23,15 @@ struct Recorded {
     uint64_t steps = 0, all_steps = 0; // kept; of the job
     double work_s = 0;    // of a step: mean of the ranks, without noise
     double step_s = 0;    // mean length
-    double waited_s = 0;  // for how long a rank waited for the last one in a step, mean of ranks and steps
+    double waited_s = 0;  // for how long a rank waited for others in a step, mean of ranks and steps
     double taken_s = 0;   // rank-seconds that noise took
     std::vector<RecordedTaker> takers;
     // Rank-seconds that other ranks, plumb, or nobody known took: they are work of the ranks in the simulation.
     double other_taken_s = 0;
     double recorded_share = 1; // of the time that ranks had no CPU, what is known one by one; the rest is work as well
     bool own_noise = true;     // the classes are those of the run
-    double message_wait_share = 0; // of the ranks' time between collectives, what they waited for messages of other ranks
+    double waited_before_share = 0; // of waited_s, for messages and for some of the ranks, before the end of a step
+    uint64_t message_stride = 1;    // one in so many messages was kept; waiting for the others is work
 };
 
 struct RecordedJob {

@@ -12,6 +12,13 @@ Nanoseconds RankStep::without_noise(const Takers& takers) const {
     return all;
 }
 
+Nanoseconds RankStep::work(const Takers& takers) const {
+    Nanoseconds rest = arrived - begin - waited;
+    for (size_t taker = 0; taker < takers.takers().size(); ++taker)
+        rest -= takers.takers()[taker].is_noise() ? std::max(Nanoseconds{0}, taken_at_work[taker]) : 0;
+    return std::max(Nanoseconds{0}, rest);
+}
+
 void StepReader::operator()(const Collective& event) {
     const Epoch* epoch = epochs_.find(event.membership->comm, event.sequence, hint_);
     if (!epoch || !epoch->complete)
@@ -21,16 +28,17 @@ void StepReader::operator()(const Collective& event) {
         remember_wait(*epoch, event);
         return;
     }
-    RankStep step{.place = place, .begin = event.begin - event.gap, .arrived = event.begin, .left = event.end, .removed = {}};
+    RankStep step{.place = place, .begin = event.begin - event.gap, .arrived = event.begin, .left = event.end};
     if (joints_.all_are_here && place > 0)
         step.begin = joints_.arrival[place - 1];
     step.begin = std::min(step.begin, step.arrived);
     takers_.add_taken(row_, step.begin, step.arrived, step.removed);
+    step.taken_at_work = step.removed;
     for (Nanoseconds end = event.begin; const PeerWait* wait = last_wait(messages_, row_, step.begin, end); end = wait->begin)
-        add_wait(step.begin, {std::max(step.begin, wait->begin), wait->end}, causes_of(messages_, *wait).parts, step.removed);
+        add_wait({std::max(step.begin, wait->begin), wait->end}, causes_of(messages_, *wait).parts, step);
     for (const Waited& wait : in_collectives_)
         if (wait.begin >= step.begin && wait.end <= step.arrived)
-            add_wait(step.begin, wait, {{wait.awaited, wait.end - wait.begin}}, step.removed);
+            add_wait(wait, {{wait.awaited, wait.end - wait.begin}}, step);
     in_collectives_.clear();
     sink_(step);
 }
@@ -45,22 +53,24 @@ void StepReader::remember_wait(const Epoch& epoch, const Collective& event) {
 }
 
 // It would have been as much shorter as those at work meanwhile had no CPU; its own preemptions in it cost nothing.
-void StepReader::add_wait(Nanoseconds begin, const Waited& wait, const std::vector<Causes::Part>& causes,
-                          Takers::Sums& removed) const {
+void StepReader::add_wait(const Waited& wait, const std::vector<Causes::Part>& causes, RankStep& step) const {
     Takers::Sums own{};
     takers_.add_taken(row_, wait.begin, wait.end, own);
-    for (size_t taker = 0; taker < removed.size(); ++taker)
-        removed[taker] -= own[taker];
+    for (size_t taker = 0; taker < own.size(); ++taker) {
+        step.removed[taker] -= own[taker];
+        step.taken_at_work[taker] -= own[taker];
+    }
+    step.waited += wait.end - wait.begin;
     for (const Causes::Part& cause : causes) {
         if (cause.row == row_ || cause.row == UINT32_MAX)
             continue;
         Takers::Sums theirs{};
-        takers_.add_taken(cause.row, begin, wait.end, theirs);
+        takers_.add_taken(cause.row, step.begin, wait.end, theirs);
         const Nanoseconds all = std::accumulate(theirs.begin(), theirs.end(), Nanoseconds{0});
         const Nanoseconds most = std::min(cause.length, wait.end - wait.begin);
         const double part = all > most ? static_cast<double>(most) / static_cast<double>(all) : 1;
-        for (size_t taker = 0; taker < removed.size(); ++taker)
-            removed[taker] += static_cast<Nanoseconds>(part * static_cast<double>(theirs[taker]));
+        for (size_t taker = 0; taker < theirs.size(); ++taker)
+            step.removed[taker] += static_cast<Nanoseconds>(part * static_cast<double>(theirs[taker]));
     }
 }
 

@@ -19,9 +19,13 @@ struct RankStep {
     Nanoseconds begin = 0, arrived = 0, left = 0;
     // How much sooner it would have come, had each taker not taken its CPU, nor that of a rank for which it waited.
     Takers::Sums removed{};
+    // Of the way, how long it waited for messages and collectives of other ranks; and what each taker took of the rest.
+    Nanoseconds waited = 0;
+    Takers::Sums taken_at_work{};
 
     Nanoseconds without(size_t taker) const { return std::max(Nanoseconds{0}, removed[taker]); }
     Nanoseconds without_noise(const Takers& takers) const; // without all takers that are noise
+    Nanoseconds work(const Takers& takers) const; // of the way, what was neither waiting nor noise
 };
 
 // For RankEvents::visit().
@@ -41,7 +45,7 @@ class StepReader {
     };
 
     void remember_wait(const Epoch& epoch, const Collective& event);
-    void add_wait(Nanoseconds begin, const Waited& wait, const std::vector<Causes::Part>& causes, Takers::Sums& removed) const;
+    void add_wait(const Waited& wait, const std::vector<Causes::Part>& causes, RankStep& step) const;
 
     static constexpr size_t kMostWaits = 1 << 12;
     const Takers& takers_;

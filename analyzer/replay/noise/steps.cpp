@@ -37,9 +37,9 @@ struct KeptSteps {
 };
 
 struct RowSteps {
-    std::vector<float> quiet_s;
-    double waited_s = 0, operation_s = 0;
-    template <class Carrier> void carry(Carrier& carrier) { carrier(quiet_s, waited_s, operation_s); }
+    std::vector<float> work_s;
+    double waited_s = 0, waited_before_s = 0, operation_s = 0;
+    template <class Carrier> void carry(Carrier& carrier) { carrier(work_s, waited_s, waited_before_s, operation_s); }
 };
 
 struct StepsOfRows {
@@ -123,15 +123,16 @@ model::MpiSteps steps_of(const model::Run& run, const Job& job, const EpochTable
     const auto none = [&] { return StepsOfRows(kept.count()); };
     const auto read = work.for_leader(none, [&](uint32_t row, StepsOfRows& share) {
         RowSteps own;
-        own.quiet_s.resize(kept.count());
+        own.work_s.resize(kept.count());
         const auto take = [&](const RankStep& step) {
             const size_t place = kept.place_of(step.place);
-            if (place >= own.quiet_s.size())
+            if (place >= own.work_s.size())
                 return;
             const Nanoseconds last = joints.arrival[step.place];
             const Nanoseconds length = step.arrived - step.begin;
-            own.quiet_s[place] = static_cast<float>(seconds(std::max(Nanoseconds{0}, length - step.without_noise(takers))));
-            own.waited_s += seconds(last - step.arrived);
+            own.work_s[place] = static_cast<float>(seconds(step.work(takers)));
+            own.waited_s += seconds(last - step.arrived) + seconds(std::min(length, step.waited));
+            own.waited_before_s += seconds(std::min(length, step.waited));
             own.operation_s += seconds(std::max(Nanoseconds{0}, step.left - last));
             share.longest[place] = std::max(share.longest[place], length);
         };
@@ -149,9 +150,11 @@ model::MpiSteps steps_of(const model::Run& run, const Job& job, const EpochTable
     result.ranks_on = columns.ranks_on;
     result.cpus_per_node = least_cpus(run, job);
     result.steps = kept.count();
+    result.message_stride = messages.weight;
     result.all_steps = kept.steps * epochs.stride();
     for (const auto& [row, own] : read->rows) {
         result.waited_s += own.waited_s / ranks;
+        result.waited_before_s += own.waited_before_s / ranks;
         result.operation_s += own.operation_s / ranks / steps;
     }
     for (const Nanoseconds length : read->longest)
@@ -159,11 +162,11 @@ model::MpiSteps steps_of(const model::Run& run, const Job& job, const EpochTable
     // Where collectives were thinned out, a rank's step is known from when it left the one before it.
     const double before_s = joints.all_are_here ? 0 : result.operation_s;
     result.elapsed_s += before_s * steps;
-    result.quiet_s.resize(result.steps * result.ranks);
+    result.work_s.resize(result.steps * result.ranks);
     for (uint32_t column = 0; column < result.ranks; ++column) {
-        const std::vector<float>& own = read->rows.at(columns.row_of[column]).quiet_s;
+        const std::vector<float>& own = read->rows.at(columns.row_of[column]).work_s;
         for (size_t step = 0; step < own.size(); ++step)
-            result.quiet_s[step * result.ranks + column] = own[step] + static_cast<float>(before_s);
+            result.work_s[step * result.ranks + column] = own[step] + static_cast<float>(before_s);
     }
     add_noise(takers, columns, joints.arrival.front(), joints.arrival.back(), result);
     return result;

@@ -124,11 +124,11 @@ void put_recorded(TextCanvas& canvas, const Study& study) {
                  {{"", "recorded", "simulated", "difference"},
                   {"mean length of a step", format_seconds(beside->step_s), format_seconds(beside->simulated_step_s),
                    fmt::format("{:+.1f} %", 100 * (beside->simulated_step_s / beside->step_s - 1))},
-                  {"of it a rank waits for the last one", format_seconds(beside->waited_s),
+                  {"of it a rank waits for others", format_seconds(beside->waited_s),
                    format_seconds(beside->simulated_waited_s), fmt::format("{:+.1f} %", 100 * beside->difference())}});
     const std::vector<std::string> missing = missing_in_simulation(study);
     if (!beside->agrees() && missing.empty())
-        canvas.paragraph("  missing", 11, {{"it is not known why the waiting differs"}});
+        canvas.paragraph("  missing", 11, {{"it is not known why they differ"}});
     for (const std::string& sentence : missing)
         canvas.paragraph("  missing", 11, {{sentence}});
 }

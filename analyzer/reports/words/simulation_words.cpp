@@ -11,15 +11,16 @@ namespace plumb {
 
 namespace {
 
-constexpr double kMostDifference = 0.1, kLeastWaiting = 0.01; // of the waiting; of a step
-constexpr double kWorthSaying = 0.1, kMessagesWorthSaying = 0.02;
+constexpr double kMostDifference = 0.1, kLeastWaiting = 0.01; // of either; of a step
+constexpr double kWorthSaying = 0.1;
 constexpr double kFewEventsOfClass = 20;
 
 } // namespace
 
 bool BesideRecording::agrees() const {
     const double apart_s = std::fabs(simulated_waited_s - waited_s);
-    return apart_s <= kMostDifference * waited_s || apart_s <= kLeastWaiting * step_s;
+    return std::fabs(simulated_step_s - step_s) <= kMostDifference * step_s &&
+           (apart_s <= kMostDifference * waited_s || apart_s <= kLeastWaiting * step_s);
 }
 
 std::optional<BesideRecording> beside_recording(const simulate::Study& study) {
@@ -60,10 +61,14 @@ std::vector<std::string> missing_in_simulation(const simulate::Study& study) {
         missing.push_back(fmt::format("{} of the CPU time that ranks lost went to other ranks, to plumb, or to somebody who is not known: "
                                       "it is work of the ranks here, which no change removes",
                                       format_fraction(recorded.other_taken_s / all_s)));
-    if (recorded.message_wait_share > kMessagesWorthSaying)
-        missing.push_back(fmt::format("ranks waited for messages of one another during {} of their time: that is work here, and a delay "
-                                      "does not pass from rank to rank before the next collective of all",
-                                      format_fraction(recorded.message_wait_share)));
+    if (recorded.waited_before_share > kWorthSaying)
+        missing.push_back(fmt::format("{} of the waiting was for messages, before the collective of all ranks: here they wait at the next "
+                                      "one, once for the last of them. Where ranks wait for one another several times in a step, "
+                                      "it takes longer than here",
+                                      format_fraction(recorded.waited_before_share)));
+    if (recorded.message_stride > 1)
+        missing.push_back(fmt::format("one in {} messages was kept: waiting for the others is work of the ranks here",
+                                      recorded.message_stride));
     if (recorded.steps < recorded.all_steps)
         missing.push_back(fmt::format("{} of {} steps were kept", format_count(static_cast<double>(recorded.steps)),
                                       format_count(static_cast<double>(recorded.all_steps))));

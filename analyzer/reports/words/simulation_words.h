@@ -12,9 +12,9 @@ namespace plumb {
 // How the simulation of a recorded job stands beside the recording.
 struct BesideRecording {
     double step_s = 0, simulated_step_s = 0;     // mean length of a step
-    double waited_s = 0, simulated_waited_s = 0; // for which a rank waited for the last one in it
+    double waited_s = 0, simulated_waited_s = 0; // for which a rank waited for others in it
     double difference() const { return waited_s > 0 ? simulated_waited_s / waited_s - 1 : 0; } // of the waiting
-    // Waiting that is a hundredth of a step is not worth a word.
+    // Both within a tenth; waiting that differs by a hundredth of a step is not worth a word.
     bool agrees() const;
 };
 

@@ -40,7 +40,7 @@ TEST_CASE("the steps of a job are its work without the noise, and its waiting as
         const bool has_peer = (step + 1) % 20 == 10;
         const double work_s[4] = {kStep_s, 3 * kStep_s + (has_peer ? kTaken_s : 0), 2 * kStep_s, 4 * kStep_s};
         for (size_t column = 0; column < 4; ++column)
-            CHECK(static_cast<double>(steps.quiet_s[step * 4 + column]) == Approx(work_s[column] + kOperation_s).epsilon(0.01));
+            CHECK(static_cast<double>(steps.work_s[step * 4 + column]) == Approx(work_s[column] + kOperation_s).epsilon(0.01));
     }
     // Each step waits for rank 3, or for rank 2 where that one lost its CPU.
     const double waited_s = 199 * kStep_s * (3 + 2 + 1) / 4 + 10 * kTaken_s * 3 / 4 + 10 * (kTaken_s * 3 - 4 * kStep_s) / 4;
@@ -53,6 +53,27 @@ TEST_CASE("the steps of a job are its work without the noise, and its waiting as
     CHECK(steps.takers[0].losses.losses[0].cpu == 1); // the second rank of its host
     CHECK(steps.taken_s == Approx(10 * kTaken_s));
     CHECK(steps.other_taken_s == Approx(10 * kTaken_s));
+}
+
+TEST_CASE("a rank that waits for a message does no work meanwhile: it waits for the noise of the one that sends it") {
+    SyntheticJob job(2);
+    for (int step = 0; step < 100; ++step) {
+        if (step % 10 == 5)
+            job.preempt(0, kTaken_s, 0);
+        job.compute_all(kStep_s);
+        job.message(0, 1, 8, 0);
+        job.compute_all(kStep_s);
+        job.allreduce();
+    }
+    job.other_program(0, 77, "pollerd", 0, 0, 2, 10 * kTaken_s);
+    const model::Run run = job.replay(1, true);
+    const model::MpiSteps& steps = steps_of(run);
+    REQUIRE(steps.steps == 99);
+    for (const float work_s : steps.work_s)
+        CHECK(static_cast<double>(work_s) == Approx(2 * kStep_s).epsilon(0.001));
+    CHECK(steps.waited_s == Approx(10 * kTaken_s / 2).epsilon(0.001)); // rank 1 does
+    CHECK(steps.waited_before_s == Approx(steps.waited_s));
+    CHECK(steps.elapsed_s == Approx(99 * 2 * kStep_s + 10 * kTaken_s).epsilon(0.001));
 }
 
 TEST_CASE("steps are known only where they were asked for, and the job has collectives of all ranks") {

@@ -24,7 +24,7 @@ model::MpiSteps job_beside_daemon(std::vector<uint32_t> ranks_on, double more = 
     steps.steps = steps.all_steps = kSteps;
     for (uint32_t step = 0; step < kSteps; step++)
         for (uint32_t rank = 0; rank < steps.ranks; rank++)
-            steps.quiet_s.push_back(static_cast<float>(rank + 1 == steps.ranks ? more * kWork_s : kWork_s));
+            steps.work_s.push_back(static_cast<float>(rank + 1 == steps.ranks ? more * kWork_s : kWork_s));
     model::NoiseTaker daemon;
     daemon.kind = model::NoiseTaker::Kind::programs;
     daemon.names = {"pollerd"};
