@@ -90,6 +90,8 @@ class RandomCase {
         }
         for (uint32_t i = 1 + below(6); i > 0; i--)
             machine.classes.push_back(some_class(i));
+        if (seed % 5 == 0)
+            job.left_out_nodes = {1, 4};
     }
 
     Job job;
