@@ -2,6 +2,7 @@
 #include "commands/command.h"
 #include "commands/duration_option.h"
 #include "noise/classes_file.h"
+#include "reports/html/simulation.h"
 #include "reports/json/simulation.h"
 #include "reports/text/simulation.h"
 #include "reports/text/terminal.h"
@@ -121,7 +122,7 @@ CommandAction declare_simulate(CLI::App& subcommand) {
     subcommand.add_option("--cycles", arguments->cycles, "Cycles of each simulated run")->capture_default_str();
     subcommand.add_option(
         "--without", arguments->without,
-        "What to remove: a CLASS, group=NAME or daemon=NAME, or node=K/N: the job leaves out node K of each N "
+        "What to remove: a CLASS, group=NAME or daemon=NAME, node=K: the job leaves out node K, or node=K/N: node K of each N "
         "nodes. May be given several times. Without any change: each class, group and set of nodes in turn");
     subcommand.add_flag("--spare-cpu", arguments->spare_cpu,
                         "Leave one CPU of each node without a rank; the others do its work");
@@ -141,8 +142,8 @@ CommandAction declare_simulate(CLI::App& subcommand) {
     subcommand.add_option("--seeds", arguments->seeds, "Runs of each case, with other random numbers")
         ->check(CLI::Range(1u, kMostSeeds))
         ->capture_default_str();
-    subcommand.add_option("--format", arguments->format, "text or json")
-        ->check(CLI::IsMember({"text", "json"}))
+    subcommand.add_option("--format", arguments->format, "text, json or html")
+        ->check(CLI::IsMember({"text", "json", "html"}))
         ->capture_default_str();
     subcommand.add_option("-o,--output", arguments->output, "Write to this file instead of the terminal");
     return [arguments] {
@@ -151,6 +152,10 @@ CommandAction declare_simulate(CLI::App& subcommand) {
         const double took_s = std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
         if (arguments->format == "json") {
             write_simulation(simulation_json(study), arguments->output);
+            return 0;
+        }
+        if (arguments->format == "html") {
+            write_simulation(simulation_html(study), arguments->output);
             return 0;
         }
         TextStyle style;

@@ -1,6 +1,7 @@
 #include "reports/text/simulation.h"
 
 #include "reports/text/canvas.h"
+#include "reports/words/simulation_words.h"
 #include "support/figures.h"
 
 #include <algorithm>
@@ -14,7 +15,6 @@ namespace plumb {
 namespace {
 
 using simulate::AtGranularity;
-using simulate::Estimate;
 using simulate::LossByLength;
 using simulate::Study;
 using Align = Column::Align;
@@ -23,22 +23,6 @@ using SimulationRows = std::vector<std::vector<std::string>>;
 constexpr size_t kMostChanges = 10, kMostClassRows = 12, kMostFitted = 6;
 constexpr int kFewEvents = 20;
 constexpr double kLeastLossShare = 0.01; // of the delay at any granularity, to be listed
-
-// Percent with the digits that the interval leaves: "35.2 +- 0.4 %".
-std::string percent_with_error(const Estimate& value, bool unicode) {
-    const double percent = value.mean * 100, error = value.half_width * 100;
-    const int digits = error >= 0.95 || (error == 0 && std::fabs(percent) >= 9.95) ? 0 : error >= 0.095 || error == 0 ? 1 : 2;
-    if (error == 0)
-        return fmt::format("{:.{}f} %", percent == 0 ? 0.0 : percent, digits);
-    return fmt::format("{:.{}f} {} {:.{}f} %", percent, digits, unicode ? "±" : "+-", error, digits);
-}
-
-std::string time_with_error(const Estimate& value, bool unicode) {
-    if (value.half_width == 0 || value.mean == 0)
-        return format_seconds(value.mean);
-    return fmt::format("{} {} {}", format_seconds(value.mean), unicode ? "±" : "+-",
-                       format_fraction(value.half_width / value.mean));
-}
 
 std::vector<Column> columns_for(size_t figures) {
     std::vector<Column> columns{{.align = Align::left, .limit = 44}};
@@ -60,22 +44,6 @@ template <class Figure> std::vector<std::string> row_of(const std::string& first
     return row;
 }
 
-const char* words_of(simulate::Collective collective) {
-    switch (collective) {
-    case simulate::Collective::barrier:
-        return "a barrier";
-    case simulate::Collective::allreduce:
-        return "an allreduce";
-    case simulate::Collective::halo1:
-        return "a halo exchange in 1 dimension";
-    case simulate::Collective::halo2:
-        return "a halo exchange in 2 dimensions";
-    case simulate::Collective::halo3:
-        return "a halo exchange in 3 dimensions";
-    }
-    return "";
-}
-
 void put_job(TextCanvas& canvas, const Study& study) {
     const simulate::Job& job = study.plan.base.job;
     const model::NoiseMachine& machine = study.plan.base.machine;
@@ -83,7 +51,7 @@ void put_job(TextCanvas& canvas, const Study& study) {
                      {{fmt::format("{}, {} on each of {} with {}", counted(job.ranks, "rank", "ranks"), job.ranks_per_node,
                                    counted(job.nodes(), "node", "nodes"), counted(job.cpus_per_node, "CPU", "CPUs"))}});
     canvas.paragraph("cycle", 10,
-                     {{fmt::format("each rank computes, then all take part in {} of {}{}", words_of(job.collective),
+                     {{fmt::format("each rank computes, then all take part in {} of {}{}", collective_words(job.collective),
                                    format_seconds(study.collective_s),
                                    study.plan.imbalance > 0 ? fmt::format("; the slowest rank has {} more work than the mean",
                                                                           format_fraction(study.plan.imbalance))
