@@ -20,24 +20,12 @@ using simulate::Study;
 using simulate::WhatIf;
 
 constexpr size_t kMostChangesListed = 60, kMostClassesListed = 60;
-constexpr double kFewEventsInRuns = 20;
 constexpr const char* kWorkTitle = "work of a rank in a cycle";
 
 std::string interval_sentence(const Study& study) {
     return study.plan.seeds > 1
                ? fmt::format("± is the 95 % confidence interval over {} runs with other random numbers.", study.plan.seeds)
                : std::string("Of a single run no confidence interval is known; --seeds gives more.");
-}
-
-// Classes that came too rarely in the runs to judge them.
-std::vector<std::string> rare_classes(const Study& study) {
-    std::vector<std::string> names;
-    for (size_t i = 0; i < study.granularities.front().classes.size(); i++)
-        if (std::ranges::any_of(study.granularities, [&](const AtGranularity& at) {
-                return at.classes[i].events > 0 && at.classes[i].events < kFewEventsInRuns;
-            }))
-            names.push_back(study.granularities.front().classes[i].name);
-    return names;
 }
 
 bool has_losers(const Study& study) {
@@ -60,7 +48,7 @@ void put_html_simulated_cycles(HtmlWriter& html, const Study& study) {
     if (const auto rare = rare_classes(study); !rare.empty())
         html.element("p",
                      fmt::format("The runs hold fewer than {} events of {}: more cycles are needed to judge (--cycles).",
-                                 kFewEventsInRuns, fmt::join(rare, ", ")),
+                                 kFewEvents, fmt::join(rare, ", ")),
                      {{"class", "warning"}});
     html.close();
 }

@@ -21,7 +21,6 @@ using Align = Column::Align;
 using SimulationRows = std::vector<std::vector<std::string>>;
 
 constexpr size_t kMostChanges = 10, kMostClassRows = 12, kMostFitted = 6;
-constexpr int kFewEvents = 20;
 constexpr double kLeastLossShare = 0.01; // of the delay at any granularity, to be listed
 
 std::vector<Column> columns_for(size_t figures) {
@@ -88,15 +87,8 @@ void put_cycles(TextCanvas& canvas, const Study& study) {
     canvas.table(2, columns_for(study.granularities.size()), rows);
 }
 
-// Classes that came too rarely in the runs to judge them.
 void put_rare(TextCanvas& canvas, const Study& study) {
-    std::vector<std::string> names;
-    for (size_t i = 0; i < study.granularities.front().classes.size(); i++)
-        if (std::ranges::any_of(study.granularities, [&](const AtGranularity& at) {
-                return at.classes[i].events > 0 && at.classes[i].events < kFewEvents;
-            }))
-            names.push_back(study.granularities.front().classes[i].name);
-    if (!names.empty())
+    if (const std::vector<std::string> names = rare_classes(study); !names.empty())
         canvas.paragraph("  rare", 10,
                          {{fmt::format("the runs hold fewer than {} events of {}: more --cycles are needed to judge",
                                        kFewEvents, fmt::join(names, ", "))}});

@@ -86,6 +86,16 @@ std::string granularity_words(double work_s) {
     return work_s == 0 ? "no work" : format_seconds(work_s);
 }
 
+std::vector<std::string> rare_classes(const Study& study) {
+    std::vector<std::string> names;
+    for (size_t i = 0; i < study.granularities.front().classes.size(); i++)
+        if (std::ranges::any_of(study.granularities, [&](const AtGranularity& at) {
+                return at.classes[i].events > 0 && at.classes[i].events < kFewEvents;
+            }))
+            names.push_back(study.granularities.front().classes[i].name);
+    return names;
+}
+
 std::string simulation_verdict(const Study& study) {
     if (study.plan.base.machine.classes.empty())
         return "There is no noise, so nothing is lost.";
@@ -124,7 +134,7 @@ std::vector<std::string> simulation_assumptions(const Study& study) {
     add_collective(lines, study);
     lines.emplace_back(
         "An event that may use any CPU of a node takes one without a rank if there is one, and costs nothing there. "
-        "Otherwise each CPU is equally likely. An event of each CPU stays on its CPU.");
+        "Otherwise, each CPU is equally likely. An event of each CPU stays on its CPU.");
     lines.emplace_back(
         "Noise does not depend on the job, nor classes on one another. It comes by the clock: a job that takes less "
         "time meets fewer events.");

@@ -16,6 +16,10 @@ std::string time_with_error(const simulate::Estimate& value, bool unicode);
 
 std::string granularity_words(double work_s); // "no work", "1.00 ms"
 
+// Classes that came too rarely in the runs to judge them.
+constexpr int kFewEvents = 20;
+std::vector<std::string> rare_classes(const simulate::Study& study);
+
 // What the noise costs at each granularity, and which change gains most; two sentences.
 std::string simulation_verdict(const simulate::Study& study);
 

@@ -8,7 +8,6 @@ const colours = ["own", "other", "allocator", "spinning", "interrupt", "steal", 
 const colour = (index: number): string => colours[index % colours.length] ?? "var(--own)";
 const percent = (part: number): string => `${Number((100 * part).toPrecision(2))} %`;
 
-// A panel title of its own above each facet would repeat "no work" as a number; so say what it is.
 const panel = (granularity: string): string => (granularity === "no work" ? granularity : `work ${granularity}`);
 
 function keyOf({ granularities }: SimulationData): HTMLElement {
@@ -21,12 +20,15 @@ function block(...parts: (HTMLElement | SVGElement)[]): HTMLElement {
   return place;
 }
 
-// Left margin for the longest name of the rows, and the names that had to be cut.
+// The left margin that the longest name of the rows needs, and the names, cut where they are too long.
 function shortened(names: string[]): { margin: number; name: (full: string) => string } {
   const most = 34;
   const longest = Math.min(most, Math.max(4, ...names.map((name) => name.length)));
   return { margin: 20 + 6.4 * longest, name: (full) => (full.length > most ? `${full.slice(0, most - 1)}…` : full) };
 }
+
+// Panels beside one another share the width.
+const ticksOf = ({ granularities }: SimulationData): number => (granularities.length > 4 ? 2 : 4);
 
 interface Gain {
   change: string;
@@ -54,7 +56,7 @@ export function simulationGains(data: SimulationData, width: number): HTMLElemen
       height: 70 + 20 * rows.length,
       marginLeft: margin,
       marginRight: 24,
-      x: { label: "part of the job's time saved", tickFormat: percent, grid: true, ticks: 4 },
+      x: { label: "part of the job's time saved", tickFormat: percent, grid: true, ticks: ticksOf(data) },
       y: { domain: rows, label: null, tickFormat: name, padding: 0.25 },
       fx: { domain: data.granularities.map(panel), label: null },
       marks: [
@@ -94,7 +96,7 @@ export function simulationClasses(data: SimulationData, width: number): HTMLElem
       height: 70 + 20 * rows.length,
       marginLeft: margin,
       marginRight: 24,
-      x: { label: "share of the lost time", tickFormat: percent, grid: true, ticks: 4 },
+      x: { label: "share of the lost time", tickFormat: percent, grid: true, ticks: ticksOf(data) },
       y: { domain: rows, label: null, tickFormat: name, padding: 0.25 },
       fx: { domain: data.granularities.map(panel), label: null },
       marks: [
