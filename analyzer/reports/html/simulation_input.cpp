@@ -26,7 +26,7 @@ template <class Range, class Words> std::string listed(const Range& values, Word
 std::string collective_source(const Study& study) {
     const simulate::Job& job = study.plan.base.job;
     return job.collective_s >= 0 ? "time of the whole collective as given"
-                                 : fmt::format("computed of {} for one message step", format_seconds(job.per_hop_s));
+                                 : fmt::format("computed from {} for one message step", format_seconds(job.per_hop_s));
 }
 
 } // namespace

@@ -68,10 +68,13 @@ const char* collective_words(simulate::Collective collective) {
 }
 
 std::string percent_with_error(const Estimate& value, bool unicode) {
-    const double percent = value.mean * 100, error = value.half_width * 100;
+    double percent = value.mean * 100;
+    const double error = value.half_width * 100;
     const int digits = error >= 0.95 || (error == 0 && std::fabs(percent) >= 9.95) ? 0 : error >= 0.095 || error == 0 ? 1 : 2;
+    if (std::fabs(percent) * std::pow(10, digits) <= 0.5) // there is no -0
+        percent = 0;
     if (error == 0)
-        return fmt::format("{:.{}f} %", percent == 0 ? 0.0 : percent, digits);
+        return fmt::format("{:.{}f} %", percent, digits);
     return fmt::format("{:.{}f} {} {:.{}f} %", percent, digits, unicode ? "±" : "+-", error, digits);
 }
 
@@ -134,7 +137,7 @@ std::vector<std::string> simulation_assumptions(const Study& study) {
     add_collective(lines, study);
     lines.emplace_back(
         "An event that may use any CPU of a node takes one without a rank if there is one, and costs nothing there. "
-        "Otherwise, each CPU is equally likely. An event of each CPU stays on its CPU.");
+        "Otherwise, each CPU is equally likely. Where each CPU has events of its own, they stay on it.");
     lines.emplace_back(
         "Noise does not depend on the job, nor classes on one another. It comes by the clock: a job that takes less "
         "time meets fewer events.");

@@ -44,6 +44,9 @@ TEST_CASE("a gain has the digits that its interval leaves") {
     CHECK(percent_with_error({0.352, 0.04}, false) == "35 +- 4 %");
     CHECK(percent_with_error({0.352, 0}, true) == "35 %");
     CHECK(percent_with_error({-0.0, 0}, true) == "0.0 %");
+    CHECK(percent_with_error({-0.004, 0.012}, true) == "0 ± 1 %");
+    CHECK(percent_with_error({-0.006, 0.012}, true) == "-1 ± 1 %");
+    CHECK(percent_with_error({-0.0004, 0.003}, true) == "0.0 ± 0.3 %");
     CHECK(time_with_error({0.00778, 0.00778 * 0.031}, true) == "7.78 ms ± 3.1 %");
     CHECK(time_with_error({0.00778, 0}, true) == "7.78 ms");
 }

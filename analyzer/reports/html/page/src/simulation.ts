@@ -28,7 +28,7 @@ function shortened(names: string[]): { margin: number; name: (full: string) => s
 }
 
 // Panels beside one another share the width.
-const ticksOf = ({ granularities }: SimulationData): number => (granularities.length > 4 ? 2 : 4);
+const ticksOf = ({ granularities }: SimulationData, width: number): number => (width / granularities.length < 220 ? 2 : 4);
 
 interface Gain {
   change: string;
@@ -56,7 +56,7 @@ export function simulationGains(data: SimulationData, width: number): HTMLElemen
       height: 70 + 20 * rows.length,
       marginLeft: margin,
       marginRight: 24,
-      x: { label: "part of the job's time saved", tickFormat: percent, grid: true, ticks: ticksOf(data) },
+      x: { label: "part of the job's time saved", tickFormat: percent, grid: true, ticks: ticksOf(data, width - margin) },
       y: { domain: rows, label: null, tickFormat: name, padding: 0.25 },
       fx: { domain: data.granularities.map(panel), label: null },
       marks: [
@@ -96,7 +96,7 @@ export function simulationClasses(data: SimulationData, width: number): HTMLElem
       height: 70 + 20 * rows.length,
       marginLeft: margin,
       marginRight: 24,
-      x: { label: "share of the lost time", tickFormat: percent, grid: true, ticks: ticksOf(data) },
+      x: { label: "share of the lost time", tickFormat: percent, grid: true, ticks: ticksOf(data, width - margin) },
       y: { domain: rows, label: null, tickFormat: name, padding: 0.25 },
       fx: { domain: data.granularities.map(panel), label: null },
       marks: [
