@@ -120,10 +120,10 @@ CommandAction declare_simulate(CLI::App& subcommand) {
                     "Work of each rank in a cycle without noise, separated by commas (0,1ms,5ms)")
         ->delimiter(',');
     subcommand.add_option("--cycles", arguments->cycles, "Cycles of each simulated run")->capture_default_str();
-    subcommand.add_option(
-        "--without", arguments->without,
-        "What to remove: a CLASS, group=NAME or daemon=NAME, node=K: the job leaves out node K, or node=K/N: node K of each N "
-        "nodes. May be given several times. Without any change: each class, group and set of nodes in turn");
+    subcommand.add_option("--without", arguments->without,
+                          "What to remove: a CLASS, group=NAME or daemon=NAME; or node=K or node=K/N: the job leaves out node "
+                          "K, or node K of each N nodes. May be given several times. Without any change: each class, group and "
+                          "set of nodes in turn");
     subcommand.add_flag("--spare-cpu", arguments->spare_cpu,
                         "Leave one CPU of each node without a rank; the others do its work");
     subcommand.add_flag("--coschedule", arguments->coschedule,
