@@ -18,7 +18,7 @@ simulate::RecordedJob run_to_simulate(const std::string& directory) {
         return job.elapsed_s * job.size;
     });
     if (largest == run.mpi_jobs.end())
-        throw UsageError(fmt::format("{}: this run has no MPI job to simulate. plumb run mpirun -n N PROGRAM records one; --noise "
+        throw UsageError(fmt::format("{}: this run has no MPI job to simulate. plumb run mpirun PROGRAM records one; --noise "
                                      "FILE --ranks N simulates a job that was not recorded",
                                      directory));
     if (static_cast<int>(largest->ranks.size()) < largest->size)

@@ -3,6 +3,7 @@
 #include "commands/duration_option.h"
 #include "commands/run_to_simulate.h"
 #include "noise/classes_file.h"
+#include "reports/html/simulation.h"
 #include "reports/json/simulation.h"
 #include "reports/text/simulation.h"
 #include "reports/text/terminal.h"
@@ -55,7 +56,7 @@ uint32_t parse_scale(const std::string& text) {
 // A job of which nothing was recorded.
 void set_job(const SimulateArguments& arguments, simulate::StudyPlan& plan) {
     if (arguments.noise.empty() || !arguments.ranks_given)
-        throw UsageError("what is to be simulated? The RUN of an MPI program (plumb run mpirun -n N PROGRAM), or --noise FILE "
+        throw UsageError("what is to be simulated? The RUN of an MPI program (plumb run mpirun PROGRAM), or --noise FILE "
                          "and --ranks N");
     simulate::Job& job = plan.base.job;
     plan.base.machine = noise::read_classes_file(arguments.noise);
@@ -152,10 +153,10 @@ CommandAction declare_simulate(CLI::App& subcommand) {
                     "Work of each rank in a cycle without noise, separated by commas (0,1ms,5ms; that of the RUN)")
         ->delimiter(',');
     const auto cycles = subcommand.add_option("--cycles", arguments->cycles, "Cycles of each simulated run (1000; those of the RUN)");
-    subcommand.add_option(
-        "--without", arguments->without,
-        "What to remove: a CLASS, group=NAME or daemon=NAME, or node=K/N: the job leaves out node K of each N "
-        "nodes. May be given several times. Without any change: each class, group and set of nodes in turn");
+    subcommand.add_option("--without", arguments->without,
+                          "What to remove: a CLASS, group=NAME or daemon=NAME; or node=K or node=K/N: the job leaves out node "
+                          "K, or node K of each N nodes. May be given several times. Without any change: each class, group and "
+                          "set of nodes in turn");
     subcommand.add_flag("--spare-cpu", arguments->spare_cpu,
                         "Leave one CPU of each node without a rank; the others do its work");
     subcommand.add_flag("--coschedule", arguments->coschedule,
@@ -179,8 +180,8 @@ CommandAction declare_simulate(CLI::App& subcommand) {
     subcommand.add_option("--seeds", arguments->seeds, "Runs of each case, with other random numbers")
         ->check(CLI::Range(1u, kMostSeeds))
         ->capture_default_str();
-    subcommand.add_option("--format", arguments->format, "text or json")
-        ->check(CLI::IsMember({"text", "json"}))
+    subcommand.add_option("--format", arguments->format, "text, json or html")
+        ->check(CLI::IsMember({"text", "json", "html"}))
         ->capture_default_str();
     subcommand.add_option("-o,--output", arguments->output, "Write to this file instead of the terminal");
     return [arguments, cycles, ranks] {
@@ -191,6 +192,10 @@ CommandAction declare_simulate(CLI::App& subcommand) {
         const double took_s = std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
         if (arguments->format == "json") {
             write_simulation(simulation_json(study), arguments->output);
+            return 0;
+        }
+        if (arguments->format == "html") {
+            write_simulation(simulation_html(study), arguments->output);
             return 0;
         }
         TextStyle style;

@@ -38,8 +38,9 @@ bool has_class(const NoiseMachine& machine, const std::string& name) {
     std::vector<std::string> names;
     for (const NoiseClass& one : machine.classes)
         names.push_back(one.name);
-    throw UsageError(fmt::format("--without {}: there is no such class of noise. Classes: {}. Groups: {}. Nodes: node=K/N",
-                                 text, fmt::join(names, ", "), fmt::join(groups_of(machine), ", ")));
+    throw UsageError(
+        fmt::format("--without {}: there is no such class of noise. Classes: {}. Groups: {}. Nodes: node=K, node=K/N", text,
+                    fmt::join(names, ", "), fmt::join(groups_of(machine), ", ")));
 }
 
 std::optional<uint32_t> whole_number(std::string_view text) {
@@ -50,11 +51,16 @@ std::optional<uint32_t> whole_number(std::string_view text) {
 
 Change parse_nodes(const std::string& text, std::string_view pattern) {
     const size_t slash = pattern.find('/');
+    const bool is_single = slash == std::string_view::npos;
     const auto offset = whole_number(pattern.substr(0, slash));
-    const auto every = slash == std::string_view::npos ? std::nullopt : whole_number(pattern.substr(slash + 1));
-    if (!offset || !every || *every < 2 || *every > kMostEvery)
+    const auto every = is_single ? std::nullopt : whole_number(pattern.substr(slash + 1));
+    if (!offset || (!is_single && (!every || *every < 2 || *every > kMostEvery)))
         throw UsageError(
-            fmt::format("--without {}: node=K/N is needed, for node K of each N nodes; N is 2 to {}", text, kMostEvery));
+            fmt::format("--without {}: node=K is needed, for node K alone, or node=K/N, for node K of each N nodes; K "
+                        "and N are whole numbers, and N is 2 to {}",
+                        text, kMostEvery));
+    if (is_single)
+        return {Change::Kind::without_node, {}, 0, *offset};
     if (*offset >= *every)
         throw UsageError(fmt::format("--without {}: nodes are counted from 0, so K must be below N: {} is not below {}", text,
                                      *offset, *every));
@@ -76,6 +82,16 @@ void leave_out(Job& job, const Change& change) {
         throw UsageError("no node would be left for the job: all are left out");
     job.left_out_every = static_cast<uint32_t>(every);
     job.left_out_of = std::move(nodes);
+}
+
+void leave_out_one(Job& job, uint32_t node) {
+    if (node >= job.nodes())
+        throw UsageError(fmt::format("--without node={}: {}, so leaving out that node changes nothing", node,
+                                     job.nodes() > 1 ? fmt::format("the job runs on nodes 0 to {}", job.nodes() - 1)
+                                                     : "the job runs on node 0 alone"));
+    const auto place = std::ranges::lower_bound(job.left_out_nodes, node);
+    if (place == job.left_out_nodes.end() || *place != node)
+        job.left_out_nodes.insert(place, node);
 }
 
 void spare_a_cpu(Job& job) {
@@ -105,6 +121,8 @@ std::string Change::label() const {
         return fmt::format("without all of {}", name);
     case Kind::without_nodes:
         return fmt::format("not on node {} of {}", offset, every);
+    case Kind::without_node:
+        return fmt::format("not on node {}", offset);
     case Kind::spare_cpu:
         return "one CPU a node spare";
     case Kind::coschedule:
@@ -156,6 +174,9 @@ Setting changed(Setting setting, const Change& change) {
         break;
     case Change::Kind::without_nodes:
         leave_out(setting.job, change);
+        break;
+    case Change::Kind::without_node:
+        leave_out_one(setting.job, change.offset);
         break;
     case Change::Kind::spare_cpu:
         spare_a_cpu(setting.job);

@@ -30,6 +30,7 @@ struct Job {
     uint32_t cpus_per_node = 0;
     std::vector<uint32_t> left_out_of; // with left_out_every: the job runs on no node n with n % every among these; ascending
     uint32_t left_out_every = 0;       // 0: on all nodes from 0 on
+    std::vector<uint32_t> left_out_nodes; // nor on these single ones; ascending
 
     std::vector<double>
         cycle_work_s;               // what each rank computes in a cycle without noise, for one cycle after the other, repeated

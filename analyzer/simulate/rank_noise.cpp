@@ -45,6 +45,7 @@ RankNoise::RankNoise(const model::NoiseMachine& machine, const Job& job, uint64_
         }
         classes_.push_back({EventTrain(one, seed), one.scope == model::NoiseClass::Scope::node, std::move(cpus)});
     }
+    place_left_out();
     std::map<std::vector<uint16_t>, uint16_t> known;
     std::vector<uint16_t> kind;
     for (uint32_t node = 0; node < job.nodes(); node++) {
@@ -66,7 +67,25 @@ RankNoise::RankNoise(const model::NoiseMachine& machine, const Job& job, uint64_
     }
 }
 
+void RankNoise::place_left_out() {
+    const std::vector<uint32_t>& repeated = job_->left_out_of;
+    for (const uint32_t node : job_->left_out_nodes) {
+        if (!job_->left_out_every) {
+            left_out_places_.push_back(node);
+            continue;
+        }
+        const uint32_t place = node % job_->left_out_every;
+        const auto below = std::ranges::lower_bound(repeated, place);
+        if (below != repeated.end() && *below == place)
+            continue; // left out already
+        const auto out = static_cast<uint32_t>(below - repeated.begin()), all_out = static_cast<uint32_t>(repeated.size());
+        left_out_places_.push_back(node / job_->left_out_every * (job_->left_out_every - all_out) + place - out);
+    }
+}
+
 uint32_t RankNoise::physical_node(uint32_t node) const {
+    for (const uint32_t out : left_out_places_)
+        node += node >= out;
     if (!job_->left_out_every)
         return node;
     const auto left_out = static_cast<uint32_t>(job_->left_out_of.size()), kept = job_->left_out_every - left_out;

@@ -54,6 +54,7 @@ class RankNoise {
 
     bool is_absorbed(uint32_t noise_class, uint32_t ranks_on_node) const;
     void check_share_left(const std::vector<uint16_t>& kind) const;
+    void place_left_out();
 
     const model::NoiseMachine* machine_;
     const Job* job_;
@@ -61,6 +62,8 @@ class RankNoise {
     std::vector<uint32_t> felt_nodes_;         // of each class: nodes of the job with ranks that it reaches
     std::vector<std::vector<uint16_t>> kinds_; // of nodes: the classes that reach ranks there
     std::vector<uint16_t> kind_of_node_;
+    // Single nodes that the job leaves out, by their places among the nodes that left_out_every keeps; ascending.
+    std::vector<uint32_t> left_out_places_;
 };
 
 template <class OnBegin>

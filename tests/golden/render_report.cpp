@@ -1,18 +1,35 @@
-// render-report KIND FORMAT [SOURCE_FILE]: writes the report of a synthetic run to stdout.
+// render-report KIND FORMAT [SOURCE_FILE]: writes the report of a synthetic run, or of a synthetic simulation, to stdout.
 // FORMAT: text (100 columns, UTF-8), ascii (80 columns), colour (120 columns), page (100 columns), json, html or sites (unaligned accesses).
 #include "synthetic_run.h"
+#include "synthetic_simulation.h"
 
 #include "model/call_paths.h"
 #include "reports/access_listing.h"
 #include "analysis/build_report.h"
 #include "reports/html/report.h"
+#include "reports/html/simulation.h"
 #include "reports/json/report.h"
+#include "reports/json/simulation.h"
 #include "reports/text/page.h"
 #include "reports/text/report.h"
+#include "reports/text/simulation.h"
 #include "support/error.h"
 
 #include <cstdio>
 #include <map>
+
+namespace {
+
+using Styles = std::map<std::string, plumb::TextStyle>;
+
+std::string simulation_report(const std::string& kind, const std::string& format, const Styles& styles) {
+    const plumb::simulate::Study study = plumb::synthetic::make_study(kind);
+    if (styles.contains(format))
+        return plumb::simulation_text(study, styles.at(format), 12.3);
+    return format == "json" ? plumb::simulation_json(study) : plumb::simulation_html(study);
+}
+
+} // namespace
 
 int main(int argc, char** argv) {
     if (argc < 3) {
@@ -21,7 +38,13 @@ int main(int argc, char** argv) {
     }
     const std::string kind = argv[1], format = argv[2];
     const std::string source_file = argc > 3 ? argv[3] : "/home/user/src/app.c";
+    const Styles styles = {{"text", {100, false, true}}, {"ascii", {80, false, false}}, {"colour", {120, true, true}}};
     try {
+        if (plumb::synthetic::is_study(kind)) {
+            const std::string text = simulation_report(kind, format, styles);
+            std::fwrite(text.data(), 1, text.size(), stdout);
+            return 0;
+        }
         const plumb::model::Run run = plumb::synthetic::make_run(kind);
         const auto resolver = plumb::synthetic::make_resolver(kind, source_file);
         plumb::model::CallPaths paths(run, *resolver);
@@ -29,8 +52,6 @@ int main(int argc, char** argv) {
         report.metrics = {{"parallel efficiency", 0.503, "fraction", "CPU time / (wall time x CPUs used)"},
                           {"load balance", 0.981, "fraction", "mean / maximum CPU time of threads"},
                           {"allocated", 448'000'000, "bytes", "exact, all processes"}};
-        const std::map<std::string, plumb::TextStyle> styles = {
-            {"text", {100, false, true}}, {"ascii", {80, false, false}}, {"colour", {120, true, true}}};
         report.may_show_source = [](const std::string&) { return true; };
         std::string text;
         if (styles.contains(format))

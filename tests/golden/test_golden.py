@@ -13,6 +13,7 @@ HERE = pathlib.Path(__file__).parent
 GOLDENS = [("stacked", "text"), ("stacked", "ascii"), ("stacked", "colour"), ("stacked", "json"), ("clean", "text"),
            ("clean", "json"), ("killed", "text"), ("hostile", "ascii"), ("hostile", "json"), ("unaligned", "text"), ("unaligned", "json"),
            ("unaligned", "sites"), ("mpi", "text"), ("mpi", "ascii"), ("mpi", "json"), ("mpi-wide", "text"), ("memory", "text"), ("memory", "json"),
+           ("simulation", "text"), ("simulation", "json"), ("simulation-quiet", "text"), ("simulation-halo", "ascii"), ("simulation-recorded", "text"), ("simulation-recorded", "json"), ("simulation-hostile", "ascii"),
            *((kind, "page") for kind in ("stacked", "clean", "killed", "hostile", "mpi", "memory", "unaligned"))]
 
 

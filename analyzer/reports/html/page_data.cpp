@@ -2,6 +2,7 @@
 #include "reports/html/rounded.h"
 #include "reports/json/document.h"
 #include "reports/html/page_account.h"
+#include "reports/html/page_frame.h"
 #include "reports/html/page_memory.h"
 #include "reports/html/page_mpi.h"
 #include "reports/html/page_noise.h"
@@ -55,22 +56,7 @@ std::string page_data(const Report& report, const CpuTimeline& timeline) {
                            {"mpi", job ? mpi_chart_data(*job) : Json(nullptr)},
                            {"memory", report.memory.recorded ? memory_chart_data(report.memory) : Json(nullptr)},
                            {"noise", report.noise ? noise_chart_data(report) : Json(nullptr)}};
-    std::string text;
-    for (char letter : json_text(document, -1))
-        switch (letter) { // only ever inside strings
-        case '<':
-            text += "\\u003c";
-            break;
-        case '>':
-            text += "\\u003e";
-            break;
-        case '&':
-            text += "\\u0026";
-            break;
-        default:
-            text += letter;
-        }
-    return text;
+    return embedded_json(document);
 }
 
 } // namespace plumb

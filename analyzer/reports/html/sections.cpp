@@ -2,6 +2,7 @@
 #include "reports/html/sections.h"
 #include "reports/words/line_texts.h"
 #include "reports/html/page_assets.h"
+#include "reports/html/page_frame.h"
 #include "reports/words/quantity.h"
 #include "reports/words/regions.h"
 #include "reports/words/run_summary.h"
@@ -61,10 +62,7 @@ void put_html_charts(HtmlWriter& html, const CpuTimeline& timeline) {
         return;
     html.open("section", {{"id", "timeline"}}).element("h2", "Timeline");
     if (kPageScript.empty()) {
-        html.element("p",
-                     "This build of plumb has no charts: npm was missing or offline when it was built, or charts were switched "
-                     "off. The rest of the report is complete.",
-                     {{"class", "muted"}});
+        put_html_no_charts(html);
         html.close();
         return;
     }
@@ -82,7 +80,7 @@ void put_html_charts(HtmlWriter& html, const CpuTimeline& timeline) {
         left_out = fmt::format(" {} less busy CPUs are not shown.", timeline.cpus_left_out);
     if (!timeline.cpus.empty())
         put_html_chart(html, "chart-cpus", "How busy each CPU was, and with what." + left_out);
-    html.element("noscript", "The charts need scripts; the rest of this page does not.");
+    put_html_noscript(html);
     html.close();
 }
 
@@ -152,13 +150,6 @@ void put_html_foot(HtmlWriter& html, const Report& report) {
     }
     html.open("footer").text("Recorded in ").element("code", report.run->directory);
     html.text(" by plumb " + report.run->plumb_version + ".").close();
-}
-
-void put_html_chart(HtmlWriter& html, const char* id, const std::string& caption) {
-    html.open("figure")
-        .open("div", {{"id", id}, {"class", "chart"}, {"role", "img"}, {"aria-label", caption}})
-        .close();
-    html.element("figcaption", caption).close();
 }
 
 void put_html_excerpt(HtmlWriter& html, const SourceExcerpt& excerpt, uint32_t line) {

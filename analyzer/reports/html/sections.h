@@ -2,6 +2,7 @@
 #pragma once
 
 #include "reports/cpu_timeline.h"
+#include "reports/html/page_frame.h"
 #include "reports/html/writer.h"
 #include "analysis/report.h"
 #include "reports/html/source_excerpt.h"
@@ -25,9 +26,6 @@ void put_html_regions(HtmlWriter& html, const Report& report);
 void put_html_placement(HtmlWriter& html, const Report& report);
 void put_html_evidence(HtmlWriter& html, const Report& report);
 void put_html_foot(HtmlWriter& html, const Report& report);
-
-// The place of a chart that the page's script draws.
-void put_html_chart(HtmlWriter& html, const char* id, const std::string& caption);
 
 // Shared by sections that show code. Nothing when the excerpt is empty.
 void put_html_excerpt(HtmlWriter& html, const SourceExcerpt& excerpt, uint32_t line);

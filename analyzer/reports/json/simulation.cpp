@@ -1,6 +1,6 @@
 #include "reports/json/simulation.h"
 
-#include "reports/words/simulation_words.h"
+#include "reports/words/recorded_words.h"
 
 #include <cmath>
 #include <nlohmann/json.hpp>
@@ -57,7 +57,15 @@ ordered_json recorded_json(const simulate::Study& study) {
                        {"waited_seconds", recorded.waited_s},
                        {"taken_by_noise_seconds", recorded.taken_s},
                        {"taken_by_others_seconds", recorded.other_taken_s},
+                       {"takers", ordered_json::array()},
                        {"missing", missing_in_simulation(study)}};
+    for (const simulate::RecordedTaker& taker : recorded.takers) {
+        entry["takers"].push_back({{"name", taker.name}, {"taken_seconds", taker.taken_s}});
+        if (!taker.classes.empty()) {
+            entry["takers"].back()["period_seconds"] = taker.classes.front().mean_period_s();
+            entry["takers"].back()["duration_seconds"] = taker.classes.front().duration.mean_s;
+        }
+    }
     if (const auto beside = beside_recording(study)) {
         entry["simulated_step_seconds"] = beside->simulated_step_s;
         entry["simulated_waited_seconds"] = beside->simulated_waited_s;

@@ -1,6 +1,7 @@
 #include "reports/text/simulation.h"
 
 #include "reports/text/canvas.h"
+#include "reports/words/recorded_words.h"
 #include "reports/words/simulation_words.h"
 #include "support/figures.h"
 
@@ -15,31 +16,13 @@ namespace plumb {
 namespace {
 
 using simulate::AtGranularity;
-using simulate::Estimate;
 using simulate::LossByLength;
 using simulate::Study;
 using Align = Column::Align;
 using SimulationRows = std::vector<std::vector<std::string>>;
 
 constexpr size_t kMostChanges = 10, kMostClassRows = 12, kMostFitted = 6;
-constexpr int kFewEvents = 20;
 constexpr double kLeastLossShare = 0.01; // of the delay at any granularity, to be listed
-
-// Percent with the digits that the interval leaves: "35.2 +- 0.4 %".
-std::string percent_with_error(const Estimate& value, bool unicode) {
-    const double percent = value.mean * 100, error = value.half_width * 100;
-    const int digits = error >= 0.95 || (error == 0 && std::fabs(percent) >= 9.95) ? 0 : error >= 0.095 || error == 0 ? 1 : 2;
-    if (error == 0)
-        return fmt::format("{:.{}f} %", percent == 0 ? 0.0 : percent, digits);
-    return fmt::format("{:.{}f} {} {:.{}f} %", percent, digits, unicode ? "±" : "+-", error, digits);
-}
-
-std::string time_with_error(const Estimate& value, bool unicode) {
-    if (value.half_width == 0 || value.mean == 0)
-        return format_seconds(value.mean);
-    return fmt::format("{} {} {}", format_seconds(value.mean), unicode ? "±" : "+-",
-                       format_fraction(value.half_width / value.mean));
-}
 
 std::vector<Column> columns_for(size_t figures) {
     std::vector<Column> columns{{.align = Align::left, .limit = 44}};
@@ -61,22 +44,6 @@ template <class Figure> std::vector<std::string> row_of(const std::string& first
     return row;
 }
 
-const char* words_of(simulate::Collective collective) {
-    switch (collective) {
-    case simulate::Collective::barrier:
-        return "a barrier";
-    case simulate::Collective::allreduce:
-        return "an allreduce";
-    case simulate::Collective::halo1:
-        return "a halo exchange in 1 dimension";
-    case simulate::Collective::halo2:
-        return "a halo exchange in 2 dimensions";
-    case simulate::Collective::halo3:
-        return "a halo exchange in 3 dimensions";
-    }
-    return "";
-}
-
 void put_job(TextCanvas& canvas, const Study& study) {
     const simulate::Job& job = study.plan.base.job;
     const model::NoiseMachine& machine = study.plan.base.machine;
@@ -87,7 +54,7 @@ void put_job(TextCanvas& canvas, const Study& study) {
                                    counted(job.nodes(), "node", "nodes"), counted(job.cpus_per_node, "CPU", "CPUs"))}});
     canvas.paragraph("cycle", 10,
                      {{fmt::format("each rank computes{}, then all take part in {} of {}{}",
-                                   job.pattern ? ", as much in each step as was recorded" : "", words_of(job.collective),
+                                   job.pattern ? ", as much in each step as was recorded" : "", collective_words(job.collective),
                                    format_seconds(study.collective_s),
                                    study.plan.imbalance > 0 ? fmt::format("; the slowest rank has {} more work than the mean",
                                                                           format_fraction(study.plan.imbalance))
@@ -116,16 +83,16 @@ void put_recorded(TextCanvas& canvas, const Study& study) {
     for (const std::string& taker : taker_sentences(study))
         canvas.paragraph("recorded", 10, {{taker}});
     if (study.plan.recorded && !beside)
-        canvas.paragraph("recording", 10, {{"not comparable: it had other work in a step, or another noise"}});
+        canvas.paragraph("recording", 10, {{kNotBesideRecording}});
     if (!beside)
         return;
     canvas.heading("Beside the recording");
     canvas.table(2, columns_for(3),
                  {{"", "recorded", "simulated", "difference"},
                   {"mean length of a step", format_seconds(beside->step_s), format_seconds(beside->simulated_step_s),
-                   fmt::format("{:+.1f} %", 100 * (beside->simulated_step_s / beside->step_s - 1))},
+                   difference_words(beside->step_s, beside->simulated_step_s)},
                   {"of it a rank waits for others", format_seconds(beside->waited_s),
-                   format_seconds(beside->simulated_waited_s), fmt::format("{:+.1f} %", 100 * beside->difference())}});
+                   format_seconds(beside->simulated_waited_s), difference_words(beside->waited_s, beside->simulated_waited_s)}});
     const std::vector<std::string> missing = missing_in_simulation(study);
     if (!beside->agrees() && missing.empty())
         canvas.paragraph("  missing", 11, {{"it is not known why they differ"}});
@@ -146,15 +113,8 @@ void put_cycles(TextCanvas& canvas, const Study& study) {
     canvas.table(2, columns_for(study.granularities.size()), rows);
 }
 
-// Classes that came too rarely in the runs to judge them.
 void put_rare(TextCanvas& canvas, const Study& study) {
-    std::vector<std::string> names;
-    for (size_t i = 0; i < study.granularities.front().classes.size(); i++)
-        if (std::ranges::any_of(study.granularities, [&](const AtGranularity& at) {
-                return at.classes[i].events > 0 && at.classes[i].events < kFewEvents;
-            }))
-            names.push_back(study.granularities.front().classes[i].name);
-    if (!names.empty())
+    if (const std::vector<std::string> names = rare_classes(study); !names.empty())
         canvas.paragraph("  rare", 10,
                          {{fmt::format("the runs hold fewer than {} events of {}: more --cycles are needed to judge",
                                        kFewEvents, fmt::join(names, ", "))}});
@@ -295,15 +255,11 @@ std::string simulation_text(const Study& study, const TextStyle& style, double t
     put_lengths(canvas, study);
     put_scales(canvas, study);
     canvas.blank();
-    const bool all_followed =
-        is_halo(study.plan.base.job.collective) || (study.plan.base.job.follows_all && study.scales.empty());
     canvas.paragraph(
         "", 0,
         {{fmt::format("The simulated time held {} events of noise on CPUs of ranks and took {} to simulate. {}",
                       format_count(std::round(study.events)), format_seconds(took_s),
-                      all_followed ? "Every rank was followed."
-                                   : fmt::format("{} times a rank was followed through a cycle; no other could be the last.",
-                                                 format_count(static_cast<double>(study.looked_at)))),
+                      followed_words(study)),
           Ink::faint}});
     return canvas.take();
 }

@@ -1,30 +1,35 @@
-// What a reader of a simulated run has to know of it.
+// A simulated job in words, for all forms of its report.
 #pragma once
 
 #include "simulate/study.h"
 
-#include <optional>
 #include <string>
 #include <vector>
 
 namespace plumb {
 
-// How the simulation of a recorded job stands beside the recording.
-struct BesideRecording {
-    double step_s = 0, simulated_step_s = 0;     // mean length of a step
-    double waited_s = 0, simulated_waited_s = 0; // for which a rank waited for others in it
-    double difference() const { return waited_s > 0 ? simulated_waited_s / waited_s - 1 : 0; } // of the waiting
-    // Both within a tenth; waiting that differs by a hundredth of a step is not worth a word.
-    bool agrees() const;
-};
+const char* collective_words(simulate::Collective collective); // "a barrier"
 
-// Of the recorded granularity; nothing where it was not simulated, or with the noise of another machine.
-std::optional<BesideRecording> beside_recording(const simulate::Study& study);
+// With the digits that the interval leaves: "35.2 ± 0.4 %", "7.78 ms ± 3.1 %"; without an interval where none is known.
+std::string percent_with_error(const simulate::Estimate& value, bool unicode);
+std::string time_with_error(const simulate::Estimate& value, bool unicode);
 
-// Who took how much CPU time from the ranks of a recorded job, and in what rhythm; the most first.
-std::vector<std::string> taker_sentences(const simulate::Study& study);
+std::string granularity_words(double work_s); // "no work", "1.00 ms"
 
-// What the simulation leaves out of a recorded job, one sentence each; what makes the most first.
-std::vector<std::string> missing_in_simulation(const simulate::Study& study);
+// Classes that came too rarely in the runs to judge them.
+constexpr int kFewEvents = 20;
+std::vector<std::string> rare_classes(const simulate::Study& study);
+
+std::string followed_words(const simulate::Study& study); // how many ranks were followed: a sentence
+
+// What the noise costs at each granularity, and which change gains most; two sentences.
+std::string simulation_verdict(const simulate::Study& study);
+
+// What holds in the simulation whether or not it does of the job, a sentence or two each.
+std::vector<std::string> simulation_assumptions(const simulate::Study& study);
+
+// Of a class, beyond its mean: "always", "0 s to 2.00 ms, each equally likely", "exponential"; "at independent moments".
+std::string duration_shape_words(const model::NoiseDuration& duration);
+std::string class_moments_words(const model::NoiseClass& one);
 
 } // namespace plumb

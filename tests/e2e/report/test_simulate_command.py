@@ -3,6 +3,7 @@
 
 import json
 import os
+import pathlib
 import subprocess
 import unittest
 
@@ -35,6 +36,8 @@ class Complaints(PlumbTest):
     def test_options_that_cannot_be_meant(self):
         self.refused("--ranks", 16, "--without", "foo", says="Classes: heartbeat")
         self.refused("--ranks", 16, "--without", "node=32/32", says="32 is not below 32")
+        self.refused("--ranks", 16, "--without", "node=two", says="--without node=two: node=K is needed, for node K alone, or node=K/N")
+        self.refused("--ranks", 16, "--without", "node=4", says="the job runs on nodes 0 to 3")
         self.refused("--ranks", 16, "--granularity", "3", says="a time with its unit")
         self.refused("--ranks", 16, "--granularity", "1ms,-1ms", says="a time with its unit")
         self.refused("--ranks", 4096, "--scale", "2x,8192x", says="--scale 8192x")
@@ -64,7 +67,7 @@ class RecordedRuns(PlumbTest):
 
     def test_runs_that_cannot_be_simulated(self):
         self.record("true", options=["--no-report"])
-        self.refused(self.run_directory, says="this run has no MPI job to simulate. plumb run mpirun -n N PROGRAM records one")
+        self.refused(self.run_directory, says="this run has no MPI job to simulate. plumb run mpirun PROGRAM records one")
         self.refused(self.scratch / "none", says="No such file or directory")
 
     def test_options_of_jobs_that_were_not_recorded(self):
@@ -79,6 +82,14 @@ class RecordedRuns(PlumbTest):
 
 
 class Forms(PlumbTest):
+    def follows_the_schema(self, document):
+        try:
+            import jsonschema
+        except ImportError:
+            return # the golden tests say so
+        schema = json.loads(pathlib.Path(os.environ["PLUMB_SIMULATION_SCHEMA"]).read_text())
+        jsonschema.Draft7Validator(schema).validate(document)
+
     def test_text_fits_its_width(self):
         done = simulate("--noise", PUBLISHED, *SMALL, "--scale", "2x")
         self.assertEqual((done.returncode, done.stderr), (0, ""))
@@ -92,6 +103,7 @@ class Forms(PlumbTest):
         self.assertEqual(simulate(*arguments, "-o", file).returncode, 0)
         self.assertEqual(simulate(*arguments).stdout, file.read_text())
         document = json.loads(file.read_text())
+        self.follows_the_schema(document)
         self.assertEqual(document["schema"], "plumb-simulation/1")
         self.assertEqual({change["change"] for change in document["granularities"][0]["changes"]},
                          {"without heartbeat", "not on node 0 of 32"})
@@ -99,6 +111,14 @@ class Forms(PlumbTest):
         for at in document["granularities"]:
             self.assertGreater(at["cycle_seconds"]["mean"], at["quiet_cycle_seconds"])
             self.assertAlmostEqual(sum(one["fraction"] for one in at["lost_to_classes"]), 1)
+
+    def test_a_single_node_is_left_out(self):
+        arguments = ["--noise", PUBLISHED, *SMALL, "--granularity", "1ms", "--without", "node=1", "--without", "node=0/32", "--scale", "2x"]
+        document = json.loads(simulate(*arguments, "--format", "json").stdout)
+        self.follows_the_schema(document)
+        changes = document["granularities"][0]["changes"]
+        self.assertEqual({change["change"] for change in changes}, {"not on node 1", "not on node 0 of 32"})
+        self.assertIn("not on node 1  ", simulate(*arguments).stdout)
 
     def test_a_spare_cpu_and_neighbours(self):
         done = simulate("--noise", PUBLISHED, *SMALL, "--granularity", "1ms", "--spare-cpu", "--collective", "halo2")

@@ -57,11 +57,16 @@ TEST_CASE("what is to be removed is looked up, and what there is is named") {
     const Change nodes = parse_without("node=1/32", cluster());
     CHECK(nodes.every == 32);
     CHECK(nodes.offset == 1);
+    const Change node = parse_without("node=17", cluster());
+    CHECK(node.kind == Change::Kind::without_node);
+    CHECK(node.offset == 17);
+    CHECK(node.label() == "not on node 17");
     CHECK_THROWS_WITH(parse_without("tack", cluster()), Contains("tick, beat, daemon, quorum") && Contains("kernel, manager"));
     CHECK_THROWS_WITH(parse_without("group=tick", cluster()), Contains("no such class"));
     CHECK_THROWS_WITH(parse_without("node=32/32", cluster()), Contains("32 is not below 32"));
-    for (const char* bad : {"node=1", "node=a/3", "node=1/", "node=-1/4", "node=0/1", "node=0/99999999999"})
-        CHECK_THROWS_WITH(parse_without(bad, cluster()), Contains("node=K/N"));
+    for (const char* bad : {"node=", "node=a", "node=1.5", "node=-1", "node=1x", "node=a/3", "node=1/", "node=/3", "node=-1/4",
+                            "node=0/1", "node=0/99999999999"})
+        CHECK_THROWS_WITH(parse_without(bad, cluster()), Contains("node=K is needed") && Contains("node=K/N"));
 }
 
 TEST_CASE("changes that cannot be made are refused") {
@@ -71,6 +76,10 @@ TEST_CASE("changes that cannot be made are refused") {
     CHECK_THROWS_WITH(
         changed(setting, {{Change::Kind::without_nodes, {}, 65521, 0}, {Change::Kind::without_nodes, {}, 65519, 0}}),
         Contains("65,536 are the most"));
+    const auto without_node = [](uint32_t node) { return Change{Change::Kind::without_node, {}, 0, node}; };
+    CHECK_THROWS_WITH(changed(setting, without_node(16)), Contains("node=16: the job runs on nodes 0 to 15"));
+    CHECK_NOTHROW(changed(setting, {without_node(15), without_node(0)}));
+    CHECK_THROWS_WITH(changed({job_of(4, 4, 0.001, 10), cluster()}, without_node(1)), Contains("on node 0 alone"));
     const Change spare{Change::Kind::spare_cpu, {}, 0, 0};
     CHECK_THROWS_WITH(changed(setting, {spare, spare}), Contains("spare already"));
     setting.job = job_of(64, 1, 0.001, 10);
@@ -96,13 +105,43 @@ TEST_CASE("jobs that cannot be are refused") {
 
 TEST_CASE("a job that leaves out nodes runs on as many others") {
     const auto machine = cluster();
-    auto setting =
-        changed(setting_of(64, 10), {{Change::Kind::without_nodes, {}, 4, 0}, {Change::Kind::without_nodes, {}, 6, 5}});
-    const RankNoise noise(setting.machine, setting.job, 1);
-    std::vector<uint32_t> nodes;
-    for (uint32_t node = 0; node < setting.job.nodes(); node++)
-        nodes.push_back(noise.physical_node(node));
-    CHECK(nodes == std::vector<uint32_t>{1, 2, 3, 6, 7, 9, 10, 13, 14, 15, 18, 19, 21, 22, 25, 26});
+    const auto nodes_after = [&](const std::vector<Change>& changes) {
+        const Setting setting = changed(setting_of(64, 10), changes);
+        const RankNoise noise(setting.machine, setting.job, 1);
+        std::vector<uint32_t> nodes;
+        for (uint32_t node = 0; node < setting.job.nodes(); node++)
+            nodes.push_back(noise.physical_node(node));
+        return nodes;
+    };
+    using Nodes = std::vector<uint32_t>;
+    const Change fours{Change::Kind::without_nodes, {}, 4, 0}, sixes{Change::Kind::without_nodes, {}, 6, 5};
+    CHECK(nodes_after({fours, sixes}) == Nodes{1, 2, 3, 6, 7, 9, 10, 13, 14, 15, 18, 19, 21, 22, 25, 26});
+    const Change two{Change::Kind::without_node, {}, 0, 2}, eight{Change::Kind::without_node, {}, 0, 8},
+        nine{Change::Kind::without_node, {}, 0, 9}, last{Change::Kind::without_node, {}, 0, 15};
+    CHECK(nodes_after({two}) == Nodes{0, 1, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16});
+    CHECK(nodes_after({last, two, two}) == Nodes{0, 1, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 16, 17});
+    // Node 8 is left out by both rules, and counts once.
+    const Nodes both{1, 3, 6, 7, 10, 13, 14, 15, 18, 19, 21, 22, 25, 26, 27, 30};
+    CHECK(nodes_after({fours, two, sixes, eight, nine}) == both);
+    CHECK(nodes_after({nine, eight, two, sixes, fours}) == both);
+}
+
+TEST_CASE("a job without its one noisy node is a quiet job, and a larger one leaves out that node only") {
+    StudyPlan plan;
+    plan.base = setting_of(64, 50);
+    auto hog = noise_class("hog", 0.01, 0.002);
+    hog.nodes = {0, {5}};
+    plan.base.machine.classes = {hog};
+    plan.granularity_s = {0.001};
+    plan.seeds = 2;
+    plan.scales = {2};
+    plan.changes = plan.together = {parse_without("node=5", plan.base.machine)};
+    const Study study = run_study(plan);
+    CHECK(study.granularities[0].cycle_s.mean > 1.1 * study.granularities[0].quiet_cycle_s);
+    CHECK(study.granularities[0].changes[0].cycle_s.mean == Approx(study.granularities[0].quiet_cycle_s));
+    CHECK(study.scales[1].changed_cycle_s[0].mean == Approx(study.scales[1].quiet_cycle_s[0]));
+    plan.changes = plan.together = {parse_without("node=4", plan.base.machine)};
+    CHECK(run_study(plan).granularities[0].changes[0].gain.mean == Approx(0).margin(1e-12)); // it keeps the noisy one
 }
 
 TEST_CASE("a spare CPU costs its share of the work") {

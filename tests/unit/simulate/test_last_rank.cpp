@@ -94,6 +94,8 @@ class RandomCase {
             machine.classes.push_back(recorded_class());
         if (job.work_factor.empty() && below(3) == 0)
             job.pattern = some_pattern();
+        if (seed % 5 == 0)
+            job.left_out_nodes = {1, 4};
     }
 
     Job job;

@@ -1,5 +1,5 @@
-// The numbers behind the charts; reports/html/page_data.cpp writes them. Times are seconds from the run's begin, shares
-// are 0..1 of the span.
+// The numbers behind the charts; reports/html/page_data.cpp writes them, of a simulation page_simulation.cpp. Times are seconds
+// from the run's begin, shares are 0..1 of the span.
 export type LaneSpan = [
   begin: number,
   end: number,
@@ -117,6 +117,17 @@ export interface NoiseData {
   every: number; // nodes after which classes repeat; 0: they do not
 }
 
+export type Estimate = [mean: number, halfWidth: number]; // of the 95 % confidence interval
+
+// Arrays of values at each granularity have the order of `granularities`. Shares and gains are 0..1, times seconds.
+export interface SimulationData {
+  granularities: string[]; // "no work", "1.00 ms"
+  changes: [label: string, gains: Estimate[]][]; // the one that gains most first; at the end all together, if there are several
+  classes: [name: string, group: string, length: number, shares: number[]][]; // the most costly first
+  lengths: [length: number, shares: number[]][]; // lost to events of at most this length
+  sizes: [ranks: number, nodes: number, cycles: [noisy: Estimate, changed: Estimate, quiet: number][]][];
+}
+
 // Seconds of a thread's life.
 export type ThreadTime = [name: string, running: number, withoutCpu: number, blocked: number, idles: boolean];
 
@@ -133,10 +144,26 @@ export interface PageData {
   mpi: MpiData | null;
   memory: MemoryData | null;
   noise: NoiseData | null;
+  simulation: SimulationData | null;
 }
+
+// A page has only what its report is about.
+const nothing: PageData = {
+  seconds: 0,
+  lanes: [],
+  lanes_left_out: 0,
+  cpus: [],
+  cpus_left_out: 0,
+  threads: [],
+  call_tree: null,
+  mpi: null,
+  memory: null,
+  noise: null,
+  simulation: null,
+};
 
 export function readPageData(): PageData {
   const element = document.getElementById("plumb-data");
   if (!element?.textContent) throw new Error("the page carries no data for its charts");
-  return JSON.parse(element.textContent) as PageData;
+  return { ...nothing, ...(JSON.parse(element.textContent) as Partial<PageData>) };
 }

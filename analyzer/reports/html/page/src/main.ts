@@ -13,6 +13,7 @@ import { matrixChart } from "./mpi_matrix";
 import { rankChart } from "./mpi_ranks";
 import { sizeChart } from "./mpi_sizes";
 import { noiseLengths, noiseNodes, noisePeriod, noiseTime } from "./noise";
+import { simulationClasses, simulationGains, simulationLengths, simulationSizes } from "./simulation";
 import { threadChart } from "./threads";
 
 function say(problem: unknown): void {
@@ -62,6 +63,15 @@ function drawNoise(data: PageData): void {
   draw("chart-noise-period", data, (_, width) => noisePeriod(noise, width));
 }
 
+function drawSimulation(data: PageData): void {
+  const simulation = data.simulation;
+  if (!simulation) return;
+  draw("chart-simulation-gains", data, (_, width) => simulationGains(simulation, width));
+  draw("chart-simulation-sizes", data, (_, width) => simulationSizes(simulation, width));
+  draw("chart-simulation-classes", data, (_, width) => simulationClasses(simulation, width));
+  draw("chart-simulation-lengths", data, (_, width) => simulationLengths(simulation, width));
+}
+
 function drawAccount(data: PageData): void {
   const tree = data.call_tree;
   draw("chart-account-threads", data, accountOfThreads);
@@ -73,6 +83,7 @@ function drawAll(data: PageData): void {
   drawMpi(data);
   drawMemory(data);
   drawNoise(data);
+  drawSimulation(data);
   draw("chart-threads", data, threadChart);
   draw("chart-cpus", data, cpuChart);
 }

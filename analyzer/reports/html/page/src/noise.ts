@@ -2,13 +2,15 @@
 import * as Plot from "@observablehq/plot";
 import type { NoiseData } from "./data";
 
-const percent = (part: number): string => `${(100 * part).toPrecision(2)} %`;
+// Never as a power of ten.
+const digits = (value: number, count = 2): string => String(Number(value.toPrecision(count)));
+const percent = (part: number): string => `${digits(100 * part)} %`;
 
-function duration(seconds: number): string {
-  if (seconds >= 1) return `${seconds.toPrecision(2)} s`;
-  if (seconds >= 1e-3) return `${(seconds * 1e3).toPrecision(2)} ms`;
-  if (seconds >= 1e-6) return `${(seconds * 1e6).toPrecision(2)} us`;
-  return `${(seconds * 1e9).toPrecision(3)} ns`;
+export function duration(seconds: number): string {
+  if (seconds >= 1) return `${digits(seconds)} s`;
+  if (seconds >= 1e-3) return `${digits(seconds * 1e3)} ms`;
+  if (seconds >= 1e-6) return `${digits(seconds * 1e6)} us`;
+  return `${digits(seconds * 1e9, 3)} ns`;
 }
 
 export function noiseLengths({ lengths }: NoiseData, width: number): HTMLElement {
