@@ -23,7 +23,8 @@ struct CpuTakers {
         uint64_t begin_ns = 0, end_ns = 0;
         uint32_t taker = kNobody; // index into `takers`
     };
-    // Processes, as indices into Host::others, those that took most first: of one program, or of several that cannot be distinguished.
+    // Processes, as indices into Host::others, those that took most first: of one program, or of several that cannot be
+    // distinguished.
     std::vector<std::vector<size_t>> takers;
     std::vector<Interval> intervals; // all the lost time, by begin; they do not overlap
 

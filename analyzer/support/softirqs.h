@@ -1,4 +1,5 @@
-// Softirqs, the part of an interrupt's work that the kernel does later, are recorded among the interrupts; their names begin like this.
+// Softirqs, the part of an interrupt's work that the kernel does later, are recorded among the interrupts. Their names begin like
+// this.
 #pragma once
 
 #include <string_view>

@@ -109,7 +109,8 @@ void find_noise_classes(const model::Run& run, NoiseSummary& summary) {
     size_t processes = 0;
     for (const NoiseCulprit& culprit : summary.culprits)
         if (culprit.kind == NoiseCulprit::Kind::process && processes < kMostProcesses)
-            if (const model::NoiseLosses losses = losses_of_process(run, summary, culprit.name); losses.losses.size() >= kFewestEvents) {
+            if (const model::NoiseLosses losses = losses_of_process(run, summary, culprit.name);
+                losses.losses.size() >= kFewestEvents) {
                 take(noise::find_noise(losses), culprit.name);
                 ++processes;
             }

@@ -100,7 +100,8 @@ NoiseCulprit process_culprit(const model::Run& run, const std::string& group) {
         culprit.is_regular = rhythm.is_regular;
     }
     culprit.cpus.assign(cpus.begin(), cpus.end());
-    if (sum_s < kLeastInBursts * culprit.lost_s || known_s < kLeastKnown * culprit.lost_s) { // how often, and for how long at a time, is not known
+    // Else it is not known how often, and for how long at a time.
+    if (sum_s < kLeastInBursts * culprit.lost_s || known_s < kLeastKnown * culprit.lost_s) {
         culprit.events = culprit.longest_ns = 0;
         culprit.period_s = 0;
         culprit.is_regular = false;
