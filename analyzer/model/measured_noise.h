@@ -33,11 +33,11 @@ struct MeasuredCpu {
 };
 
 struct MeasuredLoss {
-    enum class Cause { unknown, process, unnamed_process };
+    enum class Cause { unknown, process, unnamed_process, process_sometime }; // the last: when and in what pieces is not known
     int cpu = 0;
     Cause cause = Cause::unknown;
     uint64_t begin_ns = 0, length_ns = 0;
-    uint32_t pid = 0, tid = 0; // of Cause::process
+    uint32_t pid = 0, tid = 0; // of Cause::process and process_sometime
     std::string name;
 };
 

@@ -182,8 +182,7 @@ struct MpiNoise {
     double recorded_share = 1; // of the ranks' time without their CPUs, what is known one by one
     double lost_s = 0;        // to all takers that are noise (NoiseTaker::is_noise)
     std::vector<Grouping> groupings; // ascending; groups of at least two
-    std::vector<NoiseTaker> takers; // by lost_s, the most first; at most kMostTakers
-    static constexpr size_t kMostTakers = 8;
+    std::vector<NoiseTaker> takers; // by lost_s, the most first; a few
 };
 
 struct MpiJob {

@@ -4,6 +4,7 @@
 
 #include "model/run.h"
 
+#include <cstddef>
 #include <cstdint>
 #include <map>
 #include <vector>
@@ -15,13 +16,24 @@ struct LostCpu { // a preemption by nobody of the run
     uint64_t begin_ns = 0, end_ns = 0;
 };
 
-struct ProgramShare {
-    size_t other = 0;  // index into Host::others
-    double taken_s = 0; // of the time lost on this CPU
+// Who took one CPU, and when.
+struct CpuTakers {
+    static constexpr uint32_t kNobody = UINT32_MAX; // that is known
+    struct Interval {
+        uint64_t begin_ns = 0, end_ns = 0;
+        uint32_t taker = kNobody; // index into `takers`
+    };
+    // Processes, as indices into Host::others, those that took most first: of one program, or of several that cannot be
+    // distinguished.
+    std::vector<std::vector<size_t>> takers;
+    std::vector<Interval> intervals; // all the lost time, by begin; they do not overlap
+
+    uint32_t taker_at(uint64_t time_ns) const;
 };
 
-// By CPU the processes that account for the time lost there, the most first; those with less than a tenth of the most are left
-// out. None for a CPU on which they account for less than half of it.
-std::map<int, std::vector<ProgramShare>> programs_by_cpu(const model::Host& host, std::vector<LostCpu> lost);
+// By CPU. Losses that go with the CPU time of one program alone are its own (match_programs.h). The rest is put down to all other
+// programs that account for it; those with less than a tenth of the most are left out. Nobody is named where they account for less
+// than half.
+std::map<int, CpuTakers> takers_by_cpu(const model::Host& host, std::vector<LostCpu> lost);
 
 } // namespace plumb::noise

@@ -55,35 +55,20 @@ class RunThreads {
     std::set<std::pair<uint32_t, uint32_t>> watched_;
 };
 
-struct OfPrograms {
-    TakerKey key;
-    std::vector<uint32_t> pids; // as key.names
-    double cpu_s = 0;
-};
-
-// By host and CPU. What any thread of the run lost there counts.
-std::map<std::pair<uint32_t, int>, OfPrograms> programs_of(const model::Run& run, const std::set<uint32_t>& hosts) {
-    std::map<std::pair<uint32_t, int>, OfPrograms> result;
-    for (const uint32_t host : hosts) {
+// Who took the CPUs of each host. What any thread of the run lost there counts.
+std::map<uint32_t, std::map<int, CpuTakers>> cpu_takers(const model::Run& run, const std::vector<WatchedThread>& watched) {
+    std::map<uint32_t, std::map<int, CpuTakers>> result;
+    for (const WatchedThread& one : watched) {
+        if (one.host >= run.hosts.size() || result.contains(one.host))
+            continue;
         std::vector<LostCpu> lost;
         for (const model::Process& process : run.processes)
-            if (process.host == run.hosts[host].name)
+            if (process.host == run.hosts[one.host].name)
                 for (const model::Thread& thread : process.threads)
-                    for (const model::Preemption& one : thread.preemptions)
-                        if (one.taker == 0 && !one.by_recorder)
-                            lost.push_back({one.cpu, one.begin_ns, one.end_ns});
-        for (const auto& [cpu, shares] : programs_by_cpu(run.hosts[host], std::move(lost))) {
-            OfPrograms& programs = result[{host, cpu}];
-            programs.key.kind = NoiseTaker::Kind::programs;
-            for (const ProgramShare& share : shares) {
-                const model::OtherProcess& other = run.hosts[host].others[share.other];
-                programs.cpu_s += static_cast<double>(other.cpu_ns) * 1e-9;
-                if (std::ranges::find(programs.key.names, other.name) != programs.key.names.end())
-                    continue;
-                programs.key.names.push_back(other.name);
-                programs.pids.push_back(other.pid);
-            }
-        }
+                    for (const model::Preemption& preemption : thread.preemptions)
+                        if (preemption.taker == 0 && !preemption.by_recorder)
+                            lost.push_back({preemption.cpu, preemption.begin_ns, preemption.end_ns});
+        result.emplace(one.host, takers_by_cpu(run.hosts[one.host], std::move(lost)));
     }
     return result;
 }
@@ -91,6 +76,7 @@ std::map<std::pair<uint32_t, int>, OfPrograms> programs_of(const model::Run& run
 struct GatheredTaker {
     NoiseTaker taker;
     std::map<uint32_t, std::pair<double, std::set<int>>> hosts; // seconds and CPUs
+    std::set<std::pair<uint32_t, size_t>> processes;            // of programs: host, and index into its others
     std::vector<std::pair<size_t, size_t>> places;              // watched thread, and place in its list
 };
 
@@ -115,11 +101,7 @@ void finish_taker(const model::Run& run, GatheredTaker& gathered) {
 class TakerGathering {
   public:
     TakerGathering(const model::Run& run, const std::vector<WatchedThread>& watched) : run_(run), threads_(run, watched) {
-        std::set<uint32_t> hosts;
-        for (const WatchedThread& one : watched)
-            if (one.host < run.hosts.size())
-                hosts.insert(one.host);
-        programs_ = programs_of(run, hosts);
+        by_cpu_ = cpu_takers(run, watched);
         found_.taken.resize(watched.size());
         for (size_t i = 0; i < watched.size(); ++i)
             take(i, watched[i]);
@@ -173,28 +155,63 @@ class TakerGathering {
     }
 
     GatheredTaker& taker_of(const model::Process& process, uint32_t host, const model::Preemption& one) {
-        const auto of_cpu = programs_.find({host, one.cpu});
         TakerKey key;
+        const std::vector<size_t>* programs = nullptr;
         if (one.taker)
             key = threads_.key_of(process.host, one.taker, one.begin_ns);
         else if (one.by_recorder)
             key = {NoiseTaker::Kind::recorder, {"plumb"}};
-        else if (of_cpu != programs_.end())
-            key = of_cpu->second.key;
+        else if ((programs = programs_at(host, one))) {
+            if (const auto known = of_programs_.find(programs); known != of_programs_.end())
+                return *known->second;
+            key = {NoiseTaker::Kind::programs, names_of(host, *programs)};
+        }
         GatheredTaker& taker = gathered_[key];
         taker.taker.kind = key.kind;
         taker.taker.names = key.names;
-        if (key.kind == NoiseTaker::Kind::programs && taker.taker.pids.empty()) {
-            taker.taker.pids = of_cpu->second.pids;
-            taker.taker.programs_cpu_s = of_cpu->second.cpu_s;
+        if (programs) {
+            of_programs_[programs] = &taker;
+            add_processes(taker, host, *programs);
         }
         return taker;
     }
 
+    const std::vector<size_t>* programs_at(uint32_t host, const model::Preemption& one) const {
+        const auto of_host = by_cpu_.find(host);
+        if (of_host == by_cpu_.end())
+            return nullptr;
+        const auto of_cpu = of_host->second.find(one.cpu);
+        if (of_cpu == of_host->second.end())
+            return nullptr;
+        const uint32_t taker = of_cpu->second.taker_at(one.begin_ns);
+        return taker == CpuTakers::kNobody ? nullptr : &of_cpu->second.takers[taker];
+    }
+
+    std::vector<std::string> names_of(uint32_t host, const std::vector<size_t>& programs) const {
+        std::vector<std::string> names;
+        for (const size_t other : programs)
+            if (const std::string& name = run_.hosts[host].others[other].name; std::ranges::find(names, name) == names.end())
+                names.push_back(name);
+        return names;
+    }
+
+    void add_processes(GatheredTaker& taker, uint32_t host, const std::vector<size_t>& programs) const {
+        for (const size_t other : programs) {
+            if (!taker.processes.insert({host, other}).second)
+                continue;
+            const model::OtherProcess& process = run_.hosts[host].others[other];
+            taker.taker.programs_cpu_s += static_cast<double>(process.cpu_ns) * 1e-9;
+            const auto name = std::ranges::find(taker.taker.names, process.name);
+            if (static_cast<size_t>(name - taker.taker.names.begin()) == taker.taker.pids.size()) // one of each program
+                taker.taker.pids.push_back(process.pid);
+        }
+    }
+
     const model::Run& run_;
     const RunThreads threads_;
-    std::map<std::pair<uint32_t, int>, OfPrograms> programs_;
+    std::map<uint32_t, std::map<int, CpuTakers>> by_cpu_; // by host
     std::map<TakerKey, GatheredTaker> gathered_;
+    std::map<const std::vector<size_t>*, GatheredTaker*> of_programs_; // in by_cpu_
     FoundTakers found_;
     double recorded_s_ = 0, all_s_ = 0;
 };

@@ -2,6 +2,7 @@
 
 #include "platform/cpu_list.h"
 #include "platform/read_file.h"
+#include "support/softirqs.h"
 
 #include <unistd.h>
 
@@ -99,6 +100,14 @@ std::vector<InterruptCounts> parse_interrupts(std::string_view text) {
 std::vector<InterruptCounts> read_interrupts(const std::string& proc_root) {
     const auto text = read_file(proc_root + "/interrupts");
     return text ? parse_interrupts(*text) : std::vector<InterruptCounts>{};
+}
+
+std::vector<InterruptCounts> read_softirqs(const std::string& proc_root) {
+    const auto text = read_file(proc_root + "/softirqs");
+    std::vector<InterruptCounts> sources = text ? parse_interrupts(*text) : std::vector<InterruptCounts>{};
+    for (InterruptCounts& source : sources)
+        source.name.insert(0, kSoftirq);
+    return sources;
 }
 
 NodeMemoryStat parse_node_memory(int node, std::string_view meminfo, std::string_view numastat) {

@@ -26,6 +26,7 @@ struct InterruptCounts {
 };
 std::vector<InterruptCounts> parse_interrupts(std::string_view text);
 std::vector<InterruptCounts> read_interrupts(const std::string& proc_root);
+std::vector<InterruptCounts> read_softirqs(const std::string& proc_root); // in the same form; "softirq NET_RX"
 
 struct NodeMemoryStat {
     int node = 0;

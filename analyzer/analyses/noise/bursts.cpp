@@ -41,15 +41,17 @@ std::vector<NoiseBurst> bursts_of(std::span<const model::MeasuredLoss* const> lo
     uint64_t longest_ns = 0; // slice of the last burst
     for (const model::MeasuredLoss* loss : losses) {
         const uint64_t end_ns = loss->begin_ns + loss->length_ns;
+        const uint64_t known_ns = loss->cause == model::MeasuredLoss::Cause::process ? loss->length_ns : 0;
         NoiseBurst* const last = bursts.empty() ? nullptr : &bursts.back();
         const auto turn_ns = static_cast<uint64_t>(noise::longest_turn_s(static_cast<double>(longest_ns) * 1e-9) * 1e9);
         if (last && program.between_ns(loss->cpu, last->end_ns, loss->begin_ns) <= turn_ns) {
             longest_ns = std::max(longest_ns, loss->length_ns);
             last->end_ns = std::max(last->end_ns, end_ns);
             last->length_ns += loss->length_ns;
+            last->known_ns += known_ns;
         } else {
             longest_ns = loss->length_ns;
-            bursts.push_back({loss->cpu, loss->begin_ns, end_ns, loss->length_ns});
+            bursts.push_back({loss->cpu, loss->begin_ns, end_ns, loss->length_ns, known_ns});
         }
     }
     return bursts;

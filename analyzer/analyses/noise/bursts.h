@@ -16,6 +16,7 @@ struct NoiseBurst {
     int cpu = 0;               // of its first slice
     uint64_t begin_ns = 0, end_ns = 0;
     uint64_t length_ns = 0;    // that it had CPUs for, all slices together
+    uint64_t known_ns = 0;     // of that, what is known to be its own slice by slice
 };
 
 // How long the program that measured had a CPU: all time that no loss took.

@@ -3,6 +3,7 @@
 #include "analyses/noise/bursts.h"
 #include "analyses/noise/process_losses.h"
 #include "noise/find_classes.h"
+#include "support/softirqs.h"
 
 #include <algorithm>
 #include <cmath>
@@ -66,19 +67,28 @@ model::NoiseLosses losses_of_nobody(const model::Run& run, const NoiseSummary& s
     return losses;
 }
 
-std::string interrupt_of(const model::NoiseClass& found, const NoiseSummary& summary) {
-    if (found.scope != model::NoiseClass::Scope::cpu)
-        return "";
+// The only one that comes as often; empty: none, or several.
+std::string interrupt_of(const model::NoiseClass& found, const NoiseSummary& summary, bool softirqs) {
     std::string name;
     for (const NoiseInterrupts& source : summary.interrupts) {
+        if (is_softirq(source.name) != softirqs)
+            continue;
         const bool is_here = found.cpus.empty() || std::ranges::includes(source.cpus, found.cpus);
         if (!is_here || std::abs(source.rate_hz - found.frequency_hz) > kSameRate * found.frequency_hz)
             continue;
         if (!name.empty())
-            return ""; // two come as often
+            return "";
         name = source.name;
     }
     return name;
+}
+
+// Most softirqs are raised by an interrupt, and come as often: they are asked where no interrupt does.
+std::string interrupt_of(const model::NoiseClass& found, const NoiseSummary& summary) {
+    if (found.scope != model::NoiseClass::Scope::cpu)
+        return "";
+    const std::string hard = interrupt_of(found, summary, false);
+    return hard.empty() ? interrupt_of(found, summary, true) : hard;
 }
 
 } // namespace
@@ -98,8 +108,12 @@ void find_noise_classes(const model::Run& run, NoiseSummary& summary) {
     };
     size_t processes = 0;
     for (const NoiseCulprit& culprit : summary.culprits)
-        if (culprit.kind == NoiseCulprit::Kind::process && culprit.events >= kFewestEvents && processes++ < kMostProcesses)
-            take(noise::find_noise(losses_of_process(run, summary, culprit.name)), culprit.name);
+        if (culprit.kind == NoiseCulprit::Kind::process && processes < kMostProcesses)
+            if (const model::NoiseLosses losses = losses_of_process(run, summary, culprit.name);
+                losses.losses.size() >= kFewestEvents) {
+                take(noise::find_noise(losses), culprit.name);
+                ++processes;
+            }
     if (const model::NoiseLosses losses = losses_of_nobody(run, summary); losses.losses.size() >= kFewestEvents)
         take(noise::find_noise(losses), "");
     std::ranges::stable_sort(summary.machine.classes, std::greater<>(), &model::NoiseClass::loss_share);

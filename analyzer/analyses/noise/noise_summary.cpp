@@ -19,6 +19,8 @@ constexpr double kNanosecond_s = 1e-9;
 constexpr uint64_t kLeastWindow_ns = 500'000'000;
 constexpr uint64_t kWindows = 20;
 constexpr double kStandardErrors = 3;
+constexpr uint64_t kMostOfOthers = 20; // the twentieth part
+constexpr double kLeastInBursts = 0.9, kLeastKnown = 0.6; // of a process's losses; the latter: known to be its own one by one
 
 double to_s(uint64_t ns) { return static_cast<double>(ns) * kNanosecond_s; }
 
@@ -48,20 +50,45 @@ void add_totals(NoiseSummary& summary, uint32_t node, const model::Host& host) {
     summary.nodes.push_back(std::move(of_node));
 }
 
+// Where names follow from how long each process ran, short losses of others may be put down to it: the shortest ones, a twentieth
+// of its time together, are no events.
+std::vector<NoiseBurst> certain_bursts(const model::MeasuredNoise& noise, const std::string& group) {
+    std::vector<NoiseBurst> bursts = bursts_of_process(noise, group);
+    if (std::ranges::all_of(noise.cpus, &model::MeasuredCpu::names_seen))
+        return bursts;
+    std::vector<uint64_t> lengths_ns;
+    uint64_t sum_ns = 0, short_ns = 0, least_ns = 0;
+    for (const NoiseBurst& burst : bursts) {
+        lengths_ns.push_back(burst.length_ns);
+        sum_ns += burst.length_ns;
+    }
+    std::ranges::sort(lengths_ns);
+    for (const uint64_t length_ns : lengths_ns)
+        if ((short_ns += length_ns) <= sum_ns / kMostOfOthers)
+            least_ns = length_ns + 1;
+    std::erase_if(bursts, [&](const NoiseBurst& burst) { return burst.length_ns < least_ns; });
+    return bursts;
+}
+
 NoiseCulprit process_culprit(const model::Run& run, const std::string& group) {
     NoiseCulprit culprit;
     culprit.kind = CulpritKind::process;
     culprit.name = group;
     std::set<int> cpus;
-    double sum_s = 0, squares = 0;
+    double sum_s = 0, known_s = 0, squares = 0;
     size_t most = 0;
     for (const model::Host& host : run.hosts) {
-        const std::vector<NoiseBurst> bursts = bursts_of_process(host.noise, group);
-        culprit.nodes += !bursts.empty();
+        const std::vector<const model::MeasuredLoss*> losses = losses_to_process(host.noise, group);
+        culprit.nodes += !losses.empty();
+        for (const model::MeasuredLoss* loss : losses) {
+            culprit.lost_s += to_s(loss->length_ns);
+            cpus.insert(loss->cpu);
+        }
+        const std::vector<NoiseBurst> bursts = certain_bursts(host.noise, group);
         culprit.events += bursts.size();
         for (const NoiseBurst& burst : bursts) {
-            cpus.insert(burst.cpu);
             sum_s += to_s(burst.length_ns);
+            known_s += to_s(burst.known_ns);
             squares += to_s(burst.length_ns) * to_s(burst.length_ns);
             culprit.longest_ns = std::max(culprit.longest_ns, burst.length_ns);
         }
@@ -72,11 +99,17 @@ NoiseCulprit process_culprit(const model::Run& run, const std::string& group) {
         culprit.period_s = rhythm.period_s;
         culprit.is_regular = rhythm.is_regular;
     }
+    culprit.cpus.assign(cpus.begin(), cpus.end());
+    // Else it is not known how often, and for how long at a time.
+    if (sum_s < kLeastInBursts * culprit.lost_s || known_s < kLeastKnown * culprit.lost_s) {
+        culprit.events = culprit.longest_ns = 0;
+        culprit.period_s = 0;
+        culprit.is_regular = false;
+        return culprit;
+    }
     const auto events = static_cast<double>(std::max<uint64_t>(culprit.events, 1));
-    culprit.lost_s = sum_s;
     culprit.length_s = sum_s / events;
     culprit.spread_s = std::sqrt(std::max(0.0, squares / events - culprit.length_s * culprit.length_s));
-    culprit.cpus.assign(cpus.begin(), cpus.end());
     return culprit;
 }
 

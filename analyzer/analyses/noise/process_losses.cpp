@@ -8,6 +8,14 @@ namespace plumb {
 
 using LossCause = model::MeasuredLoss::Cause;
 
+namespace {
+
+bool is_of_process(const model::MeasuredLoss& loss) {
+    return loss.cause == LossCause::process || loss.cause == LossCause::process_sometime;
+}
+
+} // namespace
+
 std::string process_group(const std::string& name) {
     const size_t slash = name.find('/');
     return slash == std::string::npos || slash == 0 ? name : name.substr(0, slash);
@@ -16,7 +24,7 @@ std::string process_group(const std::string& name) {
 std::vector<std::string> process_groups(const model::MeasuredNoise& noise) {
     std::set<std::string> groups;
     for (const model::MeasuredLoss& loss : noise.losses)
-        if (loss.cause == LossCause::process)
+        if (is_of_process(loss))
             groups.insert(process_group(loss.name));
     return {groups.begin(), groups.end()};
 }
@@ -24,7 +32,7 @@ std::vector<std::string> process_groups(const model::MeasuredNoise& noise) {
 std::vector<NoiseBurst> bursts_of_process(const model::MeasuredNoise& noise, const std::string& group) {
     std::map<uint32_t, std::vector<const model::MeasuredLoss*>> by_process;
     for (const model::MeasuredLoss& loss : noise.losses)
-        if (loss.cause == LossCause::process && process_group(loss.name) == group)
+        if (is_of_process(loss) && process_group(loss.name) == group)
             by_process[loss.pid ? loss.pid : loss.tid].push_back(&loss);
     const ProgramTime program(noise);
     std::vector<NoiseBurst> all;
@@ -33,8 +41,17 @@ std::vector<NoiseBurst> bursts_of_process(const model::MeasuredNoise& noise, con
         const std::vector<NoiseBurst> bursts = bursts_of(losses, program);
         all.insert(all.end(), bursts.begin(), bursts.end());
     }
+    std::erase_if(all, [](const NoiseBurst& burst) { return burst.known_ns == 0; });
     std::ranges::stable_sort(all, {}, &NoiseBurst::begin_ns);
     return all;
+}
+
+std::vector<const model::MeasuredLoss*> losses_to_process(const model::MeasuredNoise& noise, const std::string& group) {
+    std::vector<const model::MeasuredLoss*> losses;
+    for (const model::MeasuredLoss& loss : noise.losses)
+        if (is_of_process(loss) && process_group(loss.name) == group)
+            losses.push_back(&loss);
+    return losses;
 }
 
 } // namespace plumb

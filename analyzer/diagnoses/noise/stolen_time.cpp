@@ -1,5 +1,7 @@
 #include "diagnoses/noise/stolen_time.h"
 
+#include "support/softirqs.h"
+
 #include <algorithm>
 #include <map>
 #include <set>
@@ -41,7 +43,7 @@ StolenTime stolen_time(const model::Run& run, const model::MpiJob& job) {
             stolen.interrupt_s += part * static_cast<double>(interval.interrupt_ns) * 1e-9;
         }
         for (const model::InterruptSource& source : run.hosts[host].interrupts)
-            if (cpus.contains(source.cpu))
+            if (cpus.contains(source.cpu) && !is_softirq(source.name)) // these follow from others
                 sources[source.name] += static_cast<double>(source.count);
     }
     stolen.cpu_s = job.elapsed_s * static_cast<double>(cpu_count);

@@ -39,10 +39,13 @@ uint64_t take_own_time(Absence& absence, uint32_t own_tid, std::span<const Awake
 
 namespace {
 
+constexpr uint64_t kRestOfGiven = 20; // the twentieth part: by so much clocks differ
+
 void give(Absence::Part& part, CpuUse& use, NameTable& names) {
     part.tid = use.tid;
     part.pid = use.pid;
     part.name = names.number_of(use.name);
+    use.ahead_ns += part.length_ns() - std::min(use.run_ns, part.length_ns());
     use.run_ns -= std::min(use.run_ns, part.length_ns());
 }
 
@@ -69,8 +72,12 @@ void name_certain(std::vector<Absence>& absences, std::vector<CpuUse>& uses, Nam
             if (part->tid != 0 || largest == uses.end() || largest->run_ns <= half_ns ||
                 used_ns - largest->run_ns + unseen_ns >= half_ns)
                 continue;
-            used_ns -= std::min(largest->run_ns, part->length_ns());
+            used_ns -= largest->run_ns;
             give(*part, *largest, names);
+            largest->given_ns += part->length_ns();
+            if (largest->run_ns <= largest->given_ns / kRestOfGiven)
+                largest->run_ns = 0;
+            used_ns += largest->run_ns;
             found = true;
         }
     }
@@ -94,6 +101,7 @@ void name_by_use(std::vector<Absence>& absences, std::vector<CpuUse>& uses, Name
                 named.end_ns = std::min(part.end_ns, part.begin_ns + (*next)->run_ns);
                 part.begin_ns = named.end_ns;
                 give(named, **next, names);
+                named.is_sometime = true;
                 parts.push_back(named);
                 if ((*next)->run_ns == 0)
                     ++next;

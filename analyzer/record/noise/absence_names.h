@@ -22,9 +22,10 @@ uint64_t take_own_time(Absence& absence, uint32_t own_tid, std::span<const Awake
 // Gives parts without a name to threads, by how long each of `uses` (of this CPU) ran in the time that the absences lie in:
 //  - to the thread that must have filled more than half of a part, whatever the others did;
 //  - what then is left to the others in order of time, those that ran for the shortest time first: how long each had the CPU is
-//    then right, and when it had it to the length of that time.
+//    then right, and when it had it to the length of that time. Not of one that got its parts already: a twentieth of them or
+//    less is what clocks differ by, and would make short losses of others its own.
 // What ran unseen (the absences are longer than all uses together) is a further thread, without a name. What a use still has
-// left is in `uses` afterwards.
+// left is in `uses` afterwards, and what it got beyond that.
 void name_by_use(std::vector<Absence>& absences, std::vector<CpuUse>& uses, NameTable& names);
 
 } // namespace plumb::record

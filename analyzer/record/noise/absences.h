@@ -18,6 +18,7 @@ struct Absence {
         uint32_t tid = 0, pid = 0;
         uint64_t begin_ns = 0, end_ns = 0;
         uint32_t name = 0; // in a NameTable
+        bool is_sometime = false; // of the thread in all for that long, but perhaps not here
 
         uint64_t length_ns() const { return end_ns - begin_ns; }
     };

@@ -14,6 +14,8 @@ struct CpuUse { // of one thread between two looks
     int cpu = -1; // last one it ran on
     uint64_t run_ns = 0, slices = 0;
     std::string name;
+    uint64_t given_ns = 0; // of parts of absences that must have been its
+    uint64_t ahead_ns = 0; // of that beyond run_ns: what the next look will count
 };
 
 class CpuUsers {

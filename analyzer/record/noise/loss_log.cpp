@@ -116,7 +116,9 @@ void LossLog::take(const Quantum& quantum, uint64_t slow_ns) {
             left_ns -= length_ns;
             keep({.begin_ns = part.begin_ns,
                   .length_ns = length_ns,
-                  .cause = part.tid ? trace::NoiseCause::process : trace::NoiseCause::unnamed,
+                  .cause = part.tid == 0       ? trace::NoiseCause::unnamed
+                           : part.is_sometime ? trace::NoiseCause::process_sometime
+                                              : trace::NoiseCause::process,
                   .tid = part.tid,
                   .pid = part.pid,
                   .name = part.name});

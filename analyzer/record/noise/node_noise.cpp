@@ -9,6 +9,7 @@
 #include <sys/resource.h>
 #include <sys/syscall.h>
 #include <unistd.h>
+#include <utility>
 
 namespace plumb::record {
 
@@ -103,9 +104,12 @@ void NodeNoise::read_absences(const std::vector<CpuUse>& uses) {
 // Absences that end in this round, by what ran since they began: that may be rounds ago.
 void NodeNoise::name_absences(Cpu& cpu, std::vector<Absence>& absences, const std::vector<CpuUse>& uses) {
     std::vector<CpuUse> here = std::move(cpu.left_uses);
-    for (const CpuUse& use : uses) {
+    const std::map<uint32_t, uint64_t> ahead_ns = std::exchange(cpu.ahead_ns, {});
+    for (CpuUse use : uses) {
         if (use.cpu != cpu.worker->cpu)
             continue;
+        if (const auto ahead = ahead_ns.find(use.tid); ahead != ahead_ns.end())
+            use.run_ns -= std::min(use.run_ns, ahead->second);
         const auto known = std::ranges::find(here, use.tid, &CpuUse::tid);
         if (known == here.end())
             here.push_back(use);
@@ -113,6 +117,9 @@ void NodeNoise::name_absences(Cpu& cpu, std::vector<Absence>& absences, const st
             known->run_ns += use.run_ns;
     }
     name_by_use(absences, here, names_);
+    for (CpuUse& use : here)
+        if (const uint64_t use_ahead_ns = std::exchange(use.ahead_ns, 0))
+            cpu.ahead_ns[use.tid] = use_ahead_ns;
     cpu.left_uses.clear();
     if (!cpu.watch->is_off())
         return;

@@ -12,6 +12,7 @@
 
 #include <cstdint>
 #include <deque>
+#include <map>
 #include <optional>
 #include <vector>
 
@@ -44,6 +45,7 @@ class NodeNoise {
         std::deque<uint64_t> own_ns;  // taken out of each of them
         uint64_t end_ns = 0;          // of the quanta taken so far
         std::vector<CpuUse> left_uses; // of an absence that goes on
+        std::map<uint32_t, uint64_t> ahead_ns; // by thread: named already, and counted by the next look only
     };
     void read_absences(const std::vector<CpuUse>& uses);
     void name_absences(Cpu& cpu, std::vector<Absence>& absences, const std::vector<CpuUse>& uses);

@@ -96,7 +96,9 @@ std::string culprit_rhythm(const NoiseCulprit& culprit, size_t nodes) {
     if (culprit.kind != Kind::process)
         return culprit.events > 0 ? counted(culprit.events, "loss", "losses") : "";
     std::string text;
-    if (culprit.is_regular)
+    if (culprit.events == 0)
+        text = "not known how often";
+    else if (culprit.is_regular)
         text = fmt::format("{} every {}", format_seconds(culprit.length_s), format_seconds(culprit.period_s));
     else if (culprit.events == 1)
         text = fmt::format("once, {}", format_seconds(culprit.length_s));
@@ -146,8 +148,8 @@ std::vector<std::string> noise_caveats(const NoiseSummary& noise) {
                              "unknown cause.");
     else if (!noise.names_seen)
         caveats.emplace_back("Without privileges the kernel does not say which process had a CPU: names follow from how long each "
-                             "process ran, tenths of a second at a time. How much each took is right; on a busy CPU the lengths and "
-                             "periods of its events are rough.");
+                             "process ran, tenths of a second at a time. How much each took is right; on a busy CPU it is not always "
+                             "known how often, and for how long at a time.");
     if (noise.left_out_s > 0)
         caveats.push_back(fmt::format("The shortest losses were counted and not kept one by one: {} in all.",
                                       format_seconds(noise.left_out_s)));

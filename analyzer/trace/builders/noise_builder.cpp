@@ -6,6 +6,25 @@
 
 namespace plumb::trace {
 
+namespace {
+
+model::MeasuredLoss::Cause cause_of(NoiseCause cause) {
+    using Cause = model::MeasuredLoss::Cause;
+    switch (cause) {
+    case NoiseCause::process:
+        return Cause::process;
+    case NoiseCause::process_sometime:
+        return Cause::process_sometime;
+    case NoiseCause::unnamed:
+        return Cause::unnamed_process;
+    case NoiseCause::unknown:
+        break;
+    }
+    return Cause::unknown;
+}
+
+} // namespace
+
 void NoiseBuilder::take(const NoiseCpu& record, FileContext& context) {
     // Two measurements of one CPU disturb each other: only a damaged or forged run has them.
     const auto same = [&](const model::MeasuredCpu& cpu) { return cpu.cpu == record.cpu; };
@@ -39,11 +58,8 @@ void NoiseBuilder::take(const NoiseCpu& record, FileContext& context) {
 }
 
 void NoiseBuilder::take(const NoiseLoss& record, FileContext& context) {
-    using Cause = model::MeasuredLoss::Cause;
     noise_.losses.push_back({.cpu = record.cpu,
-                             .cause = record.cause == static_cast<uint32_t>(NoiseCause::process)   ? Cause::process
-                                      : record.cause == static_cast<uint32_t>(NoiseCause::unnamed) ? Cause::unnamed_process
-                                                                                                   : Cause::unknown,
+                             .cause = cause_of(static_cast<NoiseCause>(record.cause)),
                              .begin_ns = context.time(record.begin_ns),
                              .length_ns = record.length_ns,
                              .pid = record.pid,

@@ -53,7 +53,7 @@ static_assert(sizeof(OtherActivity) == 40);
 
 struct InterruptSource {
     RecordHeader header;
-    StringId name;  //  8  as /proc/interrupts names it
+    StringId name;  //  8  as /proc/interrupts names it; "softirq NET_RX" as /proc/softirqs does
     uint32_t cpu;   // 12
     uint64_t count; // 16  while this run was recorded
 };

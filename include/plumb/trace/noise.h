@@ -43,6 +43,7 @@ enum class NoiseCause : uint32_t {
     unknown = 1,
     process = 2,    // header.tid and name say which thread
     unnamed = 3,    // a process, not known which
+    process_sometime = 4, // as process, for that long in all; in which of the losses around this one is not known
 };
 
 struct NoiseLoss {

@@ -6,6 +6,8 @@
 
 #include <algorithm>
 #include <catch2/catch.hpp>
+#include <cmath>
+#include <string>
 #include <tuple>
 
 using namespace plumb;
@@ -139,6 +141,54 @@ TEST_CASE("A daemon is named with its period and length, and losses of nobody st
     CHECK(daemons.duration.mean_s == Approx(0.02).epsilon(0.05));
     CHECK(timer.mean_period_s() == Approx(0.004).epsilon(0.02));
     CHECK(timer.duration.mean_s == Approx(20.3e-6).epsilon(0.05));
+}
+
+TEST_CASE("A softirq has a class of losses where no interrupt comes as often") {
+    model::Run run = noisy_run();
+    const auto timer_class = [&] {
+        for (const model::NoiseClass& one : summarise_noise(run).machine.classes)
+            if (std::abs(one.mean_period_s() - 0.004) < 0.0002)
+                return one.group;
+        return std::string("none");
+    };
+    for (int cpu = 0; cpu < 2; ++cpu) {
+        run.hosts[0].interrupts.push_back({"softirq TIMER", cpu, 5000});
+        run.hosts[0].interrupts.push_back({"softirq RCU", cpu, 900});
+    }
+    CHECK(timer_class() == "LOC Local timer interrupts");
+    std::erase_if(run.hosts[0].interrupts, [](const auto& source) { return source.name.starts_with("LOC"); });
+    CHECK(timer_class() == "softirq TIMER");
+    for (int cpu = 0; cpu < 2; ++cpu)
+        run.hosts[0].interrupts.push_back({"softirq SCHED", cpu, 5010});
+    CHECK(timer_class().empty());
+}
+
+TEST_CASE("How often and for how long a process ran is not said where only the sum is known") {
+    model::Run run = noisy_run();
+    std::vector<model::MeasuredLoss>& losses = run.hosts[0].noise.losses;
+    const auto daemon = [&] {
+        for (const NoiseCulprit& culprit : summarise_noise(run).culprits)
+            if (culprit.name == "monitord")
+                return culprit;
+        return NoiseCulprit{};
+    };
+    SECTION("a little of its time may have been any of the short losses") {
+        for (model::MeasuredLoss& one : losses)
+            if (one.cpu == 1 && one.cause == Cause::unknown && one.begin_ns < kSecond + 400 * kMs)
+                one = loss(1, Cause::process_sometime, one.begin_ns, one.length_ns, "monitord", 77);
+        CHECK(daemon().events == 40);
+        CHECK(daemon().length_s == Approx(0.02).epsilon(0.005));
+        CHECK(daemon().lost_s == Approx(0.8 + 100 * 20.3e-6));
+    }
+    SECTION("half of it") {
+        for (model::MeasuredLoss& one : losses)
+            if (one.cause == Cause::process && one.begin_ns < 11 * kSecond)
+                one.cause = Cause::process_sometime;
+        CHECK(daemon().lost_s == Approx(0.8));
+        CHECK(daemon().events == 0);
+        CHECK(daemon().cpus == std::vector<int>{1});
+        CHECK(culprit_rhythm(daemon(), 1) == "not known how often, CPU 1");
+    }
 }
 
 TEST_CASE("Steal time explains losses of nobody, and no more than there are") {

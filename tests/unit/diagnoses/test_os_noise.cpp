@@ -2,6 +2,7 @@
 #include "diagnosed_job.h"
 
 #include <catch2/catch.hpp>
+#include <cmath>
 #include <random>
 
 using namespace plumb;
@@ -43,6 +44,39 @@ SyntheticJob with_daemon(int ranks, int rank, const char* name = "pollerd", doub
     return job;
 }
 
+// Programs on the CPU of one rank, each busy now and then, looked at once a second.
+struct Neighbour {
+    const char* name;
+    uint32_t pid;
+    double first_s, period_s, busy_s;
+};
+
+SyntheticJob with_neighbours(int rank, const std::vector<Neighbour>& neighbours) {
+    std::vector<double> next_s, used_s(neighbours.size(), 0), counted_s(neighbours.size(), 0);
+    for (const Neighbour& one : neighbours)
+        next_s.push_back(one.first_s);
+    double look_s = 0;
+    return steps(4, 12, [&](SyntheticJob& made, int) {
+        if (made.now(rank) >= look_s + 1) {
+            for (size_t i = 0; i < neighbours.size(); ++i) {
+                const Neighbour& one = neighbours[i];
+                const double ticks_s = std::floor(used_s[i] * 100) / 100;
+                if (ticks_s > counted_s[i])
+                    made.other_program(rank, one.pid, one.name, rank, look_s, made.now(rank), ticks_s - counted_s[i]);
+                counted_s[i] = ticks_s;
+            }
+            look_s = made.now(rank);
+        }
+        for (size_t i = 0; i < neighbours.size(); ++i)
+            if (made.now(rank) >= next_s[i]) {
+                made.preempt(rank, neighbours[i].busy_s, rank);
+                next_s[i] += neighbours[i].period_s;
+                used_s[i] += neighbours[i].busy_s;
+                return;
+            }
+    });
+}
+
 double of(const Finding& finding, const char* key) { return std::get<double>(finding.evidence.at(key)); }
 
 } // namespace
@@ -62,6 +96,29 @@ TEST_CASE("a daemon that takes a rank's CPU now and then is named, with its peri
     CHECK(finding.title.find("pollerd takes CPU 2") == 0);
     CHECK(made.findings("mpi-late-rank").empty());
     CHECK(made.findings("spare-cpu").empty()); // 4 % of the run, a quarter of its CPUs
+}
+
+TEST_CASE("two daemons on one CPU are two findings, each with its own period and length") {
+    SyntheticJob job = with_neighbours(2, {{"pollerd", 77, 0.1, 0.5, 20e-3}, {"backupd", 78, 0.23, 0.31, 7e-3}});
+    Diagnosed made(job);
+    const std::vector<Finding> findings = made.findings("os-noise");
+    REQUIRE(findings.size() == 2);
+    CHECK(findings[0].subject.name == "pollerd");
+    CHECK(of(findings[0], "class_period_ms") == Approx(500).epsilon(0.05));
+    CHECK(of(findings[0], "class_duration_ms") == Approx(20).epsilon(0.05));
+    CHECK(of(findings[0], "taken_thread_seconds") <= of(findings[0], "programs_cpu_seconds") + 0.02);
+    CHECK(findings[1].subject.name == "backupd");
+    CHECK(of(findings[1], "class_period_ms") == Approx(310).epsilon(0.05));
+    CHECK(of(findings[1], "class_duration_ms") == Approx(7).epsilon(0.05));
+}
+
+TEST_CASE("daemons that no look can distinguish are one finding") {
+    SyntheticJob job = with_neighbours(2, {{"pollerd", 77, 0.1, 0.5, 20e-3}, {"backupd", 78, 0.35, 0.5, 20e-3}});
+    Diagnosed made(job);
+    const std::vector<Finding> findings = made.findings("os-noise");
+    REQUIRE(findings.size() == 1);
+    CHECK(findings[0].title.find(" and ") != std::string::npos);
+    CHECK(of(findings[0], "taken_thread_seconds") == Approx(24 * 40e-3).epsilon(0.05));
 }
 
 TEST_CASE("no noise is seen in jobs that wait for their own work, nor in quiet ones") {

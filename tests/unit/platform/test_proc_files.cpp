@@ -201,6 +201,18 @@ TEST_CASE("interrupts of a machine with a CPU offline") {
     CHECK(parse_interrupts("").empty());
 }
 
+TEST_CASE("softirqs by CPU, and a machine without the file") {
+    FakeTree tree;
+    CHECK(read_softirqs(tree.root()).empty());
+    tree.write("softirqs", "                    CPU0       CPU1       \n"
+                           "       TIMER:      38175      48912\n"
+                           "      NET_RX:       5050       7275\n");
+    const auto sources = read_softirqs(tree.root());
+    REQUIRE(sources.size() == 2);
+    CHECK(sources[1].name == "softirq NET_RX");
+    CHECK(sources[1].counts == std::vector<std::pair<int, uint64_t>>{{0, 5050}, {1, 7275}});
+}
+
 TEST_CASE("memory of two nodes, and of a kernel without nodes") {
     FakeTree proc, sys;
     sys.write("devices/system/node/online", "0-1\n");

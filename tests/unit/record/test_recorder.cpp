@@ -163,6 +163,25 @@ TEST_CASE("other processes are looked at when they have run") {
     CHECK(found[0].cpu_ns == kSecond); // with what it used while it was not looked at
 }
 
+TEST_CASE("interrupts and softirqs that came meanwhile are counted by CPU") {
+    FakeTree proc;
+    proc.write("proc/stat", "cpu0 100 0 0 1000 0 0 0 0 0 0\n");
+    proc.write("proc/interrupts", "           CPU0\n LOC:      100   Local timer interrupts\n");
+    proc.write("proc/softirqs", "           CPU0\n  NET_RX:      40\n  TIMER:      50\n");
+    Parts parts;
+    NodeMonitor monitor(parts.file, proc.root() + "/proc", proc.root() + "/sys", 0, {0}, [](uint32_t) { return false; },
+                        [] { return std::set<uint32_t>{}; });
+    monitor.read(0, {}, 0, false);
+    proc.write("proc/interrupts", "           CPU0\n LOC:      350   Local timer interrupts\n");
+    proc.write("proc/softirqs", "           CPU0\n  NET_RX:      47\n  TIMER:      50\n");
+    monitor.read(2'000'000'000, {}, 0, false);
+    parts.file.close();
+    const auto found = records_of<trace::InterruptSource>(parts.path, trace::RecordType::InterruptSource);
+    REQUIRE(found.size() == 2);
+    CHECK(found[0].count == 250);
+    CHECK(found[1].count == 7);
+}
+
 TEST_CASE("a child has its parent's mappings until it execs") {
     Parts parts;
     parts.processes.launch(kPid, 1, "app");

@@ -5,6 +5,7 @@
 #include "record/run/interval.h"
 
 #include <algorithm>
+#include <iterator>
 #include <unistd.h>
 
 namespace plumb::record {
@@ -130,7 +131,9 @@ bool NodeMonitor::others_may_have_run(bool last) {
 }
 
 void NodeMonitor::read_interrupts() {
-    for (const platform::InterruptCounts& source : platform::read_interrupts(proc_root_)) {
+    std::vector<platform::InterruptCounts> sources = platform::read_interrupts(proc_root_);
+    std::ranges::move(platform::read_softirqs(proc_root_), std::back_inserter(sources));
+    for (const platform::InterruptCounts& source : sources) {
         for (const auto& [cpu, count] : source.counts) {
             const std::pair key{source.name, cpu};
             const auto [first, is_new] = first_interrupts_.try_emplace(key, has_baseline_ ? 0 : count);

@@ -97,6 +97,7 @@ TEST_CASE("Absences get the name of the thread that must have filled them") {
         CHECK(absences[0].parts[0].tid == 1);
         CHECK(names.at(absences[0].parts[0].name) == "daemon");
         CHECK(absences[1].parts[0].tid == 2);
+        CHECK(!absences[0].parts[0].is_sometime);
     }
     SECTION("where it is open which, each gets what it ran for") {
         std::vector<Absence> absences;
@@ -107,6 +108,24 @@ TEST_CASE("Absences get the name of the thread that must have filled them") {
         CHECK(time_of(absences, 1) == 9'000);
         CHECK(time_of(absences, 2) == 29'000);
         CHECK(time_of(absences, 0) == 2'000); // of one that began and ended unseen
+        for (const Absence& absence : absences)
+            for (const Absence::Part& part : absence.parts)
+                CHECK(part.is_sometime == (part.tid != 0));
+    }
+    SECTION("what is left of one that got its part is not put down to it, nor are other losses") {
+        std::vector<Absence> absences{unnamed(0, 100'000), unnamed(1'000'000, 21'000'000), unnamed(30'000'000, 30'100'000)};
+        std::vector<CpuUse> uses{use(1, "daemon", 20'300'000)};
+        name_by_use(absences, uses, names);
+        CHECK(time_of(absences, 1) == 20'000'000);
+        CHECK(absences[0].parts[0].tid == 0);
+        CHECK(absences[2].parts[0].tid == 0);
+    }
+    SECTION("a look before the end of an absence: what the next one will count is known") {
+        std::vector<Absence> absences{unnamed(0, 20'000)};
+        std::vector<CpuUse> uses{use(1, "daemon", 15'000)};
+        name_by_use(absences, uses, names);
+        CHECK(time_of(absences, 1) == 20'000);
+        CHECK(uses[0].ahead_ns == 5'000);
     }
     SECTION("nobody ran whom one could name") {
         std::vector<Absence> absences{unnamed(0, 20'000)};
