@@ -89,23 +89,26 @@ std::vector<UsedInterval> used_of_cpu(const model::Host& host, int cpu, const st
 class TakersOfCpu {
   public:
     TakersOfCpu(const model::Host& host, const std::vector<LostPiece>& pieces, const std::vector<UsedInterval>& used)
-        : host_(host), pieces_(pieces), used_(used) {
+        : pieces_(pieces), used_(used) {
+        std::map<std::string, uint32_t> numbers;
         for (const UsedInterval& one : used) {
-            const std::string& name = host.others[one.other].name;
-            const auto known = std::ranges::find(names_, name);
-            if (known == names_.end())
-                names_.push_back(name);
+            const auto number = numbers.try_emplace(host.others[one.other].name, static_cast<uint32_t>(numbers.size())).first;
+            program_of_.push_back(number->second);
         }
+        has_own_.assign(numbers.size(), false);
         whose_.assign(pieces.size(), kNoProgram);
-        if (names_.size() > 1 || (names_.size() == 1 && accounted(shares(kNoProgram)) < kNearlyAll * not_own_s()))
+        if (numbers.size() > 1 || (numbers.size() == 1 && accounted(shares(kNoProgram)) < kNearlyAll * not_own_s()))
             whose_ = match();
+        for (const uint32_t program : whose_)
+            if (program != kNoProgram)
+                has_own_[program] = true;
     }
 
     CpuTakers result() const {
         CpuTakers result;
         std::map<uint32_t, uint32_t> taker_of; // by program
-        for (uint32_t program = 0; program < names_.size(); ++program)
-            if (std::ranges::find(whose_, program) != whose_.end()) {
+        for (uint32_t program = 0; program < has_own_.size(); ++program)
+            if (has_own_[program]) {
                 taker_of[program] = static_cast<uint32_t>(result.takers.size());
                 result.takers.push_back(by_time(shares(program)));
             }
@@ -121,10 +124,6 @@ class TakersOfCpu {
   private:
     using Shares = std::map<size_t, double>; // seconds by process
 
-    uint32_t program_of(size_t other) const {
-        return static_cast<uint32_t>(std::ranges::find(names_, host_.others[other].name) - names_.begin());
-    }
-
     std::vector<uint32_t> match() const {
         std::vector<uint64_t> looks_ns;
         for (const UsedInterval& one : used_) {
@@ -133,9 +132,10 @@ class TakersOfCpu {
         }
         std::ranges::sort(looks_ns);
         looks_ns.erase(std::unique(looks_ns.begin(), looks_ns.end()), looks_ns.end());
-        std::vector<std::vector<double>> used_s(names_.size(), std::vector<double>(looks_ns.size() - 1, 0));
-        for (const UsedInterval& one : used_) {
-            std::vector<double>& row = used_s[program_of(one.other)];
+        std::vector<std::vector<double>> used_s(has_own_.size(), std::vector<double>(looks_ns.size() - 1, 0));
+        for (size_t i = 0; i < used_.size(); ++i) {
+            const UsedInterval& one = used_[i];
+            std::vector<double>& row = used_s[program_of_[i]];
             auto look = static_cast<size_t>(std::ranges::lower_bound(looks_ns, one.begin_ns) - looks_ns.begin());
             for (; looks_ns[look] < one.end_ns; ++look)
                 row[look] += one.cpu_s * static_cast<double>(looks_ns[look + 1] - looks_ns[look]) /
@@ -152,10 +152,10 @@ class TakersOfCpu {
                 pieces.push_back(pieces_[i]);
         const LostTime lost(pieces);
         Shares result;
-        for (const UsedInterval& one : used_) {
-            const uint32_t its = program_of(one.other);
-            const bool has_own = program == kNoProgram && std::ranges::find(whose_, its) != whose_.end();
-            if ((program != kNoProgram && its != program) || has_own)
+        for (size_t i = 0; i < used_.size(); ++i) {
+            const UsedInterval& one = used_[i];
+            const uint32_t its = program_of_[i];
+            if (program == kNoProgram ? bool{has_own_[its]} : its != program)
                 continue;
             if (const double here_s = lost.between_s(one.begin_ns, one.end_ns); here_s > 0)
                 result[one.other] += std::min(here_s, one.cpu_s);
@@ -196,11 +196,11 @@ class TakersOfCpu {
         return order;
     }
 
-    const model::Host& host_;
     const std::vector<LostPiece>& pieces_;
     const std::vector<UsedInterval>& used_;
-    std::vector<std::string> names_; // the programs
-    std::vector<uint32_t> whose_;    // of each piece, an index into names_
+    std::vector<uint32_t> program_of_; // of each of used_: programs are numbered
+    std::vector<uint32_t> whose_;      // of each piece, the number of a program
+    std::vector<bool> has_own_;        // by program: pieces that are its alone
 };
 
 } // namespace
