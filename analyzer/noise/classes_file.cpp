@@ -82,7 +82,7 @@ class Values {
             return usual;
         const double value = at(key).is_number() ? at(key).get<double>() : NAN;
         if (!(value >= least && value <= most))
-            refuse(key, fmt::format("is {}: a number from {} to {} is needed", at(key).dump(), least, most));
+            refuse(key, fmt::format("is {}: a number from {:g} to {:g} is needed", at(key).dump(), least, most));
         return value;
     }
 

@@ -62,7 +62,7 @@ void add_takers(const model::MpiSteps& steps, RecordedJob& result) {
         one.recorded = std::make_shared<const model::NoiseLosses>(taker.losses);
         one.events = taker.losses.losses.size();
         one.frequency_hz = static_cast<double>(one.events) / taker.losses.measured_s /
-                           (double{taker.losses.nodes} * taker.losses.cpus_per_node);
+                           (static_cast<double>(taker.losses.nodes) * taker.losses.cpus_per_node);
         one.cpus.resize(taker.losses.cpus_per_node);
         std::iota(one.cpus.begin(), one.cpus.end(), 0);
         one.duration = range_of(taker.losses);

@@ -1,5 +1,7 @@
 #include "analyses/noise/foreign_losses.h"
 
+#include "support/figures.h"
+
 #include <algorithm>
 #include <cmath>
 #include <fmt/format.h>
@@ -25,8 +27,9 @@ void add_notes(model::Run& run, const noise::LossesTable& table) {
         run.notes.push_back(fmt::format("the table does not say how long was measured: {:.3g} s, the end of the last loss, is taken",
                                         table.losses.measured_s));
     if (table.nodes_are_derived || table.cpus_are_derived)
-        run.notes.push_back(fmt::format("the table does not say how many {} were measured: {} with {} CPUs each are taken, by its rows",
-                                        table.nodes_are_derived ? "nodes" : "CPUs", table.losses.nodes, table.losses.cpus_per_node));
+        run.notes.push_back(fmt::format("the table does not say how many {} were measured: {} with {} on each are taken, by its rows",
+                                        table.nodes_are_derived ? "nodes" : "CPUs", table.losses.nodes,
+                                        counted(table.losses.cpus_per_node, "CPU", "CPUs")));
     if (table.silent_nodes > 0)
         run.notes.push_back(fmt::format("of {} nodes the table has no loss: they were quiet, or not measured", table.silent_nodes));
     if (table.silent_cpus > 0)

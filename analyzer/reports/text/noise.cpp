@@ -94,8 +94,9 @@ void put_places(TextCanvas& canvas, const NoiseSummary& noise, bool full) {
         if (rows.size() < (full ? kAllRows : kCpuRows))
             rows.push_back({format_fraction(one.fraction),
                             noise.nodes.size() > 1 ? fmt::format("node {} CPU {}", one.node, one.cpu->cpu) : fmt::format("CPU {}", one.cpu->cpu),
-                            fmt::format("{} quanta of {}", format_count(static_cast<double>(one.cpu->quanta)),
-                                        format_seconds(one.cpu->quantum_ns * 1e-9))});
+                            one.cpu->quanta ? fmt::format("{} quanta of {}", format_count(static_cast<double>(one.cpu->quanta)),
+                                                          format_seconds(one.cpu->quantum_ns * 1e-9))
+                                            : ""});
     canvas.heading("CPUs, the worst first: lost of their time");
     canvas.table(2, {{.align = Align::right, .limit = 7}, {.limit = 18}, {.ink = Ink::faint}}, rows);
     put_rest(canvas, cpus.size(), rows.size());

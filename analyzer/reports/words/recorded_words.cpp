@@ -13,7 +13,7 @@ namespace plumb {
 namespace {
 
 constexpr double kMostDifference = 0.1, kLeastWaiting = 0.01; // of either; of a step
-constexpr double kWorthSaying = 0.1;
+constexpr double kWorthASentence = 0.1;
 
 } // namespace
 
@@ -57,15 +57,15 @@ std::vector<std::string> missing_in_simulation(const simulate::Study& study) {
         return missing;
     const simulate::Recorded& recorded = *study.plan.recorded;
     const double all_s = recorded.taken_s + recorded.other_taken_s;
-    if (recorded.recorded_share < 1 - kWorthSaying)
+    if (recorded.recorded_share < 1 - kWorthASentence)
         missing.push_back(fmt::format("of the time that ranks had no CPU, {} was recorded one by one; the rest is work of the ranks "
                                       "here",
                                       format_fraction(recorded.recorded_share)));
-    if (all_s > 0 && recorded.other_taken_s > kWorthSaying * all_s)
+    if (all_s > 0 && recorded.other_taken_s > kWorthASentence * all_s)
         missing.push_back(fmt::format("{} of the CPU time that ranks lost went to other ranks, to plumb, or to somebody who is not known: "
                                       "it is work of the ranks here, which no change removes",
                                       format_fraction(recorded.other_taken_s / all_s)));
-    if (recorded.waited_before_share > kWorthSaying)
+    if (recorded.waited_before_share > kWorthASentence)
         missing.push_back(fmt::format("{} of the waiting was for messages, before the collective of all ranks: here they wait at the next "
                                       "one, once for the last of them. Where ranks wait for one another several times in a step, "
                                       "it takes longer than here",
@@ -79,7 +79,7 @@ std::vector<std::string> missing_in_simulation(const simulate::Study& study) {
     for (const simulate::AtGranularity& at : study.granularities)
         if (at.work_s == recorded.work_s)
             for (const simulate::ClassLoss& one : at.classes)
-                if (one.share > kWorthSaying && one.events / study.plan.seeds < kFewEvents)
+                if (one.share > kWorthASentence && one.events / study.plan.seeds < kFewEvents)
                     missing.push_back(fmt::format("{}: only {:.0f} events in the time of the run, too few for the mean of another run",
                                                   one.name, one.events / study.plan.seeds));
     return missing;

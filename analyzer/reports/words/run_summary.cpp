@@ -137,7 +137,7 @@ std::vector<std::string> run_facts(const Report& report) {
         threads += process.threads.size();
     if (report.noise)
         return {host_fact(run), counted(report.noise->cpus.size(), "CPU measured", "CPUs measured"),
-                "quanta of " + format_seconds(report.noise->quantum_s)};
+                report.noise->quantum_s > 0 ? "quanta of " + format_seconds(report.noise->quantum_s) : "losses of a table"};
     std::vector<std::string> facts = {host_fact(run), counted(run.processes.size(), "process", "processes")};
     if (ranks > 0)
         facts.push_back(counted(ranks, "rank", "ranks"));

@@ -100,7 +100,7 @@ TEST_CASE("the page of a simulation has its classes, most costly first, and the 
     };
     CHECK(largest(order[0]) >= largest(order[1]));
     const auto data = simulation_chart_data(study);
-    CHECK(data["granularities"] == nlohmann::json({"no work", "1.00 ms"}));
+    CHECK(data["granularities"] == nlohmann::ordered_json({"no work", "1.00 ms"}));
     CHECK(data["changes"].size() == 4); // two classes, their group, all together
     CHECK(data["changes"][0][0] == study.granularities[0].changes[study.order[0]].label);
     CHECK(data["classes"][0][0] == study.plan.base.machine.classes[order[0]].name);
