@@ -52,7 +52,7 @@ class Measured(PlumbTest):
                 self.assertAlmostEqual(found["lost_seconds"] / noise["seconds"], 0.04, delta=0.004)
                 return
             except AssertionError:
-                if left == 0 and (int(late) > 0 or noise["lost_fraction"] > 0.3):
+                if left == 0 and (int(late) > 0 or noise["lost_fraction"] > 0.15):
                     self.skipTest(f"this machine is too busy: the daemon was late {late} of {times} times, and "
                                   f"{noise['lost_fraction']:.0%} of the CPU time went to others")
                 if left == 0:
