@@ -9,6 +9,8 @@ namespace plumb {
 
 namespace {
 
+constexpr size_t kFewestWhole = 5;
+constexpr double kWhole = 0.9; // of the usual length
 constexpr double kRegularWithin = 0.1; // of the median distance
 constexpr size_t kFewestBursts = 3, kFewestRegular = 6; // of fewer a rhythm may be chance
 
@@ -55,6 +57,21 @@ std::vector<NoiseBurst> bursts_of(std::span<const model::MeasuredLoss* const> lo
         }
     }
     return bursts;
+}
+
+void leave_out_cut(std::vector<NoiseBurst>& bursts, const model::MeasuredNoise& noise) {
+    if (bursts.size() < kFewestWhole)
+        return;
+    std::vector<uint64_t> lengths_ns;
+    for (const NoiseBurst& burst : bursts)
+        lengths_ns.push_back(burst.length_ns);
+    std::ranges::sort(lengths_ns);
+    const uint64_t usual_ns = lengths_ns[lengths_ns.size() / 2];
+    std::erase_if(bursts, [&](const NoiseBurst& burst) {
+        const auto cpu = std::ranges::find(noise.cpus, burst.cpu, &model::MeasuredCpu::cpu);
+        return cpu != noise.cpus.end() && static_cast<double>(burst.length_ns) < kWhole * static_cast<double>(usual_ns) &&
+               (burst.begin_ns < cpu->begin_ns + 2 * usual_ns || burst.end_ns + 2 * usual_ns > cpu->end_ns);
+    });
 }
 
 BurstRhythm rhythm_of(std::span<const NoiseBurst> bursts) {

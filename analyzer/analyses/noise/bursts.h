@@ -37,6 +37,10 @@ class ProgramTime {
 // program had no more than its turn (noise/bursts.h).
 std::vector<NoiseBurst> bursts_of(std::span<const model::MeasuredLoss* const> losses, const ProgramTime& program);
 
+// Without those of which the measurement's begin or end cut a part off: as near to it as two of them are long, and shorter than
+// most. Nothing is left out of fewer than five.
+void leave_out_cut(std::vector<NoiseBurst>& bursts, const model::MeasuredNoise& noise);
+
 // How often and how regularly they come.
 struct BurstRhythm {
     double period_s = 0;    // median of the distances between their begins; 0: fewer than three

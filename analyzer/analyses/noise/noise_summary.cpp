@@ -84,7 +84,8 @@ NoiseCulprit process_culprit(const model::Run& run, const std::string& group) {
             culprit.lost_s += to_s(loss->length_ns);
             cpus.insert(loss->cpu);
         }
-        const std::vector<NoiseBurst> bursts = certain_bursts(host.noise, group);
+        std::vector<NoiseBurst> bursts = certain_bursts(host.noise, group);
+        leave_out_cut(bursts, host.noise);
         culprit.events += bursts.size();
         for (const NoiseBurst& burst : bursts) {
             sum_s += to_s(burst.length_ns);

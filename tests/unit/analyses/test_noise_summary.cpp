@@ -143,6 +143,29 @@ TEST_CASE("A daemon is named with its period and length, and losses of nobody st
     CHECK(timer.duration.mean_s == Approx(20.3e-6).epsilon(0.05));
 }
 
+TEST_CASE("An event that the begin of the measurement cuts is no shorter event, and its time is counted") {
+    model::Run run = noisy_run();
+    const auto daemon = [&] {
+        for (const NoiseCulprit& culprit : summarise_noise(run).culprits)
+            if (culprit.name == "monitord")
+                return culprit;
+        return NoiseCulprit{};
+    };
+    std::vector<model::MeasuredLoss>& losses = run.hosts[0].noise.losses;
+    std::erase_if(losses, [](const model::MeasuredLoss& one) { // three of the five slices of its first event
+        return one.cause == Cause::process && one.begin_ns < kSecond + 30 * kMs;
+    });
+    CHECK(daemon().events == 39);
+    CHECK(daemon().length_s == Approx(0.02));
+    CHECK(daemon().lost_s == Approx(39 * 0.02 + 0.008));
+    const auto place = std::ranges::find_if(losses, [](const model::MeasuredLoss& one) {
+        return one.cpu == 1 && one.begin_ns > kSecond + 250 * kMs;
+    });
+    losses.insert(place, loss(1, Cause::process, kSecond + 250 * kMs, 3 * kMs, "monitord", 77)); // not at the begin: one of its own
+    CHECK(daemon().events == 40);
+    CHECK(daemon().length_s < 0.0197);
+}
+
 TEST_CASE("A softirq has a class of losses where no interrupt comes as often") {
     model::Run run = noisy_run();
     const auto timer_class = [&] {
