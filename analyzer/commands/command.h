@@ -19,6 +19,7 @@ struct CommandEntry {
 std::span<const CommandEntry> command_registry();
 
 // One for each command, defined in the file named after it.
+CommandAction declare_compare(CLI::App& subcommand);
 CommandAction declare_doctor(CLI::App& subcommand);
 CommandAction declare_dump(CLI::App& subcommand);
 CommandAction declare_noise(CLI::App& subcommand);

@@ -4,6 +4,7 @@ namespace plumb {
 
 namespace {
 constexpr CommandEntry commands[] = {
+    {"compare", "compare runs of a program: what changed, and which differences are chance", declare_compare},
     {"doctor", "list the sources of evidence: which work here, which do not, why, and what would enable them", declare_doctor},
     {"dump", "print the raw records of a run", declare_dump},
     {"noise", "measure what takes CPU time away from programs on this machine: how much, how often, and who", declare_noise},

@@ -18,6 +18,7 @@ INCLUDE = re.compile(r'^\s*#\s*include\s+(["<])([^">]+)[">]', re.MULTILINE)
 ANALYZER = {
     "precompiled": set(), # headers of libraries only
     "support": set(),
+    "statistics": {"support"}, # knows nothing of runs
     "platform": {"support"},
     "model": {"support", "platform"},
     "noise": {"support", "model"}, # classes of noise, from losses and from files
@@ -32,8 +33,9 @@ ANALYZER = {
     "analyses": {"support", "model", "noise"}, # what several diagnoses and reports need of a run; knows no finding
     "diagnoses": {"support", "model", "noise", "analyses"},
     "analysis": {"support", "platform", "model", "noise", "trace", "symbols", "team", "replay", "analyses", "diagnoses"}, # the pipeline
-    "reports": {"support", "model", "noise", "simulate", "replay", "analyses", "diagnoses", "analysis"}, # replay: of a timeline
-    "commands": {"support", "platform", "model", "noise", "simulate", "trace", "symbols", "placement", "record", "team", "replay", "analyses", "diagnoses", "analysis", "reports"},
+    "compare": {"support", "statistics", "model", "trace", "analyses", "diagnoses", "analysis"}, # several runs
+    "reports": {"compare", "statistics", "support", "model", "noise", "simulate", "replay", "analyses", "diagnoses", "analysis"}, # replay: of a timeline
+    "commands": {"compare", "support", "platform", "model", "noise", "simulate", "trace", "symbols", "placement", "record", "team", "replay", "analyses", "diagnoses", "analysis", "reports"},
 }
 # What is shared with the shim: its unwinder, which the recorder runs on stack samples, and its instruction decoder.
 SHARED_WITH_THE_SHIM = {"platform/unwind": {"unwind"}, "platform/code/decoder": {"platform", "record", "unwind"},

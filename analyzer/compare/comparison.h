@@ -1,0 +1,49 @@
+// Two sets of runs of a program, one beside the other.
+//
+// A change counts only where its 95 % interval (statistics/difference.h) leaves no doubt of it; of single runs that is never so. Of many
+// lines some seem to change by chance: lines are said to have changed only where the time of the whole run did.
+#pragma once
+
+#include "compare/run_figures.h"
+#include "statistics/difference.h"
+
+#include <string>
+#include <vector>
+
+namespace plumb {
+
+struct ComparedFigure {
+    std::string name, unit;
+    statistics::Difference difference;
+};
+
+struct ComparedAmount { // CPU time
+    std::string name;
+    statistics::Shift seconds;
+    bool has_changed = false;
+};
+
+struct FindingChange {
+    enum class Kind { gone, added, smaller, larger, same };
+    Kind kind = Kind::same;
+    std::string key, title;
+    size_t base_runs = 0, other_runs = 0; // that have it
+    statistics::Shift gain;               // of the wall time; 0 in runs that do not have it
+};
+
+struct Comparison {
+    std::vector<std::string> programs; // different command lines, that of the base first
+    size_t base_runs = 0, other_runs = 0;
+    ComparedFigure wall, cpu;
+    std::vector<ComparedFigure> metrics;   // that both have, and above 0; those that changed first
+    std::vector<ComparedAmount> lines;     // by the size of the change
+    std::vector<ComparedAmount> libraries; // likewise
+    std::vector<FindingChange> findings;   // gone and added, then those whose gain changed, then the others
+
+    bool is_known() const { return wall.difference.is_known; } // there are enough runs to tell
+};
+
+// At least one run of each.
+Comparison compare_runs(const std::vector<RunFigures>& base, const std::vector<RunFigures>& other);
+
+} // namespace plumb

@@ -1,0 +1,71 @@
+#include "reports/json/comparison.h"
+
+#include "reports/words/comparison_words.h"
+
+#include <nlohmann/json.hpp>
+
+namespace plumb {
+
+namespace {
+
+using nlohmann::ordered_json;
+
+ordered_json interval_json(bool is_known, double low, double high) {
+    return is_known ? ordered_json::array({low, high}) : ordered_json(nullptr);
+}
+
+ordered_json figure_json(const ComparedFigure& one) {
+    const statistics::Difference& difference = one.difference;
+    return {{"name", one.name},
+            {"unit", one.unit},
+            {"base_median", difference.base_median},
+            {"other_median", difference.other_median},
+            {"ratio", difference.ratio},
+            {"ratio_95", interval_json(difference.is_known, difference.low, difference.high)},
+            {"has_changed", difference.is_one()}};
+}
+
+ordered_json amount_json(const ComparedAmount& one) {
+    return {{"name", one.name},
+            {"base_median_seconds", one.seconds.base_median},
+            {"other_median_seconds", one.seconds.other_median},
+            {"more_seconds", one.seconds.more},
+            {"more_seconds_95", interval_json(one.seconds.is_known, one.seconds.low, one.seconds.high)},
+            {"has_changed", one.has_changed}};
+}
+
+ordered_json finding_json(const FindingChange& one) {
+    return {{"key", one.key},
+            {"title", one.title},
+            {"change", finding_change_words(one.kind)},
+            {"base_runs", one.base_runs},
+            {"other_runs", one.other_runs},
+            {"more_gain_fraction", one.gain.more},
+            {"more_gain_fraction_95", interval_json(one.gain.is_known, one.gain.low, one.gain.high)}};
+}
+
+template <class Range, class ToJson> ordered_json list_json(const Range& range, ToJson to_json) {
+    ordered_json list = ordered_json::array();
+    for (const auto& one : range)
+        list.push_back(to_json(one));
+    return list;
+}
+
+} // namespace
+
+std::string comparison_json(const Comparison& comparison) {
+    const ordered_json document{{"schema", "plumb-comparison/1"},
+                                {"programs", comparison.programs},
+                                {"base_runs", comparison.base_runs},
+                                {"other_runs", comparison.other_runs},
+                                {"is_known", comparison.is_known()},
+                                {"wall", figure_json(comparison.wall)},
+                                {"cpu", figure_json(comparison.cpu)},
+                                {"metrics", list_json(comparison.metrics, figure_json)},
+                                {"findings", list_json(comparison.findings, finding_json)},
+                                {"lines", list_json(comparison.lines, amount_json)},
+                                {"libraries", list_json(comparison.libraries, amount_json)}};
+    return document.dump(2, ' ', true, ordered_json::error_handler_t::replace) + "\n";
+}
+
+} // namespace plumb

@@ -1,0 +1,93 @@
+#include "reports/text/comparison.h"
+
+#include "reports/text/canvas.h"
+#include "reports/words/comparison_words.h"
+#include "support/figures.h"
+
+#include <algorithm>
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+namespace plumb {
+
+namespace {
+
+using Align = Column::Align;
+
+constexpr size_t kMostComparedLines = 12, kMostComparedMetrics = 12, kMostComparedFindings = 12;
+constexpr double kLeastComparedShift_s = 0.001;
+
+void put_compared_runs(TextCanvas& canvas, const Comparison& comparison) {
+    canvas.paragraph("base", 10,
+                     {{fmt::format("{} of {}", counted(comparison.base_runs, "run", "runs"), comparison.programs.front())}});
+    if (comparison.programs.size() == 1)
+        canvas.paragraph("others", 10, {{fmt::format("{} of the same", counted(comparison.other_runs, "run", "runs"))}});
+    else
+        canvas.paragraph("others", 10,
+                         {{fmt::format("{} of {}", counted(comparison.other_runs, "run", "runs"),
+                                       fmt::join(comparison.programs.begin() + 1, comparison.programs.end(), "; "))}});
+    if (!comparison.is_known())
+        canvas.paragraph("", 0, {{kTooFewRuns, Ink::medium}});
+}
+
+void put_compared_figures(TextCanvas& canvas, const std::vector<const ComparedFigure*>& figures) {
+    std::vector<std::vector<std::string>> rows{{"", "base", "others", "change", ""}};
+    for (const ComparedFigure* one : figures)
+        rows.push_back({one->name, value_words(one->difference.base_median, one->unit),
+                        value_words(one->difference.other_median, one->unit), change_words(one->difference),
+                        verdict_words(one->difference)});
+    canvas.table(2, {{.limit = 34}, {.align = Align::right, .limit = 20}, {.align = Align::right, .limit = 20},
+                     {.align = Align::right, .limit = 28}, {.limit = 20}},
+                 rows);
+}
+
+void put_compared_amounts(TextCanvas& canvas, const char* title, const std::vector<ComparedAmount>& amounts, bool is_known) {
+    std::vector<std::vector<std::string>> rows{{"", "base", "others", "more"}};
+    for (const ComparedAmount& one : amounts)
+        if (rows.size() <= kMostComparedLines && std::abs(one.seconds.more) >= kLeastComparedShift_s && (one.has_changed || !is_known))
+            rows.push_back({one.name, format_seconds(one.seconds.base_median), format_seconds(one.seconds.other_median),
+                            shift_words(one.seconds)});
+    if (rows.size() == 1)
+        return;
+    canvas.heading(title);
+    canvas.table(2, {{.limit = 44}, {.align = Align::right, .limit = 10}, {.align = Align::right, .limit = 10},
+                     {.align = Align::right, .limit = 40}},
+                 rows);
+}
+
+void put_compared_findings(TextCanvas& canvas, const Comparison& comparison) {
+    std::vector<std::vector<std::string>> rows;
+    for (const FindingChange& one : comparison.findings)
+        if (one.kind != FindingChange::Kind::same && rows.size() < kMostComparedFindings)
+            rows.push_back({finding_change_words(one.kind), one.title});
+    canvas.heading("Findings");
+    const auto same = std::ranges::count(comparison.findings, FindingChange::Kind::same, &FindingChange::kind);
+    for (const auto& row : rows)
+        canvas.paragraph("  " + row[0], 12, {{row[1]}});
+    canvas.paragraph("", 2, {{rows.empty() && same == 0 ? std::string("none in either") :
+                              fmt::format("{} in both without a change that is certain",
+                                          counted(static_cast<uint64_t>(same), "finding", "findings")), Ink::faint}});
+}
+
+} // namespace
+
+std::string comparison_text(const Comparison& comparison, const TextStyle& style) {
+    TextCanvas canvas(style);
+    put_compared_runs(canvas, comparison);
+    canvas.heading("Time");
+    put_compared_figures(canvas, {&comparison.wall, &comparison.cpu});
+    put_compared_findings(canvas, comparison);
+    std::vector<const ComparedFigure*> metrics;
+    for (const ComparedFigure& one : comparison.metrics)
+        if (metrics.size() < kMostComparedMetrics && (one.difference.is_one() || !comparison.is_known()))
+            metrics.push_back(&one);
+    if (!metrics.empty()) {
+        canvas.heading("Metrics");
+        put_compared_figures(canvas, metrics);
+    }
+    put_compared_amounts(canvas, "Lines, by CPU time", comparison.lines, comparison.is_known());
+    put_compared_amounts(canvas, "Libraries, by CPU time", comparison.libraries, comparison.is_known());
+    return canvas.take();
+}
+
+} // namespace plumb

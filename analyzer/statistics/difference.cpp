@@ -1,0 +1,92 @@
+#include "statistics/difference.h"
+
+#include "statistics/rank_sums.h"
+
+#include <algorithm>
+#include <cmath>
+#include <vector>
+
+namespace plumb::statistics {
+
+namespace {
+
+constexpr double kTail = 0.025;
+
+struct Bounds {
+    double middle = 0, low = 0, high = 0;
+    bool is_known = false;
+};
+
+// The median of the values, and the bound-th from either end.
+Bounds bounds_of(std::vector<double>& values, uint64_t bound) {
+    std::ranges::sort(values);
+    const double middle = median_of(values);
+    if (bound == 0 || 2 * bound > values.size())
+        return {middle, 0, 0, false};
+    return {middle, values[bound - 1], values[values.size() - bound], true};
+}
+
+// Of logarithms.
+void set_ratio(const Bounds& bounds, Difference& result) {
+    result.ratio = std::exp(bounds.middle);
+    result.is_known = bounds.is_known;
+    if (bounds.is_known) {
+        result.low = std::exp(bounds.low);
+        result.high = std::exp(bounds.high);
+    }
+}
+
+Difference medians_of(std::span<const double> base, std::span<const double> other) {
+    Difference result;
+    result.base_median = median_of(base);
+    result.other_median = median_of(other);
+    result.base_count = base.size();
+    result.other_count = other.size();
+    return result;
+}
+
+} // namespace
+
+double median_of(std::span<const double> values) {
+    std::vector<double> sorted(values.begin(), values.end());
+    std::ranges::sort(sorted);
+    const size_t middle = sorted.size() / 2;
+    return sorted.size() % 2 ? sorted[middle] : (sorted[middle - 1] + sorted[middle]) / 2;
+}
+
+// Hodges, Lehmann: Estimates of location based on rank tests, 1963.
+Difference difference_of(std::span<const double> base, std::span<const double> other) {
+    Difference result = medians_of(base, other);
+    std::vector<double> ratios;
+    ratios.reserve(base.size() * other.size());
+    for (const double one : base)
+        for (const double two : other)
+            ratios.push_back(std::log(two / one));
+    set_ratio(bounds_of(ratios, rank_sum_bound(base.size(), other.size(), kTail)), result);
+    return result;
+}
+
+Shift shift_of(std::span<const double> base, std::span<const double> other) {
+    std::vector<double> shifts;
+    shifts.reserve(base.size() * other.size());
+    for (const double one : base)
+        for (const double two : other)
+            shifts.push_back(two - one);
+    const Bounds bounds = bounds_of(shifts, rank_sum_bound(base.size(), other.size(), kTail));
+    return {median_of(base), median_of(other), bounds.middle, bounds.low, bounds.high, bounds.is_known};
+}
+
+// The medians of the pairs' ratios, each with each: Walsh averages.
+Difference paired_difference_of(std::span<const double> base, std::span<const double> other) {
+    Difference result = medians_of(base, other);
+    std::vector<double> ratios, averages;
+    for (size_t i = 0; i < base.size(); i++)
+        ratios.push_back(std::log(other[i] / base[i]));
+    for (size_t i = 0; i < ratios.size(); i++)
+        for (size_t j = i; j < ratios.size(); j++)
+            averages.push_back((ratios[i] + ratios[j]) / 2);
+    set_ratio(bounds_of(averages, signed_rank_bound(ratios.size(), kTail)), result);
+    return result;
+}
+
+} // namespace plumb::statistics

@@ -1,0 +1,42 @@
+// By how much two sets of measurements differ, and whether that is known. Without the assumption of any distribution: times of
+// runs have long tails.
+#pragma once
+
+#include <cstddef>
+#include <span>
+
+namespace plumb::statistics {
+
+// Of the others against the base: 1.03 is 3 % more.
+struct Difference {
+    double base_median = 0, other_median = 0;
+    double ratio = 1;         // Hodges and Lehmann's estimate: the median of all ratios of two values
+    double low = 0, high = 0; // 95 % confidence interval; meaningless unless is_known
+    bool is_known = false;    // there are enough values for an interval
+    size_t base_count = 0, other_count = 0;
+
+    // The interval leaves no doubt that there is one.
+    bool is_one() const { return is_known && (low > 1 || high < 1); }
+    // ... or that it is smaller than this either way.
+    bool is_within(double fraction) const { return is_known && low > 1 - fraction && high < 1 + fraction; }
+};
+
+// The same for amounts, which may be 0: by how much more, in their unit.
+struct Shift {
+    double base_median = 0, other_median = 0;
+    double more = 0, low = 0, high = 0;
+    bool is_known = false;
+    bool is_one() const { return is_known && (low > 0 || high < 0); }
+};
+Shift shift_of(std::span<const double> base, std::span<const double> other);
+
+// Values above 0, in any order; at least one each. An interval needs four of each, or more of one of them.
+Difference difference_of(std::span<const double> base, std::span<const double> other);
+
+// Values that were taken in turns: base[i] beside other[i]. What changes slowly changes both, and is no difference. An interval needs
+// six pairs.
+Difference paired_difference_of(std::span<const double> base, std::span<const double> other);
+
+double median_of(std::span<const double> values); // not empty
+
+} // namespace plumb::statistics
