@@ -51,8 +51,8 @@ Limit parse_limit(const std::string& text) {
 bool is_broken(const Limit& limit, const Comparison& comparison) {
     const statistics::Difference& difference = figure_of(limit, comparison).difference;
     if (!difference.is_known)
-        throw UsageError(fmt::format("--fail-if \"{}\": {} and {} runs are too few to distinguish a change from chance; four of each are the "
-                                     "least",
+        throw UsageError(fmt::format("--fail-if \"{}\": {} and {} runs are too few to distinguish a change from chance; four of each are "
+                                     "enough",
                                      limit.text, difference.base_count, difference.other_count));
     return difference.is_one() && (limit.is_upper ? difference.ratio > limit.ratio : difference.ratio < limit.ratio);
 }

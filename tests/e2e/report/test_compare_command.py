@@ -6,7 +6,7 @@ import os
 import subprocess
 import unittest
 
-from plumb_test import PLUMB, PROGRAMS, PlumbTest
+from plumb_test import PLUMB, PlumbTest
 
 RUNS = 5
 

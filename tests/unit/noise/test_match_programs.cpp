@@ -155,7 +155,7 @@ TEST_CASE("two daemons of different periods") {
     CHECK(losses.taken_s(0, 1) + losses.taken_s(1, 0) < 0.05 * losses.planted_s(1)); // two events may be one burst
 }
 
-TEST_CASE("two daemons that cannot be told apart have nothing alone") {
+TEST_CASE("two daemons that cannot be distinguished have nothing alone") {
     SECTION("the same lengths") {
         PlantedLosses losses(10, 2);
         add_daemon(losses, 0, 10, 0.5, 0.02);
