@@ -90,8 +90,10 @@ struct NoiseTaker {
     std::vector<int> cpus;          // that were taken on that host, ascending
     uint64_t preemptions = 0;
     double taken_s = 0;             // thread-seconds
+    double displaced_s = 0;         // beside it, thread-seconds of turns on another CPU, to which it drove a thread
     double lost_s = 0;              // wall time that it cost those who waited
     NoiseLosses losses;             // the preemptions one by one, as far as they were kept; node: index into Run::hosts
+    std::vector<NoiseLoss> drove;   // of these, by node, CPU and time, those after which a thread took turns on another CPU
 
     // Somebody known, that a user can move out of the way.
     bool is_noise() const { return kind == Kind::programs || kind == Kind::own_thread; }

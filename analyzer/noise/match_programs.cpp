@@ -39,15 +39,15 @@ double length_s(const LostPiece& piece) { return static_cast<double>(piece.end_n
 // Consecutive pieces, as slices of one event.
 std::vector<MatchedLoss> bursts_of_pieces(const std::vector<LostPiece>& pieces) {
     std::vector<MatchedLoss> bursts;
-    double longest_s = 0;
+    SliceFollower follower;
+    uint64_t end_ns = 0;
     for (size_t i = 0; i < pieces.size(); ++i) {
-        const double gap_s = i > 0 ? static_cast<double>(pieces[i].begin_ns - pieces[i - 1].end_ns) * 1e-9 : 0;
-        const bool goes_on = i > 0 && gap_s <= longest_turn_s(longest_s);
-        if (!goes_on) {
+        const double gap_s = static_cast<double>(pieces[i].begin_ns - std::min(end_ns, pieces[i].begin_ns)) * 1e-9;
+        const SliceFollower::Place place = follower.next(gap_s, length_s(pieces[i]));
+        if (place == SliceFollower::Place::begins)
             bursts.emplace_back();
-            longest_s = 0;
-        }
-        longest_s = std::max(longest_s, length_s(pieces[i]));
+        if (place != SliceFollower::Place::goes_on_beside)
+            end_ns = pieces[i].end_ns;
         bursts.back().pieces.push_back(i);
         bursts.back().length_s += length_s(pieces[i]);
     }

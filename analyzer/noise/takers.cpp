@@ -1,5 +1,6 @@
 #include "noise/takers.h"
 
+#include "noise/displaced.h"
 #include "noise/programs.h"
 
 #include <algorithm>
@@ -88,9 +89,8 @@ void finish_taker(const model::Run& run, GatheredTaker& gathered) {
         taker.host = most->first;
         taker.cpus.assign(most->second.second.begin(), most->second.second.end());
     }
-    std::ranges::stable_sort(taker.losses.losses, {}, [](const model::NoiseLoss& loss) {
-        return std::tuple(loss.node, loss.cpu, loss.begin_s);
-    });
+    for (std::vector<model::NoiseLoss>* losses : {&taker.losses.losses, &taker.drove})
+        std::ranges::stable_sort(*losses, {}, [](const model::NoiseLoss& loss) { return std::tuple(loss.node, loss.cpu, loss.begin_s); });
     taker.losses.nodes = static_cast<uint32_t>(run.hosts.size());
     taker.losses.measured_s = static_cast<double>(run.wall_ns()) * 1e-9;
     for (const auto& [host, of_host] : gathered.hosts)
@@ -102,9 +102,10 @@ class TakerGathering {
   public:
     TakerGathering(const model::Run& run, const std::vector<WatchedThread>& watched) : run_(run), threads_(run, watched) {
         by_cpu_ = cpu_takers(run, watched);
+        const std::vector<std::vector<const model::Preemption*>> displaced = displaced_by(run, watched);
         found_.taken.resize(watched.size());
         for (size_t i = 0; i < watched.size(); ++i)
-            take(i, watched[i]);
+            take(i, watched[i], displaced[i]);
     }
 
     FoundTakers finish() && {
@@ -126,32 +127,44 @@ class TakerGathering {
     }
 
   private:
-    void take(size_t index, const WatchedThread& watched) {
+    void take(size_t index, const WatchedThread& watched, const std::vector<const model::Preemption*>& displaced) {
         const model::Process& process = run_.processes[watched.process];
         if (watched.thread >= process.threads.size())
             return;
         const model::Thread& thread = process.threads[watched.thread];
         all_s_ += static_cast<double>(thread.switches.preempted_ns) * 1e-9;
         std::vector<TakenInterval>& taken = found_.taken[index];
-        for (const model::Preemption& one : thread.preemptions) {
+        for (size_t place = 0; place < thread.preemptions.size(); ++place) {
+            const model::Preemption& one = thread.preemptions[place];
             recorded_s_ += static_cast<double>(one.end_ns - one.begin_ns) * 1e-9;
             const uint64_t begin = std::max({one.begin_ns, watched.begin_ns, taken.empty() ? 0 : taken.back().end_ns});
             const uint64_t end = std::min(one.end_ns, watched.end_ns);
             if (end <= begin)
                 continue;
-            GatheredTaker& taker = taker_of(process, watched.host, one);
+            const model::Preemption* const origin = displaced[place];
+            GatheredTaker& taker = taker_of(process, watched.host, origin ? *origin : one);
             const double length_s = static_cast<double>(end - begin) * 1e-9;
+            taker.places.push_back({index, taken.size()});
+            taken.push_back({begin, end, 0});
+            if (origin) {
+                taker.taker.displaced_s += length_s;
+                if (taker.taker.drove.size() < kMostLosses)
+                    taker.taker.drove.push_back(loss_of(watched.host, *origin, origin->begin_ns, origin->end_ns));
+                continue;
+            }
             taker.taker.preemptions++;
             taker.taker.taken_s += length_s;
             auto& [host_s, cpus] = taker.hosts[watched.host];
             host_s += length_s;
             cpus.insert(one.cpu);
-            taker.places.push_back({index, taken.size()});
-            taken.push_back({begin, end, 0});
             if (taker.taker.losses.losses.size() < kMostLosses)
-                taker.taker.losses.losses.push_back(
-                    {watched.host, one.cpu, static_cast<double>(static_cast<int64_t>(begin - run_.begin_ns)) * 1e-9, length_s});
+                taker.taker.losses.losses.push_back(loss_of(watched.host, one, begin, end));
         }
+    }
+
+    model::NoiseLoss loss_of(uint32_t host, const model::Preemption& one, uint64_t begin_ns, uint64_t end_ns) const {
+        return {host, one.cpu, static_cast<double>(static_cast<int64_t>(begin_ns - run_.begin_ns)) * 1e-9,
+                static_cast<double>(end_ns - begin_ns) * 1e-9};
     }
 
     GatheredTaker& taker_of(const model::Process& process, uint32_t host, const model::Preemption& one) {

@@ -1,4 +1,5 @@
-// Who took CPUs away from threads, preemption by preemption.
+// Who took CPUs away from threads, preemption by preemption. A program also counts for what threads took from each other because it
+// drove them to one CPU (displaced.h).
 #pragma once
 
 #include "model/run.h"

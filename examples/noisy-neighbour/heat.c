@@ -1,7 +1,7 @@
 // A rod cools: each rank has a part of it, exchanges borders with its neighbours and checks after each step how much changed.
 // A step takes about a millisecond.
 //
-// usage: heat [STEPS]
+// usage: heat [STEPS [EVERY]]    prints a line every so many steps
 #include <math.h>
 #include <mpi.h>
 #include <stdio.h>
@@ -27,7 +27,7 @@ int main(int argc, char **argv) {
     int rank = 0, ranks = 0;
     MPI_Comm_rank(MPI_COMM_WORLD, &rank);
     MPI_Comm_size(MPI_COMM_WORLD, &ranks);
-    const int steps = argc > 1 ? atoi(argv[1]) : 4000;
+    const int steps = argc > 1 ? atoi(argv[1]) : 4000, every = argc > 2 ? atoi(argv[2]) : 0;
     const int left = rank > 0 ? rank - 1 : MPI_PROC_NULL, right = rank + 1 < ranks ? rank + 1 : MPI_PROC_NULL;
     for (int i = 1; i <= cells; i++)
         now[i] = sin(0.001 * (rank * cells + i));
@@ -40,6 +40,10 @@ int main(int argc, char **argv) {
         for (int i = 0; i < sweeps; i++)
             most = sweep();
         MPI_Allreduce(&most, &changed, 1, MPI_DOUBLE, MPI_MAX, MPI_COMM_WORLD);
+        if (rank == 0 && every > 0 && (step + 1) % every == 0) {
+            printf("step %d\n", step + 1);
+            fflush(stdout);
+        }
     }
     const double seconds = MPI_Wtime() - begin;
     if (rank == 0)

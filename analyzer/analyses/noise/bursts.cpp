@@ -39,22 +39,23 @@ uint64_t ProgramTime::between_ns(int cpu, uint64_t begin_ns, uint64_t end_ns) co
 }
 
 std::vector<NoiseBurst> bursts_of(std::span<const model::MeasuredLoss* const> losses, const ProgramTime& program) {
+    using Place = noise::SliceFollower::Place;
     std::vector<NoiseBurst> bursts;
-    uint64_t longest_ns = 0; // slice of the last burst
+    noise::SliceFollower follower;
     for (const model::MeasuredLoss* loss : losses) {
-        const uint64_t end_ns = loss->begin_ns + loss->length_ns;
+        const uint64_t loss_end_ns = loss->begin_ns + loss->length_ns;
         const uint64_t known_ns = loss->cause == model::MeasuredLoss::Cause::process ? loss->length_ns : 0;
-        NoiseBurst* const last = bursts.empty() ? nullptr : &bursts.back();
-        const auto turn_ns = static_cast<uint64_t>(noise::longest_turn_s(static_cast<double>(longest_ns) * 1e-9) * 1e9);
-        if (last && program.between_ns(loss->cpu, last->end_ns, loss->begin_ns) <= turn_ns) {
-            longest_ns = std::max(longest_ns, loss->length_ns);
-            last->end_ns = std::max(last->end_ns, end_ns);
-            last->length_ns += loss->length_ns;
-            last->known_ns += known_ns;
-        } else {
-            longest_ns = loss->length_ns;
-            bursts.push_back({loss->cpu, loss->begin_ns, end_ns, loss->length_ns, known_ns});
+        const uint64_t end_ns = bursts.empty() ? 0 : bursts.back().end_ns;
+        const Place place = follower.next(static_cast<double>(program.between_ns(loss->cpu, end_ns, loss->begin_ns)) * 1e-9,
+                                          static_cast<double>(loss->length_ns) * 1e-9);
+        if (place == Place::begins) {
+            bursts.push_back({loss->cpu, loss->begin_ns, loss_end_ns, loss->length_ns, known_ns});
+            continue;
         }
+        if (place == Place::goes_on)
+            bursts.back().end_ns = std::max(end_ns, loss_end_ns);
+        bursts.back().length_ns += loss->length_ns;
+        bursts.back().known_ns += known_ns;
     }
     return bursts;
 }

@@ -10,6 +10,7 @@
 #include "diagnoses/openmp/region_words.h"
 #include "diagnoses/registry.h"
 #include "noise/bursts.h"
+#include "noise/event_length.h"
 #include "noise/find_classes.h"
 #include "support/figures.h"
 
@@ -22,18 +23,19 @@ namespace plumb {
 namespace {
 
 constexpr size_t kMostNoiseFindings = 4, kMostClasses = 3;
-constexpr double kMainClass = 0.5;     // of what this program takes
+constexpr double kMainClass = 0.5, kNearlyAll = 0.8; // of what this program takes
 constexpr double kWellRecorded = 0.9;
 constexpr double kMuchStolen = 0.01;   // of the ranks' CPUs
 constexpr size_t kMostSources = 3;
 
 using Taker = model::NoiseTaker;
 
-// Of one program: a class with few of its events describes it badly.
 std::vector<model::NoiseClass> classes_of(const Taker& taker) {
     std::vector<model::NoiseClass> classes = noise::find_classes(noise::join_bursts(taker.losses)).classes;
     if (classes.size() > kMostClasses)
         classes.resize(kMostClasses);
+    if (!classes.empty() && classes[0].loss_share >= kNearlyAll && taker.names.size() == 1)
+        classes[0].duration.mean_s = noise::event_length_s(taker, classes[0]);
     return classes;
 }
 
@@ -216,6 +218,8 @@ class OsNoise : public Diagnosis {
         finding.evidence["preemption_count"] = static_cast<int64_t>(taker.preemptions);
         finding.evidence["taken_thread_seconds"] = taker.taken_s;
         finding.evidence["taken_fraction"] = taker.taken_s / std::max(1e-9, elapsed_s); // of one CPU
+        if (taker.displaced_s > 0)
+            finding.evidence["displaced_thread_seconds"] = taker.displaced_s;
         if (taker.kind == Taker::Kind::programs)
             finding.evidence["programs_cpu_seconds"] = taker.programs_cpu_s;
         for (size_t i = 0; i < classes.size(); ++i) {

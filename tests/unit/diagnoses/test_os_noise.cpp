@@ -98,6 +98,56 @@ TEST_CASE("a daemon that takes a rank's CPU now and then is named, with its peri
     CHECK(made.findings("spare-cpu").empty()); // 4 % of the run, a quarter of its CPUs
 }
 
+TEST_CASE("a daemon that drives a rank to the CPU of another one also costs the turns that they take there") {
+    constexpr double kSlices_s = 28e-3, kTurns_s = 12e-3;
+    double next_s = 0.1, used_s = 0;
+    SyntheticJob job = steps(2, 10, [&](SyntheticJob& made, int) {
+        if (made.now(1) < next_s)
+            return;
+        for (int slice = 0; slice < 7; ++slice) {
+            made.preempt(1, kSlices_s / 7, 1);
+            made.compute(1, slice < 6 ? 0.1e-3 : 0);
+        }
+        for (int turn = 0; turn < 3; ++turn) {
+            made.preempt(1, kTurns_s / 3, 0, 100); // rank 0 waits for it there, and takes the CPU for it
+            made.compute(1, 0.1e-3);
+        }
+        next_s += kPeriod_s;
+        used_s += kSlices_s + kTurns_s;
+    });
+    job.other_program(0, 77, "pollerd", 1, 0, 10, used_s);
+    Diagnosed made(job);
+    const std::vector<Finding> findings = made.findings("os-noise");
+    REQUIRE(findings.size() == 1);
+    CHECK(of(findings[0], "class_duration_ms") == Approx(1e3 * (kSlices_s + kTurns_s)).epsilon(0.01));
+    CHECK(of(findings[0], "displaced_thread_seconds") == Approx(20 * kTurns_s).epsilon(0.01));
+    CHECK(of(findings[0], "taken_thread_seconds") == Approx(20 * kSlices_s).epsilon(0.01));
+    CHECK(findings[0].cost.seconds == Approx(20 * (kSlices_s + kTurns_s)).epsilon(0.03));
+}
+
+TEST_CASE("a daemon that drives a rank away now and then is as long as where it does not") {
+    double next_s = 0.1, used_s = 0;
+    int count = 0;
+    SyntheticJob job = steps(2, 10, [&](SyntheticJob& made, int) {
+        if (made.now(1) < next_s)
+            return;
+        const int slices = ++count % 3 == 0 ? 3 : 5; // every third time the rank is moved behind the third one
+        for (int slice = 0; slice < slices; ++slice) {
+            made.preempt(1, 4e-3, 1);
+            made.compute(1, 0.1e-3);
+        }
+        if (slices == 3)
+            made.preempt(1, 4e-3, 0, 100);
+        next_s += kPeriod_s;
+        used_s += 20e-3;
+    });
+    job.other_program(0, 77, "pollerd", 1, 0, 10, used_s + 0.1); // some of it where there was no rank
+    Diagnosed made(job);
+    const std::vector<Finding> findings = made.findings("os-noise");
+    REQUIRE(findings.size() == 1);
+    CHECK(of(findings[0], "class_duration_ms") == Approx(20).epsilon(0.01));
+}
+
 TEST_CASE("two daemons on one CPU are two findings, each with its own period and length") {
     SyntheticJob job = with_neighbours(2, {{"pollerd", 77, 0.1, 0.5, 20e-3}, {"backupd", 78, 0.23, 0.31, 7e-3}});
     Diagnosed made(job);
