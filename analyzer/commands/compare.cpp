@@ -24,6 +24,7 @@ namespace {
 struct CompareArguments {
     std::string base, format = "text";
     std::vector<std::string> others, limits;
+    bool is_paired = false;
 };
 
 constexpr int kLimitBroken = 1;
@@ -44,7 +45,10 @@ int compare(const CompareArguments& arguments) {
     for (const std::string& path : arguments.others)
         for (std::string& run : runs_in(path))
             others.push_back(std::move(run));
-    const Comparison comparison = compare_runs(figures_of_runs(base), figures_of_runs(others));
+    if (arguments.is_paired && base.size() != others.size())
+        throw UsageError(fmt::format("--paired: each run of the base needs one beside it, and there are {} and {}", base.size(), others.size()));
+    const Comparison comparison =
+        compare_runs(figures_of_runs(base), figures_of_runs(others), arguments.is_paired ? Pairing::in_turns : Pairing::none);
     std::vector<std::string> broken;
     for (const Limit& limit : limits)
         if (is_broken(limit, comparison))
@@ -68,6 +72,8 @@ CommandAction declare_compare(CLI::App& subcommand) {
     subcommand.add_option("--fail-if", arguments->limits,
                           "Exit with status 1 where a figure changed by more than this: \"wall > +3%\", \"cpu < -10%\", or the name of a "
                           "metric. May be given several times");
+    subcommand.add_flag("--paired", arguments->is_paired,
+                        "The runs took place in turns: the first of the base beside the first of the others, and so on, by name in a folder");
     subcommand.add_option("--format", arguments->format, "text or json")
         ->check(CLI::IsMember({"text", "json"}))
         ->capture_default_str();

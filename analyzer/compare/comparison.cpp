@@ -11,13 +11,22 @@ namespace plumb {
 namespace {
 
 using Runs = std::vector<RunFigures>;
+using Values = std::vector<double>;
 using Amounts = std::map<std::string, double> RunFigures::*;
 
-template <class Value> std::vector<double> each(const Runs& runs, Value value) {
-    std::vector<double> values;
+template <class Value> Values each(const Runs& runs, Value value) {
+    Values values;
     for (const RunFigures& run : runs)
         values.push_back(value(run));
     return values;
+}
+
+statistics::Difference difference_between(const Values& base, const Values& other, Pairing pairing) {
+    return pairing == Pairing::in_turns ? statistics::paired_difference_of(base, other) : statistics::difference_of(base, other);
+}
+
+statistics::Shift shift_between(const Values& base, const Values& other, Pairing pairing) {
+    return pairing == Pairing::in_turns ? statistics::paired_shift_of(base, other) : statistics::shift_of(base, other);
 }
 
 double amount_of(const std::map<std::string, double>& amounts, const std::string& name) {
@@ -25,9 +34,9 @@ double amount_of(const std::map<std::string, double>& amounts, const std::string
     return found == amounts.end() ? 0 : found->second;
 }
 
-ComparedFigure seconds_of(const char* name, const Runs& base, const Runs& other, double RunFigures::*figure) {
+ComparedFigure seconds_of(const char* name, const Runs& base, const Runs& other, Pairing pairing, double RunFigures::*figure) {
     const auto value = [figure](const RunFigures& run) { return std::max(run.*figure, 1e-9); };
-    return {name, "seconds", statistics::difference_of(each(base, value), each(other, value))};
+    return {name, "seconds", difference_between(each(base, value), each(other, value), pairing)};
 }
 
 std::set<std::string> names_of(const Runs& base, const Runs& other, Amounts amounts) {
@@ -39,15 +48,15 @@ std::set<std::string> names_of(const Runs& base, const Runs& other, Amounts amou
     return names;
 }
 
-std::vector<ComparedFigure> metrics_of(const Runs& base, const Runs& other) {
+std::vector<ComparedFigure> metrics_of(const Runs& base, const Runs& other, Pairing pairing) {
     std::vector<ComparedFigure> figures;
     for (const std::string& name : names_of(base, other, &RunFigures::metrics)) {
         const auto value = [&](const RunFigures& run) { return amount_of(run.metrics, name); };
-        const std::vector<double> base_values = each(base, value), other_values = each(other, value);
+        const Values base_values = each(base, value), other_values = each(other, value);
         const auto is_amount = [](double one) { return one > 0; };
         if (!std::ranges::all_of(base_values, is_amount) || !std::ranges::all_of(other_values, is_amount))
             continue;
-        figures.push_back({name, base.front().units.at(name), statistics::difference_of(base_values, other_values)});
+        figures.push_back({name, base.front().units.at(name), difference_between(base_values, other_values, pairing)});
     }
     std::ranges::stable_sort(figures, std::greater{}, [](const ComparedFigure& one) {
         return std::pair(one.difference.is_one(), std::fabs(std::log(one.difference.ratio)));
@@ -55,12 +64,12 @@ std::vector<ComparedFigure> metrics_of(const Runs& base, const Runs& other) {
     return figures;
 }
 
-std::vector<ComparedAmount> amounts_of(const Runs& base, const Runs& other, Amounts amounts, bool whole_changed) {
+std::vector<ComparedAmount> amounts_of(const Runs& base, const Runs& other, Pairing pairing, Amounts amounts, bool whole_changed) {
     std::vector<ComparedAmount> result;
     for (const std::string& name : names_of(base, other, amounts)) {
         const auto value = [&](const RunFigures& run) { return amount_of(run.*amounts, name); };
-        const statistics::Shift shift = statistics::shift_of(each(base, value), each(other, value));
-        result.push_back({name, shift, whole_changed && shift.is_one()});
+        const statistics::Shift more = shift_between(each(base, value), each(other, value), pairing);
+        result.push_back({name, more, whole_changed && more.is_one()});
     }
     std::ranges::stable_sort(result, std::greater{}, [](const ComparedAmount& one) {
         return std::pair(one.has_changed, std::fabs(one.seconds.more));
@@ -110,7 +119,7 @@ std::vector<FindingChange> findings_of_both(const Runs& base, const Runs& other,
             const ComparedFinding* const one = find_in(run, key);
             return one ? one->gain : 0;
         };
-        change.gain = statistics::shift_of(each(base, gain), each(other, gain));
+        change.gain = shift_between(each(base, gain), each(other, gain), comparison.is_paired ? Pairing::in_turns : Pairing::none);
         change.kind = kind_of(change, comparison);
         changes.push_back(std::move(change));
     }
@@ -127,7 +136,7 @@ std::vector<FindingChange> findings_of_both(const Runs& base, const Runs& other,
 
 } // namespace
 
-Comparison compare_runs(const std::vector<RunFigures>& base, const std::vector<RunFigures>& other) {
+Comparison compare_runs(const std::vector<RunFigures>& base, const std::vector<RunFigures>& other, Pairing pairing) {
     Comparison comparison;
     for (const Runs* runs : {&base, &other})
         for (const RunFigures& run : *runs)
@@ -135,12 +144,14 @@ Comparison compare_runs(const std::vector<RunFigures>& base, const std::vector<R
                 comparison.programs.push_back(run.program);
     comparison.base_runs = base.size();
     comparison.other_runs = other.size();
-    comparison.wall = seconds_of("wall", base, other, &RunFigures::wall_s);
-    comparison.cpu = seconds_of("cpu", base, other, &RunFigures::cpu_s);
+    comparison.is_paired = pairing == Pairing::in_turns;
+    comparison.wall = seconds_of("wall", base, other, pairing, &RunFigures::wall_s);
+    comparison.cpu = seconds_of("cpu", base, other, pairing, &RunFigures::cpu_s);
     const bool has_changed = comparison.wall.difference.is_one() || comparison.cpu.difference.is_one();
-    comparison.metrics = metrics_of(base, other);
-    comparison.lines = amounts_of(base, other, &RunFigures::lines_s, has_changed);
-    comparison.libraries = amounts_of(base, other, &RunFigures::libraries_s, has_changed);
+    comparison.metrics = metrics_of(base, other, pairing);
+    comparison.lines = amounts_of(base, other, pairing, &RunFigures::lines_s, has_changed);
+    comparison.functions = amounts_of(base, other, pairing, &RunFigures::functions_s, has_changed);
+    comparison.libraries = amounts_of(base, other, pairing, &RunFigures::libraries_s, has_changed);
     comparison.findings = findings_of_both(base, other, comparison);
     return comparison;
 }

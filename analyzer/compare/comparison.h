@@ -34,16 +34,21 @@ struct FindingChange {
 struct Comparison {
     std::vector<std::string> programs; // different command lines, that of the base first
     size_t base_runs = 0, other_runs = 0;
+    bool is_paired = false;
     ComparedFigure wall, cpu;
     std::vector<ComparedFigure> metrics;   // that both have, and above 0; those that changed first
     std::vector<ComparedAmount> lines;     // by the size of the change
+    std::vector<ComparedAmount> functions; // likewise; the same in other builds, where lines have other numbers
     std::vector<ComparedAmount> libraries; // likewise
     std::vector<FindingChange> findings;   // gone and added, then those whose gain changed, then the others
 
     bool is_known() const { return wall.difference.is_known; } // there are enough runs to tell
 };
 
-// At least one run of each.
-Comparison compare_runs(const std::vector<RunFigures>& base, const std::vector<RunFigures>& other);
+// Whether the runs took place in turns, base[i] beside other[i]: then each is compared with its neighbour.
+enum class Pairing { none, in_turns };
+
+// At least one run of each; in turns, as many of the one as of the other.
+Comparison compare_runs(const std::vector<RunFigures>& base, const std::vector<RunFigures>& other, Pairing pairing = Pairing::none);
 
 } // namespace plumb

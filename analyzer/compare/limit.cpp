@@ -52,7 +52,7 @@ bool is_broken(const Limit& limit, const Comparison& comparison) {
     const statistics::Difference& difference = figure_of(limit, comparison).difference;
     if (!difference.is_known)
         throw UsageError(fmt::format("--fail-if \"{}\": {} and {} runs are too few to distinguish a change from chance; four of each are "
-                                     "enough",
+                                     "enough, or six in turns",
                                      limit.text, difference.base_count, difference.other_count));
     return difference.is_one() && (limit.is_upper ? difference.ratio > limit.ratio : difference.ratio < limit.ratio);
 }

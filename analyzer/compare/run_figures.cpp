@@ -30,8 +30,10 @@ RunFigures figures_of(const Report& report) {
         figures.metrics[metric.name] = metric.value;
         figures.units[metric.name] = metric.unit;
     }
-    for (const HotLine& line : report.hot_lines)
+    for (const HotLine& line : report.hot_lines) {
         figures.lines_s[place_of(line.frame)] += line.seconds;
+        figures.functions_s[line.frame.function] += line.seconds;
+    }
     for (const LibraryShare& library : report.libraries)
         figures.libraries_s[library.module] += library.seconds;
     for (const Finding& finding : report.findings) {

@@ -20,6 +20,7 @@ struct RunFigures {
     std::map<std::string, double> metrics; // by name; of unit
     std::map<std::string, std::string> units;
     std::map<std::string, double> lines_s;     // CPU time by "function at file:line"; the file without its folders
+    std::map<std::string, double> functions_s; // CPU time by the function that the line is in
     std::map<std::string, double> libraries_s; // by name
     // By id and by what it is about: a place in the source, or a subject. Numbers of processes and the like change from run to run.
     std::map<std::string, ComparedFinding> findings;

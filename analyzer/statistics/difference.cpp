@@ -26,6 +26,15 @@ Bounds bounds_of(std::vector<double>& values, uint64_t bound) {
     return {middle, values[bound - 1], values[values.size() - bound], true};
 }
 
+// Of the means of each two pairs and of each with itself: Walsh averages.
+Bounds bounds_of_pairs(std::span<const double> differences) {
+    std::vector<double> averages;
+    for (size_t i = 0; i < differences.size(); i++)
+        for (size_t j = i; j < differences.size(); j++)
+            averages.push_back((differences[i] + differences[j]) / 2);
+    return bounds_of(averages, signed_rank_bound(differences.size(), kTail));
+}
+
 // Of logarithms.
 void set_ratio(const Bounds& bounds, Difference& result) {
     result.ratio = std::exp(bounds.middle);
@@ -76,17 +85,21 @@ Shift shift_of(std::span<const double> base, std::span<const double> other) {
     return {median_of(base), median_of(other), bounds.middle, bounds.low, bounds.high, bounds.is_known};
 }
 
-// The medians of the pairs' ratios, each with each: Walsh averages.
 Difference paired_difference_of(std::span<const double> base, std::span<const double> other) {
     Difference result = medians_of(base, other);
-    std::vector<double> ratios, averages;
+    std::vector<double> ratios;
     for (size_t i = 0; i < base.size(); i++)
         ratios.push_back(std::log(other[i] / base[i]));
-    for (size_t i = 0; i < ratios.size(); i++)
-        for (size_t j = i; j < ratios.size(); j++)
-            averages.push_back((ratios[i] + ratios[j]) / 2);
-    set_ratio(bounds_of(averages, signed_rank_bound(ratios.size(), kTail)), result);
+    set_ratio(bounds_of_pairs(ratios), result);
     return result;
+}
+
+Shift paired_shift_of(std::span<const double> base, std::span<const double> other) {
+    std::vector<double> shifts;
+    for (size_t i = 0; i < base.size(); i++)
+        shifts.push_back(other[i] - base[i]);
+    const Bounds bounds = bounds_of_pairs(shifts);
+    return {median_of(base), median_of(other), bounds.middle, bounds.low, bounds.high, bounds.is_known};
 }
 
 } // namespace plumb::statistics

@@ -36,6 +36,7 @@ Difference difference_of(std::span<const double> base, std::span<const double> o
 // Values that were taken in turns: base[i] beside other[i]. What changes slowly changes both, and is no difference. An interval needs
 // six pairs.
 Difference paired_difference_of(std::span<const double> base, std::span<const double> other);
+Shift paired_shift_of(std::span<const double> base, std::span<const double> other);
 
 double median_of(std::span<const double> values); // not empty
 

@@ -34,8 +34,9 @@ ANALYZER = {
     "diagnoses": {"support", "model", "noise", "analyses"},
     "analysis": {"support", "platform", "model", "noise", "trace", "symbols", "team", "replay", "analyses", "diagnoses"}, # the pipeline
     "compare": {"support", "statistics", "model", "trace", "analyses", "diagnoses", "analysis"}, # several runs
-    "reports": {"compare", "statistics", "support", "model", "noise", "simulate", "replay", "analyses", "diagnoses", "analysis"}, # replay: of a timeline
-    "commands": {"compare", "support", "platform", "model", "noise", "simulate", "trace", "symbols", "placement", "record", "team", "replay", "analyses", "diagnoses", "analysis", "reports"},
+    "repeat": {"support", "statistics", "trace", "compare", "analyses", "diagnoses", "analysis", "model"}, # records runs through plumb run
+    "reports": {"repeat", "compare", "statistics", "support", "model", "noise", "simulate", "replay", "analyses", "diagnoses", "analysis"}, # replay: of a timeline
+    "commands": {"repeat", "compare", "support", "platform", "model", "noise", "simulate", "trace", "symbols", "placement", "record", "team", "replay", "analyses", "diagnoses", "analysis", "reports"},
 }
 # What is shared with the shim: its unwinder, which the recorder runs on stack samples, and its instruction decoder.
 SHARED_WITH_THE_SHIM = {"platform/unwind": {"unwind"}, "platform/code/decoder": {"platform", "record", "unwind"},

@@ -129,21 +129,27 @@ std::vector<std::string> list_files(int directory, const std::string& path) {
     return names;
 }
 
-// A name that says what ran and when; `unique` differs for runs that start within one second.
-std::string default_name(const std::string& program, const JobIdentity& job) {
+std::string name_of_program(const std::string& prefix, const std::string& program) {
     std::string name = program.substr(program.rfind('/') + 1);
     std::ranges::replace_if(name, [](unsigned char c) { return !isalnum(c) && !strchr("._+-", c); }, '_');
-    name = "plumb-" + name.substr(0, 64) + "-";
+    return prefix + name.substr(0, 64) + "-";
+}
+
+std::string default_name(const std::string& program, const JobIdentity& job) {
     if (!job.id.empty())
-        return name + job.id; // all ranks must come to the same name
+        return name_of_program("plumb-", program) + job.id; // all ranks must come to the same name
+    return timed_name("plumb-", program);
+}
+
+} // namespace
+
+std::string timed_name(const std::string& prefix, const std::string& program) {
     char time_text[32];
     const time_t now = time(nullptr);
     tm local{};
     strftime(time_text, sizeof time_text, "%Y%m%d-%H%M%S", localtime_r(&now, &local));
-    return name + time_text;
+    return name_of_program(prefix, program) + time_text;
 }
-
-} // namespace
 
 std::string RunDirectory::read_file(const char* name) const {
     const int fd = openat(directory_, name, O_RDONLY | O_NOFOLLOW | O_CLOEXEC | O_NONBLOCK);

@@ -53,19 +53,24 @@ template <class Range, class ToJson> ordered_json list_json(const Range& range, 
 
 } // namespace
 
+ordered_json comparison_document(const Comparison& comparison) {
+    return {{"schema", "plumb-comparison/1"},
+            {"programs", comparison.programs},
+            {"base_runs", comparison.base_runs},
+            {"other_runs", comparison.other_runs},
+            {"is_paired", comparison.is_paired},
+            {"is_known", comparison.is_known()},
+            {"wall", figure_json(comparison.wall)},
+            {"cpu", figure_json(comparison.cpu)},
+            {"metrics", list_json(comparison.metrics, figure_json)},
+            {"findings", list_json(comparison.findings, finding_json)},
+            {"lines", list_json(comparison.lines, amount_json)},
+            {"functions", list_json(comparison.functions, amount_json)},
+            {"libraries", list_json(comparison.libraries, amount_json)}};
+}
+
 std::string comparison_json(const Comparison& comparison) {
-    const ordered_json document{{"schema", "plumb-comparison/1"},
-                                {"programs", comparison.programs},
-                                {"base_runs", comparison.base_runs},
-                                {"other_runs", comparison.other_runs},
-                                {"is_known", comparison.is_known()},
-                                {"wall", figure_json(comparison.wall)},
-                                {"cpu", figure_json(comparison.cpu)},
-                                {"metrics", list_json(comparison.metrics, figure_json)},
-                                {"findings", list_json(comparison.findings, finding_json)},
-                                {"lines", list_json(comparison.lines, amount_json)},
-                                {"libraries", list_json(comparison.libraries, amount_json)}};
-    return document.dump(2, ' ', true, ordered_json::error_handler_t::replace) + "\n";
+    return comparison_document(comparison).dump(2, ' ', true, ordered_json::error_handler_t::replace) + "\n";
 }
 
 } // namespace plumb

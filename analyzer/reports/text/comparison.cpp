@@ -26,6 +26,8 @@ void put_compared_runs(TextCanvas& canvas, const Comparison& comparison) {
         canvas.paragraph("others", 10,
                          {{fmt::format("{} of {}", counted(comparison.other_runs, "run", "runs"),
                                        fmt::join(comparison.programs.begin() + 1, comparison.programs.end(), "; "))}});
+    if (comparison.is_paired)
+        canvas.paragraph("", 10, {{"in turns with the base: each run is compared with the one beside it"}});
     if (!comparison.is_known())
         canvas.paragraph("", 0, {{kTooFewRuns, Ink::medium}});
 }
@@ -86,6 +88,7 @@ std::string comparison_text(const Comparison& comparison, const TextStyle& style
         put_compared_figures(canvas, metrics);
     }
     put_compared_amounts(canvas, "Lines, by CPU time", comparison.lines, comparison.is_known());
+    put_compared_amounts(canvas, "Functions, by CPU time", comparison.functions, comparison.is_known());
     put_compared_amounts(canvas, "Libraries, by CPU time", comparison.libraries, comparison.is_known());
     return canvas.take();
 }

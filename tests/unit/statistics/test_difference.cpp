@@ -95,6 +95,10 @@ TEST_CASE("of pairs what changes both is no difference") {
     CHECK(paired.ratio == Approx(1.032).epsilon(0.001));
     CHECK(paired.low > 1.029);
     CHECK(paired.high < 1.035);
+    const Shift shift = paired_shift_of(base, other);
+    CHECK(shift.is_one());
+    CHECK(shift.more == Approx(0.032 * 23.5).epsilon(0.05));
+    CHECK_FALSE(shift_of(base, other).is_one());
     CHECK_FALSE(paired_difference_of(std::vector<double>(5, 1.0), std::vector<double>(5, 2.0)).is_known);
 }
 

@@ -1,0 +1,101 @@
+// plumb repeat -n N -- CMD: many recorded runs as one set, and how they scatter; with --versus, of two commands in turns.
+#include "analysis/analyse_run.h"
+#include "commands/command.h"
+#include "commands/target_command.h"
+#include "record/run/run_directory.h"
+#include "repeat/repetition.h"
+#include "reports/json/repetition.h"
+#include "reports/text/repetition.h"
+#include "reports/text/terminal.h"
+#include "support/error.h"
+#include "support/figures.h"
+
+#include <CLI/CLI.hpp>
+#include <chrono>
+#include <cstdio>
+#include <cstdlib>
+#include <fmt/format.h>
+#include <memory>
+#include <unistd.h>
+
+namespace plumb {
+
+namespace {
+
+struct RepeatArguments {
+    repeat::SeriesOptions series;
+    std::string versus, format = "text", record;
+};
+
+constexpr size_t kMostRounds = 1000;
+constexpr const char* kClearLine = "\r\033[K";
+constexpr int kNothingToCount = 1, kOfSignals = 128;
+
+// On a terminal, one line that is written over.
+class SeriesProgress {
+  public:
+    void operator()(size_t done, size_t all) {
+        if (!is_terminal_)
+            return;
+        const double passed_s = std::chrono::duration<double>(std::chrono::steady_clock::now() - begin_).count();
+        std::fputs(kClearLine, stderr);
+        if (done > 0 && done < all)
+            fmt::print(stderr, "run {} of {}, about {} left", done + 1, all,
+                       format_seconds(passed_s / static_cast<double>(done) * static_cast<double>(all - done)));
+        else if (done < all)
+            fmt::print(stderr, "run 1 of {}", all);
+        std::fflush(stderr);
+    }
+
+  private:
+    const bool is_terminal_ = isatty(STDERR_FILENO) == 1;
+    const std::chrono::steady_clock::time_point begin_ = std::chrono::steady_clock::now();
+};
+
+int repeat_runs(RepeatArguments arguments, const std::vector<std::string>& command) {
+    repeat::SeriesOptions& series = arguments.series;
+    series.commands = {{arguments.versus.empty() ? "runs" : "base", command}};
+    if (!arguments.versus.empty())
+        series.commands.push_back({"versus", {"/bin/sh", "-c", arguments.versus}});
+    series.record_options = CLI::detail::split_up(arguments.record);
+    if (series.directory.empty())
+        series.directory = record::timed_name("plumb-repeat-", command.front());
+    const repeat::SeriesResult result = repeat::record_series(series, SeriesProgress());
+    std::vector<RunFigures> figures;
+    for (const repeat::SeriesRun& run : result.runs)
+        figures.push_back(figures_of(analyse_run(run.directory, {}).report));
+    const repeat::Repetition repetition = repetition_of(series, result, figures);
+    const TextStyle style = detect_style(stdout, [](const char* name) -> const char* { return std::getenv(name); });
+    const std::string text = arguments.format == "text" ? repetition_text(repetition, style) : repetition_json(repetition);
+    if (std::fwrite(text.data(), 1, text.size(), stdout) != text.size() || std::fflush(stdout) != 0)
+        throw Error("cannot write the report to the standard output");
+    if (result.runs.empty())
+        return kNothingToCount;
+    return result.signal ? kOfSignals + result.signal : 0;
+}
+
+} // namespace
+
+CommandAction declare_repeat(CLI::App& subcommand) {
+    auto arguments = std::make_shared<RepeatArguments>();
+    subcommand.add_option("-n,--runs", arguments->series.rounds, "Runs that count, of each command")
+        ->check(CLI::Range(size_t{1}, kMostRounds))
+        ->capture_default_str();
+    subcommand.add_option("--versus", arguments->versus,
+                          "Compare with this command, for the shell: one run of each in turns, each pair in the opposite order of the last");
+    subcommand.add_option("--warm-up", arguments->series.warm_up_rounds, "Runs of each command before those that count")
+        ->check(CLI::Range(size_t{0}, kMostRounds))
+        ->capture_default_str();
+    subcommand.add_option("-o,--output", arguments->series.directory,
+                          "A new folder for the runs (default: plumb-repeat-<program>-<time>)");
+    subcommand.add_option("--record", arguments->record, "Options of plumb run for each run, as \"--heap off --rate 99\"");
+    subcommand.add_flag("--count-failures", arguments->series.failures_count,
+                        "Runs that end with another status than 0 count as any other");
+    subcommand.add_option("--format", arguments->format, "text or json")
+        ->check(CLI::IsMember({"text", "json"}))
+        ->capture_default_str();
+    declare_target(subcommand);
+    return [&subcommand, arguments] { return repeat_runs(*arguments, target_of(subcommand)); };
+}
+
+} // namespace plumb

@@ -1,0 +1,58 @@
+#include "reports/json/repetition.h"
+
+#include "reports/json/comparison.h"
+
+#include <nlohmann/json.hpp>
+
+namespace plumb {
+
+namespace {
+
+using nlohmann::ordered_json;
+
+ordered_json spread_json(const std::optional<statistics::Spread>& spread) {
+    if (!spread)
+        return nullptr;
+    return {{"median", spread->median},
+            {"median_95", spread->is_known ? ordered_json::array({spread->low, spread->high}) : ordered_json(nullptr)},
+            {"least", spread->least},
+            {"lower_quartile", spread->lower_quartile},
+            {"upper_quartile", spread->upper_quartile},
+            {"most", spread->most}};
+}
+
+ordered_json command_json(const repeat::RepeatedCommand& command) {
+    ordered_json runs = ordered_json::array(), failed = ordered_json::array();
+    for (size_t i = 0; i < command.runs.size(); ++i)
+        runs.push_back({{"directory", command.runs[i].directory},
+                        {"round", command.runs[i].round},
+                        {"exit_status", command.runs[i].exit_status},
+                        {"wall_seconds", command.figures[i].wall_s},
+                        {"cpu_seconds", command.figures[i].cpu_s}});
+    for (const repeat::SeriesRun& run : command.failed)
+        failed.push_back({{"directory", run.directory}, {"round", run.round}, {"exit_status", run.exit_status}});
+    return {{"set", command.set},
+            {"program", command.program},
+            {"runs", runs},
+            {"failed", failed},
+            {"wall_seconds", spread_json(command.wall_s)},
+            {"cpu_seconds", spread_json(command.cpu_s)}};
+}
+
+} // namespace
+
+std::string repetition_json(const repeat::Repetition& repetition) {
+    ordered_json commands = ordered_json::array();
+    for (const repeat::RepeatedCommand& command : repetition.commands)
+        commands.push_back(command_json(command));
+    const ordered_json document{
+        {"schema", "plumb-repetition/1"},
+        {"directory", repetition.directory},
+        {"asked_runs", repetition.asked},
+        {"stopped", repetition.stopped.empty() ? ordered_json(nullptr) : ordered_json(repetition.stopped)},
+        {"commands", commands},
+        {"comparison", repetition.comparison ? comparison_document(*repetition.comparison) : ordered_json(nullptr)}};
+    return document.dump(2, ' ', true, ordered_json::error_handler_t::replace) + "\n";
+}
+
+} // namespace plumb
