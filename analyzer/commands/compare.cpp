@@ -46,7 +46,8 @@ int compare(const CompareArguments& arguments) {
         for (std::string& run : runs_in(path))
             others.push_back(std::move(run));
     if (arguments.is_paired && base.size() != others.size())
-        throw UsageError(fmt::format("--paired: each run of the base needs one beside it, and there are {} and {}", base.size(), others.size()));
+        throw UsageError(fmt::format("--paired: each run of the base needs one beside it, and there are {} and {}", base.size(),
+                                     others.size()));
     const Comparison comparison =
         compare_runs(figures_of_runs(base), figures_of_runs(others), arguments.is_paired ? Pairing::in_turns : Pairing::none);
     std::vector<std::string> broken;
@@ -73,7 +74,8 @@ CommandAction declare_compare(CLI::App& subcommand) {
                           "Exit with status 1 where a figure changed by more than this: \"wall > +3%\", \"cpu < -10%\", or the name of a "
                           "metric. May be given several times");
     subcommand.add_flag("--paired", arguments->is_paired,
-                        "The runs took place in turns: the first of the base beside the first of the others, and so on, by name in a folder");
+                        "The runs took place in turns: the first of the base beside the first of the others, and so on; in a folder, by "
+                        "name");
     subcommand.add_option("--format", arguments->format, "text or json")
         ->check(CLI::IsMember({"text", "json"}))
         ->capture_default_str();

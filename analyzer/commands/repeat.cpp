@@ -31,6 +31,13 @@ constexpr size_t kMostRounds = 1000;
 constexpr const char* kClearLine = "\r\033[K";
 constexpr int kNothingToCount = 1, kOfSignals = 128;
 
+// Words are run as they stand, as the first command is; what only a shell understands, by one.
+std::vector<std::string> words_of(const std::string& line) {
+    if (line.find_first_of("|&;<>()$`\\\"'*?[]#~={}!\n") != std::string::npos)
+        return {"/bin/sh", "-c", line};
+    return CLI::detail::split_up(line);
+}
+
 // On a terminal, one line that is written over.
 class SeriesProgress {
   public:
@@ -56,7 +63,7 @@ int repeat_runs(RepeatArguments arguments, const std::vector<std::string>& comma
     repeat::SeriesOptions& series = arguments.series;
     series.commands = {{arguments.versus.empty() ? "runs" : "base", command}};
     if (!arguments.versus.empty())
-        series.commands.push_back({"versus", {"/bin/sh", "-c", arguments.versus}});
+        series.commands.push_back({"versus", words_of(arguments.versus)});
     series.record_options = CLI::detail::split_up(arguments.record);
     if (series.directory.empty())
         series.directory = record::timed_name("plumb-repeat-", command.front());
@@ -82,7 +89,8 @@ CommandAction declare_repeat(CLI::App& subcommand) {
         ->check(CLI::Range(size_t{1}, kMostRounds))
         ->capture_default_str();
     subcommand.add_option("--versus", arguments->versus,
-                          "Compare with this command, for the shell: one run of each in turns, each pair in the opposite order of the last");
+                          "Compare with this command, quoted as one word: one run of each in turns, each pair in the opposite order of "
+                          "the last");
     subcommand.add_option("--warm-up", arguments->series.warm_up_rounds, "Runs of each command before those that count")
         ->check(CLI::Range(size_t{0}, kMostRounds))
         ->capture_default_str();

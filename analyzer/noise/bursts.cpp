@@ -17,14 +17,16 @@ double longest_turn_s(double longest_slice_s) {
     return std::max(kMostTurns * longest_slice_s, longest_slice_s >= kCutSlice_s ? kTurn_s : 0);
 }
 
+bool is_beside(double slice_s, double longest_slice_s) { return slice_s < kBeside * longest_slice_s; }
+
 SliceFollower::Place SliceFollower::next(double turn_s, double slice_s) {
     if (longest_s_ <= 0 || turn_s > longest_turn_s(longest_s_)) {
         longest_s_ = slice_s;
         return Place::begins;
     }
-    const bool is_beside = slice_s < kBeside * longest_s_;
+    const bool is_short = is_beside(slice_s, longest_s_);
     longest_s_ = std::max(longest_s_, slice_s);
-    return is_beside ? Place::goes_on_beside : Place::goes_on;
+    return is_short ? Place::goes_on_beside : Place::goes_on;
 }
 
 model::NoiseLosses join_bursts(const model::NoiseLosses& losses) {

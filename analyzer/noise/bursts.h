@@ -11,13 +11,16 @@ namespace plumb::noise {
 // least 5 ms, a tick of the kernel's and a part of one. (Linux switches at ticks of 1, 4 or 10 ms; for the last the bound is narrow.)
 double longest_turn_s(double longest_slice_s);
 
+// Too short to be a slice of the event: somebody else's turn, of whom nothing is to follow.
+bool is_beside(double slice_s, double longest_slice_s);
+
 // Which slices belong together, one after the other.
 class SliceFollower {
   public:
     enum class Place {
         begins,         // an event
         goes_on,        // with the last one
-        goes_on_beside, // too short to be a slice of it: somebody else, of whom nothing is to follow
+        goes_on_beside, // is_beside()
     };
     // `turn_s`: for how long the program had the CPU since the last slice that began an event or went on with it.
     Place next(double turn_s, double slice_s);

@@ -66,8 +66,9 @@ class Following {
         const model::Preemption& one = *event.preemption;
         Latest& own = latest_[event.watched];
         if (is_by_program(one)) {
-            const uint64_t before_ns = own.goes_on_until(one) ? own.longest_ns : 0;
-            own = {&one, one.end_ns, std::max(before_ns, one.end_ns - one.begin_ns)};
+            const uint64_t length_ns = one.end_ns - one.begin_ns, before_ns = own.goes_on_until(one) ? own.longest_ns : 0;
+            if (!is_beside(static_cast<double>(length_ns), static_cast<double>(before_ns)))
+                own = {&one, one.end_ns, std::max(before_ns, length_ns)};
             return nullptr;
         }
         const auto peer = of_tid_.find({watched_[event.watched].host, one.taker});

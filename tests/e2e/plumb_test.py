@@ -34,6 +34,31 @@ def may_run_as_nobody(path):
         return False
 
 
+def undescribed(value, schema, definitions, place="$"):
+    """Keys of a document that its schema does not name."""
+    if "$ref" in schema:
+        schema = definitions[schema["$ref"].removeprefix("#/definitions/")]
+    if isinstance(value, dict):
+        known = schema.get("properties", {})
+        return [found for key, item in value.items()
+                for found in ([f"{place}.{key}"] if key not in known else undescribed(item, known[key], definitions, f"{place}.{key}"))]
+    if isinstance(value, list):
+        return [found for item in value for found in undescribed(item, schema.get("items", {}), definitions, place + "[]")]
+    return []
+
+
+def breaches(document, name, apart=()):
+    """What a document has against the schema that is installed for it, of analyzer/reports/json; `apart`: keys with schemas of their
+    own. Without python3-jsonschema only undescribed keys are seen."""
+    schema = json.loads((TREE / "analyzer" / "reports" / "json" / f"{name}.schema.json").read_text())
+    wrong = undescribed({key: value for key, value in document.items() if key not in apart}, schema, schema.get("definitions", {}))
+    try:
+        import jsonschema
+    except ImportError:
+        return wrong  # the golden tests say so
+    return wrong + [error.message for error in jsonschema.Draft7Validator(schema).iter_errors(document)]
+
+
 def cpu_ticks():
     """Of all CPUs since the machine's start: those that somebody wanted, and of these what the hypervisor gave to others."""
     with open("/proc/stat") as file:

@@ -6,7 +6,7 @@ import os
 import subprocess
 import unittest
 
-from plumb_test import PLUMB, PlumbTest
+from plumb_test import PLUMB, PlumbTest, breaches
 
 RUNS = 5
 
@@ -31,6 +31,7 @@ class Compare(PlumbTest):
         self.assertEqual((done.returncode, done.stderr), (0, ""))
         result = json.loads(done.stdout)
         self.assertEqual((result["schema"], result["base_runs"], result["other_runs"]), ("plumb-comparison/1", RUNS, RUNS))
+        self.assertEqual(breaches(result, "comparison"), [])
         self.assertTrue(result["wall"]["has_changed"], result["wall"])
         self.assertGreater(result["wall"]["ratio"], 1.3)
         broken = compare(base, longer, "--fail-if", "wall > +3%")
@@ -48,15 +49,25 @@ class Compare(PlumbTest):
         self.assertEqual((done.returncode, done.stderr), (0, ""))
         self.assertIn("With so few runs", done.stdout)
         self.assertLessEqual(max(map(len, done.stdout.splitlines())), 100)
+        single = json.loads(compare(self.run_directory, self.run_directory, "--format", "json").stdout)
+        self.assertEqual((single["is_known"], single["wall"]["ratio_95"], breaches(single, "comparison")), (False, None, []))
+        self.assertNotEqual(breaches({**single, "wall": {**single["wall"], "ratio": 0}}, "comparison"), [])
+        self.assertNotEqual(breaches({**single, "more": 1}, "comparison"), [])
         limited = compare(self.run_directory, self.run_directory, "--fail-if", "wall > 1%")
         self.assertEqual(limited.returncode, 125)
         self.assertIn("too few", limited.stderr)
 
     def test_what_cannot_be_meant_gets_a_sentence(self):
         (self.scratch / "empty").mkdir()
+        pairs = self.scratch / "pairs"
+        pairs.mkdir()
+        for number in range(2):
+            self.run_directory = pairs / str(number)
+            self.record("true", options=["--no-report"], check=0)
         for arguments, says in ((["/nowhere", "/nowhere"], "No such file or directory"),
                                 ([self.scratch / "empty", self.scratch / "empty"], "neither a run of plumb nor a folder with runs"),
-                                ([self.scratch, self.scratch, "--fail-if", "wall"], "a figure and a change are needed")):
+                                ([self.scratch, self.scratch, "--fail-if", "wall"], "a figure and a change are needed"),
+                                ([pairs, pairs, pairs, "--paired"], "each run of the base needs one beside it, and there are 2 and 4")):
             done = compare(*arguments)
             self.assertEqual((done.returncode, done.stdout), (125, ""))
             self.assertIn(says, done.stderr)

@@ -8,7 +8,7 @@ import subprocess
 import time
 import unittest
 
-from plumb_test import PLUMB, PlumbTest, has_mount_namespaces
+from plumb_test import PLUMB, PlumbTest, breaches, has_mount_namespaces
 
 ENVIRONMENT = {**os.environ, "LC_ALL": "C.UTF-8", "COLUMNS": "100"}
 RUNS = 6
@@ -29,6 +29,7 @@ class Repeat(PlumbTest):
         self.assertEqual((done.returncode, done.stderr), (0, ""))
         result = json.loads(done.stdout)
         self.assertEqual((result["schema"], result["asked_runs"], result["stopped"]), ("plumb-repetition/1", RUNS, None))
+        self.assertEqual(breaches(result, "repetition"), [])
         command, = result["commands"]
         self.assertEqual(len(command["runs"]), RUNS)
         walls = sorted(run["wall_seconds"] for run in command["runs"])
@@ -53,6 +54,8 @@ class Repeat(PlumbTest):
         self.assertEqual((self.scratch / "order").read_text().split(), list("abbaabbaabba"))
         result = json.loads(done.stdout)
         comparison = result["comparison"]
+        self.assertEqual(breaches(result, "repetition", apart=["comparison"]), [])
+        self.assertEqual(breaches(comparison, "comparison"), [])
         self.assertTrue(comparison["is_paired"])
         self.assertEqual((comparison["base_runs"], comparison["other_runs"]), (RUNS, RUNS))
         self.assertTrue(comparison["wall"]["has_changed"], comparison["wall"])
@@ -102,7 +105,8 @@ class Repeat(PlumbTest):
         done = subprocess.run(["unshare", "-m", "sh", "-c", script], capture_output=True, text=True, timeout=300, env=ENVIRONMENT)
         self.assertEqual((done.returncode, done.stderr), (0, ""))
         self.assertRegex(done.stdout, r"\b[1-9]\d? runs? counts?\b")
-        self.assertRegex(" ".join(done.stdout.split()), r"before all 100 runs of each: run \d+ of runs was not recorded whole.* No space left")
+        self.assertRegex(" ".join(done.stdout.split()),
+                         r"before all 100 runs of each: run \d+ of runs was not recorded whole.* No space left")
 
     def test_what_cannot_be_meant_gets_a_sentence(self):
         self.folder.mkdir()

@@ -68,6 +68,17 @@ TEST_CASE("turns that follow on a program's slices on another CPU are its work")
     CHECK(found[1] == std::vector<const model::Preemption*>{nullptr, nullptr, last_slice});
 }
 
+TEST_CASE("others that take the CPU for much shorter in between change nothing") {
+    Job job(2, 2);
+    job.plant_program();
+    job.lose(0, 0, 2 * kSlice_ns, 20'000);
+    job.lose(1, 1, 3 * kSlice_ns + 1'000'000, 20'000);
+    job.plant_turns(3 * kSlice_ns + 1'100'000);
+    job.lose(0, 0, 7 * kSlice_ns, 20'000);
+    job.lose(1, 0, 8 * kSlice_ns, kSlice_ns, 100);
+    CHECK(job.count() == 4);
+}
+
 TEST_CASE("turns for other reasons are nobody's work") {
     SECTION("long after the program") {
         Job job(2, 2);
