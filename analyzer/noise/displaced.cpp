@@ -10,7 +10,7 @@ namespace plumb::noise {
 
 namespace {
 
-constexpr uint64_t kBusyPart = 10; // of the time that a watched thread is there, the tenth part
+constexpr uint64_t kBusyPart = 10; // a thread is busy if it ran for a tenth of what the busiest watched thread of its host did
 
 struct Event {
     const model::Preemption* preemption = nullptr;
@@ -84,7 +84,7 @@ class Following {
   private:
     const std::vector<WatchedThread>& watched_;
     std::vector<Latest> latest_; // of each watched thread
-    std::map<std::pair<uint32_t, uint32_t>, size_t> of_tid_;
+    std::map<std::pair<uint32_t, uint32_t>, size_t> of_tid_; // by host; a number given again: the last thread
 };
 
 } // namespace

@@ -123,7 +123,7 @@ def interval_of_median(values):
 def main():
     pairs, runs = (int(sys.argv[i]) if len(sys.argv) > i else default for i, default in ((1, 30), (2, 5)))
     examples = pathlib.Path(os.environ["PLUMB_PROGRAMS"]).parents[1] / "examples" / "noisy-neighbour"
-    print(f"  {'daemon, MPI':<28} {'told':>7} {'measured':>9} {'95 %':>15} {'ratio':>6} {'period ms':>10} {'length ms':>10} {'named':>6}")
+    print(f"  {'daemon, MPI':<28} {'said':>7} {'measured':>9} {'95 %':>15} {'ratio':>6} {'period ms':>10} {'length ms':>10} {'named':>6}")
     for mpi, launch in LAUNCH.items():
         command = [*launch, "-n", "2", examples / f"heat.{mpi}"]
         for busy_ms, period_ms in DAEMONS:

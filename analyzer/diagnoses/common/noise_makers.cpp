@@ -41,6 +41,9 @@ double late_without_cpu_s(const model::OmpRegion& region) {
     return late_ns * 1e-9 * static_cast<double>(region.ended) / static_cast<double>(region.clocked);
 }
 
+// Thread-seconds: on its CPUs, and in turns on those to which it drove threads.
+double without_cpu_by(const model::NoiseTaker& taker) { return taker.taken_s + taker.displaced_s; }
+
 uint32_t host_of(const model::Run& run, const model::Process& process) {
     for (uint32_t host = 0; host < run.hosts.size(); ++host)
         if (run.hosts[host].name == process.host)
@@ -92,12 +95,12 @@ std::vector<TeamNoise> team_noises(const model::Run& run) {
         if (!costs_enough(run, team.lost_s))
             continue;
         noise::FoundTakers found = noise::find_takers(run, team_threads(run, index));
-        double taken_s = 0;
+        double without_cpu_s = 0;
         for (const model::NoiseTaker& taker : found.takers)
-            taken_s += taker.taken_s;
-        team.lost_s = std::min(team.lost_s, taken_s); // the rest was blocked
+            without_cpu_s += without_cpu_by(taker);
+        team.lost_s = std::min(team.lost_s, without_cpu_s); // the rest was blocked
         for (model::NoiseTaker& taker : found.takers) {
-            taker.lost_s = team.lost_s * taker.taken_s / taken_s;
+            taker.lost_s = team.lost_s * without_cpu_by(taker) / without_cpu_s;
             if (makes_noise(taker, team.elapsed_s) && costs_enough(run, taker.lost_s))
                 team.makers.push_back(std::move(taker));
         }
@@ -124,6 +127,21 @@ double noise_seconds(const model::Run& run) {
         for (const model::NoiseTaker& taker : team.makers)
             sum_s += taker.lost_s;
         most_s = std::max(most_s, sum_s);
+    }
+    return most_s;
+}
+
+double sharing_seconds(const model::Run& run, const model::Host& host) {
+    const auto index = static_cast<uint32_t>(&host - run.hosts.data());
+    double most_s = 0;
+    for (const model::MpiJob& job : run.mpi_jobs) {
+        if (!job.noise.replayed)
+            continue;
+        double sum_s = 0;
+        for (const model::NoiseTaker& taker : job.noise.takers)
+            if (taker.kind == model::NoiseTaker::Kind::programs && taker.host == index && !makes_noise(taker, job.elapsed_s))
+                sum_s += taker.lost_s;
+        most_s = std::max(most_s, std::min(sum_s, job.noise.lost_s));
     }
     return most_s;
 }

@@ -30,6 +30,9 @@ std::vector<TeamNoise> team_noises(const model::Run& run);
 double noise_seconds(const model::Run& run, const model::MpiJob& job);
 double noise_seconds(const model::Run& run);
 
+// ... and to programs that share CPUs of this host with its ranks for good: most of any job. 0: no job could be replayed.
+double sharing_seconds(const model::Run& run, const model::Host& host);
+
 // "pollerd", "chronyd and sshd", "cc1plus and 4 other programs"
 std::string maker_words(const model::NoiseTaker& taker);
 

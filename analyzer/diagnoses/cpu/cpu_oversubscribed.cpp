@@ -195,9 +195,11 @@ class CpuOversubscribed : public Diagnosis {
                 findings.push_back(even ? uneven_end(input, schedule, waits, stacked_s)
                                         : stacked(input, host, schedule, waits, stacked_s));
             }
-            // What ranks lose to programs that take their CPUs now and then is reported by os-noise.
-            if (counts(input.run, shared_s - noise_seconds(input.run)))
-                findings.push_back(shared(input, host, schedule, spread, alone, shared_s));
+            // What ranks lose to programs that take their CPUs now and then is reported by os-noise. All ranks wait for one that shares
+            // its CPU: that is more than its own waiting.
+            const double waited_for_s = sharing_seconds(input.run, host);
+            if (counts(input.run, std::max(shared_s - noise_seconds(input.run), waited_for_s)))
+                findings.push_back(shared(input, host, schedule, spread, alone, std::max(shared_s, waited_for_s), waited_for_s > shared_s));
             else if (findings.empty() && crowded_fraction(schedule) >= kCrowdedFraction)
                 findings.push_back(crowded(input, schedule));
         }
@@ -348,13 +350,16 @@ class CpuOversubscribed : public Diagnosis {
     }
 
     Finding shared(const DiagnosisInput& input, const model::Host& host, const Schedule& schedule,
-                   const ReplayConditions& spread, const ReplayConditions& alone, double cost_s) const {
+                   const ReplayConditions& spread, const ReplayConditions& alone, double cost_s, bool ranks_wait) const {
         const Waits waits = waits_of(schedule, &alone, &spread);
         Finding finding = base(input, schedule, waits, cost_s);
         const std::string programs = other_programs(host, 3);
         finding.confidence = 0.9 * confidence(schedule, true);
         finding.title = fmt::format("Other programs take CPU time that this run waits for: {}", programs);
-        finding.gain = {finding.cost.fraction, "estimated by replaying the run without other programs on its CPUs"};
+        finding.gain = {finding.cost.fraction,
+                        ranks_wait ? "estimated by replaying the collectives of all ranks without the intervals in which other programs had "
+                                     "the CPU of a rank"
+                                   : "estimated by replaying the run without other programs on its CPUs"};
         finding.subject.details["other_programs"] = programs;
         finding.advice.push_back({"Give the run CPUs of its own",
             "run it when the machine is idle, or confine the other programs (a cpuset, systemd's AllowedCPUs, taskset) to CPUs "

@@ -137,8 +137,9 @@ class OsNoise : public Diagnosis {
     static Finding of_ranks(const DiagnosisInput& input, const model::MpiJob& job, const Taker& taker) {
         Finding finding = base(input, taker, "ranks", job.elapsed_s, job.noise.recorded_share);
         finding.gain = {finding.cost.fraction,
-                        fmt::format("estimated by replaying the collectives of all ranks without the {} in which {} had the CPU of a rank",
-                                    counted(taker.preemptions, "interval", "intervals"), maker_words(taker))};
+                        fmt::format("estimated by replaying the collectives of all ranks without the {} in which {} had the CPU of a rank{}",
+                                    counted(taker.preemptions, "interval", "intervals"), maker_words(taker),
+                                    taker.displaced_s > 0 ? ", and without the turns that ranks took on another CPU because of it" : "")};
         if (const model::MpiCallSite* site = most_waited(job)) {
             LineShares lines;
             add_call_site(input.paths, *site, site->wait_s, lines);
