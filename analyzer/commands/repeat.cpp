@@ -59,6 +59,21 @@ class SeriesProgress {
     const std::chrono::steady_clock::time_point begin_ = std::chrono::steady_clock::now();
 };
 
+// Of the runs that can be read; the others are taken out of the result, and said.
+std::vector<RunFigures> figures_of_runs(repeat::SeriesResult& result) {
+    std::vector<RunFigures> figures;
+    std::erase_if(result.runs, [&](const repeat::SeriesRun& run) {
+        try {
+            figures.push_back(figures_of(analyse_run(run.directory, {}).report));
+            return false;
+        } catch (const Error& error) {
+            fmt::print(stderr, "plumb: {} does not count: {}\n", run.directory, error.what());
+            return true;
+        }
+    });
+    return figures;
+}
+
 int repeat_runs(RepeatArguments arguments, const std::vector<std::string>& command) {
     repeat::SeriesOptions& series = arguments.series;
     series.commands = {{arguments.versus.empty() ? "runs" : "base", command}};
@@ -67,10 +82,8 @@ int repeat_runs(RepeatArguments arguments, const std::vector<std::string>& comma
     series.record_options = CLI::detail::split_up(arguments.record);
     if (series.directory.empty())
         series.directory = record::timed_name("plumb-repeat-", command.front());
-    const repeat::SeriesResult result = repeat::record_series(series, SeriesProgress());
-    std::vector<RunFigures> figures;
-    for (const repeat::SeriesRun& run : result.runs)
-        figures.push_back(figures_of(analyse_run(run.directory, {}).report));
+    repeat::SeriesResult result = repeat::record_series(series, SeriesProgress());
+    const std::vector<RunFigures> figures = figures_of_runs(result);
     const repeat::Repetition repetition = repetition_of(series, result, figures);
     const TextStyle style = detect_style(stdout, [](const char* name) -> const char* { return std::getenv(name); });
     const std::string text = arguments.format == "text" ? repetition_text(repetition, style) : repetition_json(repetition);

@@ -2,6 +2,7 @@
 #pragma once
 
 #include "analysis/report.h"
+#include "compare/run_conditions.h"
 
 #include <map>
 #include <string>
@@ -14,9 +15,16 @@ struct ComparedFinding {
     Severity severity = Severity::info;
 };
 
+struct WallPart {
+    double seconds = 0;
+    bool is_work = false; // on a CPU, and not to wait: other conditions may make it faster
+};
+
 struct RunFigures {
     std::string program; // the command line
     double wall_s = 0, cpu_s = 0;
+    std::map<std::string, WallPart> wall_parts; // what the wall time was spent on, in words; together the wall time
+    RunConditions conditions;
     std::map<std::string, double> metrics; // by name; of unit
     std::map<std::string, std::string> units;
     std::map<std::string, double> lines_s;     // CPU time by "function at file:line"; the file without its folders

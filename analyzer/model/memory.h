@@ -77,8 +77,16 @@ struct Footprint {
     std::string policy;        // of the process: "default", "interleave:0-1"; empty: not known
 };
 
+// What differs from run to run without anybody's doing. 0: not known.
+struct MemoryLayout {
+    uint64_t stack_start = 0; // address, at exec
+    uint64_t environment_bytes = 0;
+    uint64_t resident_bytes = 0, huge_bytes = 0; // when most was seen to be resident; of it by huge pages
+};
+
 struct Memory {
     Footprint footprint;
+    MemoryLayout layout;
     std::vector<MemoryArea> areas;
     std::vector<MemoryTraffic> traffic;
     std::vector<MemoryEpoch> epochs;   // by begin

@@ -83,6 +83,12 @@ std::vector<PageBacking> read_page_backing(const std::string& proc_root, uint32_
     return text ? parse_smaps(*text) : std::vector<PageBacking>();
 }
 
+std::optional<PageBacking> read_whole_backing(const std::string& proc_root, uint32_t pid) {
+    const auto text = read_file(proc_root + "/" + std::to_string(pid) + "/smaps_rollup");
+    const std::vector<PageBacking> all = text ? parse_smaps(*text) : std::vector<PageBacking>();
+    return all.empty() ? std::nullopt : std::optional(all.front());
+}
+
 bool refuses_huge_pages(const std::string& proc_root, uint32_t pid) {
     const auto text = read_file(proc_root + "/" + std::to_string(pid) + "/status");
     std::string_view rest = text ? std::string_view(*text) : std::string_view();

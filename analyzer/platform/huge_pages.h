@@ -4,6 +4,7 @@
 #include "platform/maps.h"
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -38,6 +39,9 @@ std::vector<PageBacking> parse_smaps(std::string_view text);
 // In ascending order. Empty if the process is gone or may not be looked at. The kernel walks all its page tables: about
 // 15 ns for each small page that is resident.
 std::vector<PageBacking> read_page_backing(const std::string& proc_root, uint32_t pid);
+
+// The same of all mappings together (/proc/PID/smaps_rollup): the kernel walks the page tables likewise, but lets others in between.
+std::optional<PageBacking> read_whole_backing(const std::string& proc_root, uint32_t pid);
 
 // prctl(PR_SET_THP_DISABLE), which children inherit.
 bool refuses_huge_pages(const std::string& proc_root, uint32_t pid);

@@ -65,6 +65,8 @@ std::optional<TaskStat> parse_task_stat(std::string_view text, uint64_t ticks_pe
     stat.start_ticks = to_u64(field[22]);
     stat.cpu = static_cast<int>(to_u64(field[39]));
     stat.policy = static_cast<int>(to_u64(field[41]));
+    stat.stack_start = to_u64(field[28]);
+    stat.environment_bytes = to_u64(field[51]) - to_u64(field[50]);
     return stat;
 }
 

@@ -19,6 +19,8 @@ struct TaskStat { // PID/stat or PID/task/TID/stat
     uint32_t thread_count = 0;
     int cpu = -1; // last one it ran on
     int nice = 0, policy = 0; // sched(7)
+    uint64_t stack_start = 0;       // address below which its stack grows; 0: the kernel does not say it of others' processes
+    uint64_t environment_bytes = 0; // as it was at exec; likewise
 };
 
 struct TaskScheduling { // PID/task/TID/schedstat

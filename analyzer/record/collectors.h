@@ -12,6 +12,7 @@
 #include "record/run/options.h"
 #include "record/run/overhead_governor.h"
 #include "record/watch/goroutines/goroutine_watch.h"
+#include "record/watch/memory/layout_watch.h"
 #include "record/watch/memory/memory_watch.h"
 #include "record/watch/node/io_watch.h"
 #include "record/watch/node/page_reads.h"
@@ -73,6 +74,7 @@ class Collectors {
     std::optional<PageReads> page_reads;  // where there are samples and waits are recorded
     std::optional<EventCounts> events;
     std::optional<IoWatch> io;            // from begin() on, like the next ones
+    std::optional<LayoutWatch> layouts;
     std::optional<ThreadMonitor> threads;
     std::optional<BlockedThreads> blocked;
     std::optional<GoroutineWatch> goroutines;

@@ -224,6 +224,8 @@ void Recorder::watch() {
             all.memory->look_at_footprints(monotonic_ns());
         if (all.io)
             all.io->look(all.processes, monotonic_ns());
+        if (all.layouts)
+            all.layouts->look(all.processes, monotonic_ns());
         if (all.goroutines)
             all.goroutines->look(monotonic_ns());
         if (all.blocked && monotonic_ns() >= all.blocked->next_look_ns()) {

@@ -19,7 +19,7 @@ namespace plumb::repeat {
 
 namespace {
 
-constexpr std::array<int, 2> kSignals{SIGINT, SIGTERM};
+constexpr std::array<int, 4> kSignals{SIGINT, SIGTERM, SIGHUP, SIGQUIT};
 
 std::atomic<int> first_signal{0};
 std::atomic<pid_t> child{0};

@@ -52,6 +52,7 @@ Repetition repetition_of(const SeriesOptions& options, const SeriesResult& resul
         if (!command.figures.empty()) {
             command.wall_s = spread_of(command.figures, &RunFigures::wall_s);
             command.cpu_s = spread_of(command.figures, &RunFigures::cpu_s);
+            command.variation = variation_of(command.figures);
         }
         repetition.commands.push_back(std::move(command));
     }

@@ -3,6 +3,7 @@
 
 #include "compare/comparison.h"
 #include "repeat/series.h"
+#include "repeat/variation.h"
 #include "statistics/spread.h"
 
 #include <optional>
@@ -16,6 +17,7 @@ struct RepeatedCommand {
     std::vector<SeriesRun> runs, failed;
     std::vector<RunFigures> figures; // of runs
     std::optional<statistics::Spread> wall_s, cpu_s; // none: no run counts
+    Variation variation;
 };
 
 struct Repetition {

@@ -1,6 +1,5 @@
 #include "repeat/variation.h"
 
-#include "statistics/rank_correlation.h"
 #include "support/xorshift.h"
 
 #include <algorithm>
@@ -8,7 +7,6 @@
 #include <functional>
 #include <map>
 #include <numeric>
-#include <set>
 
 namespace plumb::repeat {
 
@@ -16,18 +14,18 @@ namespace {
 
 constexpr size_t kFewestRuns = 6, kDraws = 1000;
 constexpr double kLeastSpread = 0.03;
-constexpr double kClose = 0.6, kUnlikely = 0.01; // a companion's correlation, and chance
 
 using Values = std::vector<double>;
+using Indexes = std::vector<size_t>;
 
-double mean_of(const Values& values, const std::vector<size_t>& runs) {
+double mean_of(const Values& values, const Indexes& runs) {
     double sum = 0;
     for (const size_t run : runs)
         sum += values[run];
     return sum / static_cast<double>(runs.size());
 }
 
-double covariance(const Values& left, const Values& right, const std::vector<size_t>& runs) {
+double covariance(const Values& left, const Values& right, const Indexes& runs) {
     const double left_mean = mean_of(left, runs), right_mean = mean_of(right, runs);
     double sum = 0;
     for (const size_t run : runs)
@@ -35,89 +33,100 @@ double covariance(const Values& left, const Values& right, const std::vector<siz
     return sum;
 }
 
-double share_of(const Values& part, const Values& wall, const std::vector<size_t>& runs) {
-    const double variance = covariance(wall, wall, runs);
-    return variance > 0 ? covariance(part, wall, runs) / variance : 0;
+// How much of the wall time's variance runs have in common with a part of theirs.
+class Apportioning {
+  public:
+    explicit Apportioning(Values wall) : wall_(std::move(wall)), all_(wall_.size()) { std::iota(all_.begin(), all_.end(), size_t{0}); }
+
+    double spread() const {
+        const double variance = covariance(wall_, wall_, all_) / static_cast<double>(wall_.size() - 1);
+        return std::sqrt(variance) / mean_of(wall_, all_);
+    }
+    double share(const Values& part) const { return share_in(part, all_); }
+    Interval interval(const Values& part, double scale) const {
+        Xorshift random;
+        Values shares;
+        Indexes drawn(wall_.size());
+        for (size_t draw = 0; draw < kDraws; ++draw) {
+            for (size_t& run : drawn)
+                run = random.next() % wall_.size();
+            shares.push_back(scale * share_in(part, drawn));
+        }
+        std::ranges::sort(shares);
+        return {shares[kDraws / 40], shares[kDraws - 1 - kDraws / 40]};
+    }
+
+  private:
+    double share_in(const Values& part, const Indexes& runs) const {
+        const double variance = covariance(wall_, wall_, runs);
+        return variance > 0 ? covariance(part, wall_, runs) / variance : 0;
+    }
+
+    Values wall_;
+    Indexes all_;
+};
+
+struct PartValues {
+    bool is_work = false;
+    Values seconds; // by run
+};
+
+std::map<std::string, PartValues> parts_by_run(const std::vector<RunFigures>& runs) {
+    std::map<std::string, PartValues> parts;
+    for (size_t run = 0; run < runs.size(); ++run)
+        for (const auto& [name, part] : runs[run].wall_parts) {
+            PartValues& values = parts[name];
+            values.is_work |= part.is_work;
+            values.seconds.resize(runs.size());
+            values.seconds[run] = part.seconds;
+        }
+    return parts;
 }
 
-// Efron's percentiles.
-void set_interval(VariedPart& part, const Values& values, const Values& wall) {
-    Xorshift random;
-    Values shares;
-    std::vector<size_t> drawn(wall.size());
-    for (size_t draw = 0; draw < kDraws; ++draw) {
-        for (size_t& run : drawn)
-            run = random.next() % wall.size();
-        shares.push_back(share_of(values, wall, drawn));
+void explain_work(const std::vector<RunFigures>& runs, const Values& work, const Apportioning& wall, Variation& variation) {
+    std::vector<const RunConditions*> conditions;
+    for (const RunFigures& run : runs)
+        conditions.push_back(&run.conditions);
+    variation.unexplained = wall.share(work);
+    for (Explanation& explanation : explanations_of(work, conditions)) {
+        VariedCondition condition;
+        const double beyond_chance = explanation.fraction / explanation.raw_fraction;
+        condition.share = beyond_chance * wall.share(explanation.fitted);
+        condition.interval = wall.interval(explanation.fitted, beyond_chance);
+        condition.explanation = std::move(explanation);
+        variation.unexplained -= condition.share;
+        variation.conditions.push_back(std::move(condition));
     }
-    std::ranges::sort(shares);
-    part.low = shares[kDraws / 40];
-    part.high = shares[kDraws - 1 - kDraws / 40];
-}
-
-std::optional<Companion> companion_of(const std::vector<RunFigures>& runs, const Values& part_s) {
-    std::optional<Companion> closest;
-    size_t tried = 0;
-    for (const auto& [name, unit] : runs.front().units) {
-        if (unit == "seconds" || unit.ends_with("per second")) // they follow from the time
-            continue;
-        Values values;
-        for (const RunFigures& run : runs)
-            if (const auto found = run.metrics.find(name); found != run.metrics.end())
-                values.push_back(found->second);
-        if (values.size() != runs.size() || std::ranges::min(values) == std::ranges::max(values))
-            continue;
-        ++tried;
-        const statistics::RankCorrelation with = statistics::rank_correlation_of(values, part_s);
-        if (!closest || with.probability < closest->probability)
-            closest = Companion{name, with.correlation, with.probability};
-    }
-    if (!closest)
-        return std::nullopt;
-    closest->probability = std::min(1.0, closest->probability * static_cast<double>(tried)); // Bonferroni
-    return std::fabs(closest->correlation) >= kClose && closest->probability <= kUnlikely ? closest : std::nullopt;
 }
 
 } // namespace
 
-bool Variation::is_known() const { return spread >= kLeastSpread && !parts.empty() && parts.front().low > 0; }
+bool Variation::is_notable() const { return spread >= kLeastSpread; }
+
+bool Variation::is_known() const {
+    return is_notable() && (!conditions.empty() || std::ranges::any_of(parts, [&](const VariedPart& part) { return is_cause(part); }));
+}
 
 Variation variation_of(const std::vector<RunFigures>& runs) {
     Variation variation;
-    Values wall;
-    std::set<std::string> names;
-    for (const RunFigures& run : runs) {
-        double sum_s = 0;
-        for (const auto& [name, seconds] : run.wall_parts_s) {
-            names.insert(name);
-            sum_s += seconds;
-        }
-        wall.push_back(sum_s);
-    }
-    if (wall.empty() || std::ranges::min(wall) <= 0)
-        return variation;
-    variation.spread = std::ranges::max(wall) / std::ranges::min(wall) - 1;
     if (runs.size() < kFewestRuns)
         return variation;
-    std::vector<size_t> all(runs.size());
-    std::iota(all.begin(), all.end(), size_t{0});
-    std::map<std::string, Values> values;
-    for (const std::string& name : names) {
-        Values& of_part = values[name];
-        for (const RunFigures& run : runs) {
-            const auto found = run.wall_parts_s.find(name);
-            of_part.push_back(found == run.wall_parts_s.end() ? 0 : found->second);
+    const std::map<std::string, PartValues> by_name = parts_by_run(runs);
+    Values wall_s(runs.size()), work_s(runs.size());
+    for (const auto& [name, part] : by_name)
+        for (size_t run = 0; run < runs.size(); ++run) {
+            wall_s[run] += part.seconds[run];
+            work_s[run] += part.is_work ? part.seconds[run] : 0;
         }
-        VariedPart part;
-        part.name = name;
-        part.share = share_of(of_part, wall, all);
-        part.least_s = std::ranges::min(of_part);
-        part.most_s = std::ranges::max(of_part);
-        set_interval(part, of_part, wall);
-        variation.parts.push_back(std::move(part));
-    }
+    if (std::ranges::min(wall_s) <= 0)
+        return variation;
+    const Apportioning wall(wall_s);
+    variation.spread = wall.spread();
+    for (const auto& [name, values] : by_name)
+        variation.parts.push_back({name, values.is_work, wall.share(values.seconds), wall.interval(values.seconds, 1),
+                                   std::ranges::min(values.seconds), std::ranges::max(values.seconds)});
     std::ranges::stable_sort(variation.parts, std::greater<>(), &VariedPart::share);
-    variation.companion = companion_of(runs, values[variation.parts.front().name]);
+    explain_work(runs, work_s, wall, variation);
     return variation;
 }
 

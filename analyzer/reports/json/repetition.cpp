@@ -21,6 +21,49 @@ ordered_json spread_json(const std::optional<statistics::Spread>& spread) {
             {"most", spread->most}};
 }
 
+ordered_json interval_json(const repeat::Interval& interval) { return {interval.low, interval.high}; }
+
+ordered_json condition_json(const repeat::VariedCondition& condition) {
+    const repeat::Explanation& explanation = condition.explanation;
+    ordered_json groups = ordered_json::array();
+    for (const repeat::ConditionGroup& group : explanation.groups) {
+        ordered_json one = {{"runs", group.runs}, {"median_work_seconds", group.median_s}};
+        if (group.kind.empty())
+            one["from_to"] = {group.least, group.most};
+        else
+            one["value"] = group.kind;
+        groups.push_back(std::move(one));
+    }
+    return {{"name", explanation.condition},
+            {"variance_fraction", condition.share},
+            {"variance_fraction_95", interval_json(condition.interval)},
+            {"work_variance_fraction", explanation.fraction},
+            {"chance", explanation.probability},
+            {"unit", amount_unit(explanation.condition)},
+            {"groups", groups},
+            {"equally", explanation.equally},
+            {"advice", condition_advice(explanation.condition)}};
+}
+
+ordered_json variation_json(const repeat::Variation& variation) {
+    ordered_json parts = ordered_json::array(), conditions = ordered_json::array();
+    for (const repeat::VariedPart& part : variation.parts)
+        parts.push_back({{"name", part.name},
+                         {"is_work", part.is_work},
+                         {"variance_fraction", part.share},
+                         {"variance_fraction_95", interval_json(part.interval)},
+                         {"least_seconds", part.least_s},
+                         {"most_seconds", part.most_s}});
+    for (const repeat::VariedCondition& condition : variation.conditions)
+        conditions.push_back(condition_json(condition));
+    return {{"id", "run-variation"},
+            {"spread_fraction", variation.spread},
+            {"is_known", variation.is_known()},
+            {"parts", parts},
+            {"conditions", conditions},
+            {"unexplained_fraction", variation.unexplained}};
+}
+
 ordered_json command_json(const repeat::RepeatedCommand& command) {
     ordered_json runs = ordered_json::array(), failed = ordered_json::array();
     for (size_t i = 0; i < command.runs.size(); ++i)
@@ -36,7 +79,8 @@ ordered_json command_json(const repeat::RepeatedCommand& command) {
             {"runs", runs},
             {"failed", failed},
             {"wall_seconds", spread_json(command.wall_s)},
-            {"cpu_seconds", spread_json(command.cpu_s)}};
+            {"cpu_seconds", spread_json(command.cpu_s)},
+            {"variation", variation_json(command.variation)}};
 }
 
 } // namespace

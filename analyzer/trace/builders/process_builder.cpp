@@ -298,6 +298,9 @@ void ProcessBuilder::take(const ProcessMemory& record, FileContext& context) {
     process_.read_bytes = std::max(process_.read_bytes, record.read_bytes);
     process_.write_calls = std::max(process_.write_calls, record.write_calls);
     process_.write_bytes = std::max(process_.write_bytes, record.write_bytes);
+    if (record.stack_start != 0)
+        process_.memory.layout = {record.stack_start, record.environment_bytes, record.backed_bytes,
+                                  std::min(record.huge_bytes, record.backed_bytes)};
 }
 
 void ProcessBuilder::take(const LargeMap& record, FileContext& context) {

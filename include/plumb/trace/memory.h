@@ -106,7 +106,8 @@ struct FirstTouch {
 };
 static_assert(sizeof(FirstTouch) == 80);
 
-// The largest values that were seen in /proc/PID/status; of hosts with more than one NUMA node that has memory.
+// A process has several: each holds what one part of the recorder watches, and 0 elsewhere. The largest values of /proc/PID/status
+// (of hosts with more than one NUMA node that has memory), what it reads and writes, how its memory is laid out.
 struct ProcessMemory {
     RecordHeader header;     //     header.tid 0
     uint32_t pid;            //  8
@@ -122,8 +123,13 @@ struct ProcessMemory {
     uint64_t read_bytes;     // 72
     uint64_t write_calls;    // 80
     uint64_t write_bytes;    // 88
+    // Since 1.13; 0: not known.
+    Address stack_start;         //  96  where its stack began at exec, after arguments and environment
+    uint64_t environment_bytes;  // 104  at exec
+    uint64_t backed_bytes;       // 112  resident, when it was most (/proc/PID/smaps_rollup)
+    uint64_t huge_bytes;         // 120  of them, by huge pages
 };
-static_assert(sizeof(ProcessMemory) == 96);
+static_assert(sizeof(ProcessMemory) == 128);
 
 // Only of hosts where a PageScatter was met. Words of the kernel's files, 0: it does not say.
 struct HugePages {

@@ -95,6 +95,8 @@ TEST_CASE("stat of a task whose name is meant to confuse") {
     CHECK(stat->cpu == 11);
     CHECK(stat->nice == 0);
     CHECK(stat->policy == 0);
+    CHECK(stat->stack_start == 3);
+    CHECK(stat->environment_bytes == 1);
     const auto idle = parse_task_stat("1 (x) S 17 1 1 0 1 1 0 9 5 6 250 30 1 2 39 19 1 0 9 1000 200 1 1 2 3 4 5 0 0 0 0 0 0 0 17 1 0 5 0", 100);
     REQUIRE(idle);
     CHECK(idle->nice == 19);

@@ -3,30 +3,36 @@
 #include "support/xorshift.h"
 
 #include <catch2/catch.hpp>
+#include <functional>
+#include <numeric>
 
 using namespace plumb;
 using namespace plumb::repeat;
 
 namespace {
 
+constexpr const char* kCpu = "the CPU of its busiest thread";
+constexpr const char* kHuge = "its memory on huge pages";
+constexpr size_t kRuns = 20;
+
 class MadeUpSet {
   public:
     explicit MadeUpSet(uint64_t seed) : random_(seed * 0x9e3779b97f4a7c15u + 1) {}
     double uniform() { return static_cast<double>(random_.next() >> 11) * 0x1p-53; }
 
-    // Of 10 s of computing, with small variations of all parts; `waits_s` and `slower_s` come on top in each run at random.
-    std::vector<RunFigures> draw(size_t count, double waits_s, double slower_s, bool has_companion = false) {
+    // Of 10 s of computing, with small variations of all parts; `change` makes each run what it is about.
+    std::vector<RunFigures> draw(size_t count, const std::function<void(RunFigures&)>& change) {
         std::vector<RunFigures> runs;
         while (runs.size() < count) {
-            const double slow = uniform() < 0.5 ? 1 : 0;
             RunFigures run;
-            run.wall_parts_s = {{"computing", 10 + 0.02 * uniform() + slower_s * slow},
-                                {"runnable, waiting for a CPU", 0.1 + 0.01 * uniform() + waits_s * uniform()},
-                                {"asleep in MPI", 0.5 + 0.01 * uniform()}};
-            run.metrics = {{"huge pages", has_companion ? 0.9 - 0.8 * slow + 0.01 * uniform() : uniform()},
-                           {"heap peak", 1e6 * (1 + uniform())},
-                           {"wall time", run.wall_parts_s["computing"]}};
-            run.units = {{"huge pages", "fraction"}, {"heap peak", "bytes"}, {"wall time", "seconds"}};
+            run.wall_parts = {{"computing", {10 + 0.2 * uniform(), true}},
+                              {"runnable, waiting for a CPU", {0.1 + 0.01 * uniform(), false}},
+                              {"asleep in MPI", {0.5 + 0.01 * uniform(), false}}};
+            run.conditions.kinds = {{kCpu, uniform() < 0.5 ? "CPU 0" : "CPU 1"},
+                                    {"where its stack begins within a page", std::to_string(random_.next() % 6)},
+                                    {"where its stack begins within a cache line", std::to_string(random_.next() % 4)}};
+            run.conditions.amounts = {{kHuge, uniform()}, {"CPU time of other programs", uniform()}, {"CPU time taken by the hypervisor", 0}};
+            change(run);
             runs.push_back(std::move(run));
         }
         return runs;
@@ -36,40 +42,76 @@ class MadeUpSet {
     Xorshift random_;
 };
 
+void add_work(RunFigures& run, double seconds) { run.wall_parts["computing"].seconds += seconds; }
+
 } // namespace
 
 TEST_CASE("the part that varies has the variance, and all shares together are one") {
     MadeUpSet set(3);
-    const Variation variation = variation_of(set.draw(20, 2, 0));
+    const Variation variation =
+        variation_of(set.draw(kRuns, [&](RunFigures& run) { run.wall_parts["runnable, waiting for a CPU"].seconds += 3 * set.uniform(); }));
     REQUIRE(variation.is_known());
     CHECK(variation.parts[0].name == "runnable, waiting for a CPU");
-    CHECK(variation.parts[0].share > 0.95);
-    CHECK(variation.parts[0].low > 0.9);
+    CHECK(variation.is_cause(variation.parts[0]));
+    CHECK(variation.parts[0].share > 0.9);
+    CHECK(variation.parts[0].interval.low > 0.8);
     double sum = 0;
     for (const VariedPart& part : variation.parts)
         sum += part.share;
     CHECK(sum == Approx(1));
 }
 
-TEST_CASE("what goes with the part is named, and nothing where nothing does") {
-    int named = 0, wrong = 0;
-    constexpr int kSets = 200;
+TEST_CASE("of planted conditions the right one has four fifths of the variance, and the others nothing") {
+    constexpr int kSets = 60;
+    int by_kind = 0, by_amount = 0;
     for (int seed = 0; seed < kSets; ++seed) {
         MadeUpSet set(static_cast<uint64_t>(seed));
-        const Variation with = variation_of(set.draw(20, 0, 3, true));
-        REQUIRE(with.is_known());
-        CHECK(with.parts[0].name == "computing");
-        named += with.companion && with.companion->metric == "huge pages" && with.companion->correlation < 0;
-        const Variation without = variation_of(set.draw(20, 0, 3, false));
-        wrong += without.companion.has_value();
+        const Variation of_kind =
+            variation_of(set.draw(kRuns, [](RunFigures& run) { add_work(run, run.conditions.kinds[kCpu] == "CPU 1" ? 2 : 0); }));
+        by_kind += !of_kind.conditions.empty() && of_kind.conditions[0].explanation.condition == kCpu && of_kind.conditions[0].share > 0.8;
+        const Variation of_amount =
+            variation_of(set.draw(kRuns, [](RunFigures& run) { add_work(run, 3 * (1 - run.conditions.amounts[kHuge])); }));
+        by_amount += !of_amount.conditions.empty() && of_amount.conditions[0].explanation.condition == kHuge &&
+                     of_amount.conditions[0].share > 0.8;
     }
-    CHECK(named > 0.95 * kSets);
-    CHECK(wrong < 0.03 * kSets);
+    CHECK(by_kind == kSets);
+    CHECK(by_amount == kSets);
+}
+
+TEST_CASE("work that goes with nothing is unexplained") {
+    constexpr int kSets = 200;
+    int named = 0;
+    for (int seed = 0; seed < kSets; ++seed) {
+        MadeUpSet set(static_cast<uint64_t>(seed));
+        const Variation variation = variation_of(set.draw(kRuns, [&](RunFigures& run) { add_work(run, 3 * set.uniform()); }));
+        CHECK(variation.is_notable());
+        named += !variation.conditions.empty();
+        if (variation.conditions.empty())
+            CHECK(variation.unexplained > 0.9);
+    }
+    CHECK(named <= 6); // 1 % are expected
+}
+
+TEST_CASE("two conditions share the variance, and those that cannot be kept apart are both named") {
+    MadeUpSet set(11);
+    const Variation two = variation_of(set.draw(40, [](RunFigures& run) {
+        add_work(run, (run.conditions.kinds[kCpu] == "CPU 1" ? 2 : 0) + 3 * run.conditions.amounts[kHuge]);
+    }));
+    REQUIRE(two.conditions.size() == 2);
+    CHECK(two.conditions[0].share + two.conditions[1].share > 0.85);
+    CHECK(std::min(two.conditions[0].share, two.conditions[1].share) > 0.25);
+    const Variation one = variation_of(set.draw(kRuns, [](RunFigures& run) {
+        const bool is_slow = run.conditions.kinds[kCpu] == "CPU 1";
+        run.conditions.kinds["the memory node of that CPU"] = is_slow ? "node 1" : "node 0";
+        add_work(run, is_slow ? 2 : 0);
+    }));
+    REQUIRE(one.conditions.size() == 1);
+    CHECK(one.conditions[0].explanation.equally.size() == 1);
 }
 
 TEST_CASE("even runs and few runs say nothing") {
     MadeUpSet set(5);
-    CHECK_FALSE(variation_of(set.draw(20, 0, 0)).is_known());
-    CHECK_FALSE(variation_of(set.draw(5, 5, 0)).is_known());
-    CHECK_FALSE(variation_of({}).is_known());
+    CHECK_FALSE(variation_of(set.draw(kRuns, [](RunFigures&) {})).is_notable());
+    CHECK_FALSE(variation_of(set.draw(5, [&](RunFigures& run) { add_work(run, 5 * set.uniform()); })).is_notable());
+    CHECK_FALSE(variation_of({}).is_notable());
 }
