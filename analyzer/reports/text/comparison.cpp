@@ -2,6 +2,7 @@
 
 #include "reports/text/canvas.h"
 #include "reports/words/comparison_words.h"
+#include "reports/words/quantity.h"
 #include "support/figures.h"
 
 #include <algorithm>
@@ -35,8 +36,8 @@ void put_compared_runs(TextCanvas& canvas, const Comparison& comparison) {
 void put_compared_figures(TextCanvas& canvas, const std::vector<const ComparedFigure*>& figures) {
     std::vector<std::vector<std::string>> rows{{"", "base", "others", "change", ""}};
     for (const ComparedFigure* one : figures)
-        rows.push_back({one->name, value_words(one->difference.base_median, one->unit),
-                        value_words(one->difference.other_median, one->unit), change_words(one->difference),
+        rows.push_back({one->name, format_metric(one->difference.base_median, one->unit),
+                        format_metric(one->difference.other_median, one->unit), change_words(one->difference),
                         verdict_words(one->difference)});
     canvas.table(2, {{.limit = 34}, {.align = Align::right, .limit = 20}, {.align = Align::right, .limit = 20},
                      {.align = Align::right, .limit = 28}, {.limit = 20}},

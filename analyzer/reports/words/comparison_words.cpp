@@ -15,18 +15,6 @@ std::string seconds_more(double seconds) { return (seconds < 0 ? "-" : "+") + fo
 
 } // namespace
 
-std::string value_words(double value, const std::string& unit) {
-    if (unit == "seconds")
-        return format_seconds(value);
-    if (unit == "fraction")
-        return format_fraction(value);
-    if (unit == "bytes")
-        return format_bytes(value);
-    if (unit == "bytes per second")
-        return format_bytes(value) + "/s";
-    return unit == "count" ? format_count(value) : three_digits(value) + " " + unit;
-}
-
 std::string change_words(const statistics::Difference& difference) {
     const std::string change = percent_more(difference.ratio) + " %";
     return difference.is_known ? fmt::format("{} ({} to {} %)", change, percent_more(difference.low), percent_more(difference.high))
