@@ -68,9 +68,11 @@ int repeat_runs(RepeatArguments arguments, const std::vector<std::string>& comma
     if (series.directory.empty())
         series.directory = record::timed_name("plumb-repeat-", command.front());
     const repeat::SeriesResult result = repeat::record_series(series, SeriesProgress());
+    AnalysisOptions options;
+    options.every_line = true;
     std::vector<RunFigures> figures;
     for (const repeat::SeriesRun& run : result.runs)
-        figures.push_back(figures_of(analyse_run(run.directory, {}).report));
+        figures.push_back(figures_of(analyse_run(run.directory, options).report));
     const repeat::Repetition repetition = repetition_of(series, result, figures);
     const TextStyle style = detect_style(stdout, [](const char* name) -> const char* { return std::getenv(name); });
     const std::string text = arguments.format == "text" ? repetition_text(repetition, style) : repetition_json(repetition);

@@ -16,7 +16,6 @@ namespace {
 using Align = Column::Align;
 
 constexpr size_t kMostComparedLines = 12, kMostComparedMetrics = 12, kMostComparedFindings = 12;
-constexpr double kLeastComparedShift_s = 0.001;
 
 void put_compared_runs(TextCanvas& canvas, const Comparison& comparison) {
     canvas.paragraph("base", 10,
@@ -47,7 +46,7 @@ void put_compared_figures(TextCanvas& canvas, const std::vector<const ComparedFi
 void put_compared_amounts(TextCanvas& canvas, const char* title, const std::vector<ComparedAmount>& amounts, bool is_known) {
     std::vector<std::vector<std::string>> rows{{"", "base", "others", "more"}};
     for (const ComparedAmount& one : amounts)
-        if (rows.size() <= kMostComparedLines && std::abs(one.seconds.more) >= kLeastComparedShift_s && (one.has_changed || !is_known))
+        if (rows.size() <= kMostComparedLines && is_shown(one, is_known))
             rows.push_back({one.name, format_seconds(one.seconds.base_median), format_seconds(one.seconds.other_median),
                             shift_words(one.seconds)});
     if (rows.size() == 1)
@@ -56,6 +55,28 @@ void put_compared_amounts(TextCanvas& canvas, const char* title, const std::vect
     canvas.table(2, {{.limit = 44}, {.align = Align::right, .limit = 10}, {.align = Align::right, .limit = 10},
                      {.align = Align::right, .limit = 40}},
                  rows);
+}
+
+void put_compared_sites(TextCanvas& canvas, const std::string& title, const std::vector<ComparedSite>& sites, bool is_known,
+                        bool have_seconds) {
+    std::vector<std::vector<std::string>> rows{{"", "calls", "bytes"}};
+    std::vector<Column> columns{{.limit = 44}, {.align = Align::right, .limit = 26}, {.align = Align::right, .limit = 26}};
+    if (have_seconds) {
+        rows[0].push_back("time");
+        columns = {{.limit = 36}, {.align = Align::right, .limit = 20}, {.align = Align::right, .limit = 20},
+                   {.align = Align::right, .limit = 20}};
+    }
+    for (const ComparedSite& one : sites) {
+        if (rows.size() > kMostComparedLines || !is_shown(one, is_known))
+            continue;
+        rows.push_back({one.name, count_change_words(one.calls), bytes_change_words(one.bytes)});
+        if (have_seconds)
+            rows.back().push_back(seconds_change_words(one.seconds));
+    }
+    if (rows.size() == 1)
+        return;
+    canvas.heading(title);
+    canvas.table(2, columns, rows);
 }
 
 void put_compared_findings(TextCanvas& canvas, const Comparison& comparison) {
@@ -82,15 +103,20 @@ std::string comparison_text(const Comparison& comparison, const TextStyle& style
     put_compared_findings(canvas, comparison);
     std::vector<const ComparedFigure*> metrics;
     for (const ComparedFigure& one : comparison.metrics)
-        if (metrics.size() < kMostComparedMetrics && (one.difference.is_one() || !comparison.is_known()))
+        if (metrics.size() < kMostComparedMetrics && is_shown(one, comparison.is_known()))
             metrics.push_back(&one);
     if (!metrics.empty()) {
         canvas.heading("Metrics");
         put_compared_figures(canvas, metrics);
     }
     put_compared_amounts(canvas, "Lines, by CPU time", comparison.lines, comparison.is_known());
+    for (const std::string& note : comparison.line_notes)
+        canvas.paragraph("", 2, {{note, Ink::faint}});
     put_compared_amounts(canvas, "Functions, by CPU time", comparison.functions, comparison.is_known());
     put_compared_amounts(canvas, "Libraries, by CPU time", comparison.libraries, comparison.is_known());
+    put_compared_sites(canvas, "Allocations, by line (" + allocations_basis(comparison) + ")", comparison.allocations,
+                       comparison.is_known(), false);
+    put_compared_sites(canvas, "MPI calls, by line, all ranks", comparison.mpi_sites, comparison.is_known(), true);
     return canvas.take();
 }
 
