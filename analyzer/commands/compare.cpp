@@ -39,7 +39,8 @@ struct CompareArguments {
 
 constexpr int kLimitBroken = 1;
 
-std::vector<RunFigures> figures_of_runs(const std::vector<std::string>& runs, const SideArguments& files, const CompareArguments& arguments) {
+std::vector<RunFigures> figures_of_runs(const std::vector<std::string>& runs, const SideArguments& files,
+                                        const CompareArguments& arguments) {
     AnalysisOptions options;
     options.every_line = true;
     options.call_tree = arguments.format == "html";
@@ -86,9 +87,10 @@ int compare(const CompareArguments& arguments) {
     for (const Limit& limit : limits)
         if (is_broken(limit, comparison))
             broken.push_back(limit.text);
-    write_where_asked([&](std::FILE* stream,
-                          const std::string& name) { write_all(rendered_comparison(comparison, arguments.format, stream), stream, name); },
-                      arguments.output, stdout);
+    const auto write = [&](std::FILE* stream, const std::string& name) {
+        write_all(rendered_comparison(comparison, arguments.format, stream), stream, name);
+    };
+    write_where_asked(write, arguments.output, stdout);
     for (const std::string& one : broken)
         std::fprintf(stderr, "plumb: this limit is broken: %s\n", one.c_str());
     return broken.empty() ? 0 : kLimitBroken;

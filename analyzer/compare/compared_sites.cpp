@@ -117,7 +117,8 @@ std::vector<ComparedAmount> compared_lines(const RunList& base, const RunList& o
     return lines;
 }
 
-std::vector<ComparedSite> compared_allocations(const RunList& base, const RunList& other, Pairing pairing, const PlaceMatch& match) {
+std::vector<ComparedSite> compared_allocations(const RunList& base, const RunList& other, Pairing pairing,
+                                               const PlaceMatch& match) {
     SiteTable table(base, other, pairing);
     bool is_exact = true;
     for_each_run(base, other, [&](const RunFigures& run, Side side, size_t index) {
@@ -133,12 +134,13 @@ std::vector<ComparedSite> compared_allocations(const RunList& base, const RunLis
     return sites;
 }
 
-std::vector<ComparedSite> compared_mpi_sites(const RunList& base, const RunList& other, Pairing pairing, const PlaceMatch& match,
-                                             bool whole_changed) {
+std::vector<ComparedSite> compared_mpi_sites(const RunList& base, const RunList& other, Pairing pairing,
+                                             const PlaceMatch& match, bool whole_changed) {
     SiteTable table(base, other, pairing);
     for_each_run(base, other, [&](const RunFigures& run, Side side, size_t index) {
         for (const MpiSiteFigures& one : run.mpi_sites) {
-            auto& values = table.at(one.call + "\n" + match.key_of(one.place), one.call + " in " + match.name_of(one.place)).*side;
+            SiteValues& site = table.at(one.call + "\n" + match.key_of(one.place), one.call + " in " + match.name_of(one.place));
+            auto& values = site.*side;
             values[kCalls][index] += one.calls;
             values[kBytes][index] += one.bytes;
             values[kSeconds][index] += one.seconds;

@@ -9,13 +9,13 @@
 namespace plumb {
 
 // In no order. `whole_changed`: the time of the whole run did.
-std::vector<ComparedAmount> compared_lines(const std::vector<RunFigures>& base, const std::vector<RunFigures>& other, Pairing pairing,
-                                           const PlaceMatch& match, bool whole_changed);
+std::vector<ComparedAmount> compared_lines(const std::vector<RunFigures>& base, const std::vector<RunFigures>& other,
+                                           Pairing pairing, const PlaceMatch& match, bool whole_changed);
 
 // Both as Comparison has them.
 std::vector<ComparedSite> compared_allocations(const std::vector<RunFigures>& base, const std::vector<RunFigures>& other,
                                                Pairing pairing, const PlaceMatch& match);
-std::vector<ComparedSite> compared_mpi_sites(const std::vector<RunFigures>& base, const std::vector<RunFigures>& other, Pairing pairing,
-                                             const PlaceMatch& match, bool whole_changed);
+std::vector<ComparedSite> compared_mpi_sites(const std::vector<RunFigures>& base, const std::vector<RunFigures>& other,
+                                             Pairing pairing, const PlaceMatch& match, bool whole_changed);
 
 } // namespace plumb

@@ -67,12 +67,13 @@ void PlaceMatch::decide(const RunSet& base, const RunSet& other) {
                 reasons[place.file].insert(fmt::format("of {} {}", name, place.why_no_text));
         });
     for (const auto& [file, names] : modules) {
-        const bool is_same = std::ranges::all_of(names, [&](const std::string& name) { return is_one_build(base, other, name); });
+        const auto is_same_here = [&](const std::string& name) { return is_one_build(base, other, name); };
+        const bool is_same = std::ranges::all_of(names, is_same_here);
         const auto& why = reasons[file];
         by_file_[file] = is_same || !why.empty() ? By::number : By::text;
         if (!is_same && !why.empty())
-            notes_.push_back(fmt::format("Lines of {} are matched by number, not by their text: the source {}. If lines were inserted or "
-                                         "removed, those below have other numbers, and appear as gone and new.",
+            notes_.push_back(fmt::format("Lines of {} are matched by number, not by their text: the source {}. If lines were "
+                                         "inserted or removed, those below have other numbers, and appear as gone and new.",
                                          file, *why.begin()));
     }
 }

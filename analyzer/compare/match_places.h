@@ -1,8 +1,9 @@
 // Which places in the code of two sets of runs are the same.
 //
-// In runs of one build: function, file and number of the line. In runs of different builds, where the source of each is here: function,
-// file and text of the line, and which of the function's lines with this text it is. If of a function each side has exactly one place with
-// a text that the other side's file has nowhere, the line was changed, and they are the same as well. Without the sources: by number.
+// In runs of one build: function, file and number of the line. In runs of different builds, where the source of each is
+// here: function, file and text of the line, and which of the function's lines with this text it is. If of a function each
+// side has exactly one place with a text that the other side's file has nowhere, the line was changed, and they are the same
+// as well. Without the sources: by number.
 #pragma once
 
 #include "compare/run_figures.h"

@@ -70,7 +70,8 @@ class TreeMerger {
 
 } // namespace
 
-MergedFrame merged_tree(const std::vector<RunFigures>& base, const std::vector<RunFigures>& other, Pairing pairing, bool whole_changed) {
+MergedFrame merged_tree(const std::vector<RunFigures>& base, const std::vector<RunFigures>& other, Pairing pairing,
+                        bool whole_changed) {
     std::vector<Nodes> roots;
     for (const auto* runs : {&base, &other})
         for (const RunFigures& run : *runs)

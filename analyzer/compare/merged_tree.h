@@ -17,8 +17,9 @@ struct MergedFrame {
     std::vector<MergedFrame> children; // by the larger of both means; below a thousandth of the root's left out
 };
 
-// Frames below the same callers with the same name are the same, whatever build they are of. `whole_changed`: the time of the whole run
-// did, without which no frame is said to have.
-MergedFrame merged_tree(const std::vector<RunFigures>& base, const std::vector<RunFigures>& other, Pairing pairing, bool whole_changed);
+// Frames below the same callers with the same name are the same, whatever build they are of. `whole_changed`: the time of
+// the whole run did, without which no frame is said to have.
+MergedFrame merged_tree(const std::vector<RunFigures>& base, const std::vector<RunFigures>& other, Pairing pairing,
+                        bool whole_changed);
 
 } // namespace plumb

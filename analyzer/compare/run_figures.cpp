@@ -35,7 +35,8 @@ void add_places(RunFigures& figures, const Report& report, SourceLines& sources)
     for (const MpiSummary& job : report.mpi)
         for (const MpiSiteLine& line : job.sites)
             figures.mpi_sites.push_back({sources.place_of(line.frame), line.site->call, static_cast<double>(line.site->calls),
-                                         static_cast<double>(line.site->sent_bytes + line.site->received_bytes), line.site->time_s});
+                                         static_cast<double>(line.site->sent_bytes + line.site->received_bytes),
+                                         line.site->time_s});
     figures.source_texts = sources.texts();
 }
 

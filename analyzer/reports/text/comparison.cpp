@@ -43,7 +43,8 @@ void put_compared_figures(TextCanvas& canvas, const std::vector<const ComparedFi
                  rows);
 }
 
-void put_compared_amounts(TextCanvas& canvas, const char* title, const std::vector<ComparedAmount>& amounts, bool is_known) {
+void put_compared_amounts(TextCanvas& canvas, const char* title, const std::vector<ComparedAmount>& amounts, bool is_known,
+                          bool are_places = false) {
     std::vector<std::vector<std::string>> rows{{"", "base", "others", "more"}};
     for (const ComparedAmount& one : amounts)
         if (rows.size() <= kMostComparedLines && is_shown(one, is_known))
@@ -52,18 +53,19 @@ void put_compared_amounts(TextCanvas& canvas, const char* title, const std::vect
     if (rows.size() == 1)
         return;
     canvas.heading(title);
-    canvas.table(2, {{.limit = 44}, {.align = Align::right, .limit = 10}, {.align = Align::right, .limit = 10},
-                     {.align = Align::right, .limit = 40}},
+    canvas.table(2, {{.limit = 44, .keep_end = are_places}, {.align = Align::right, .limit = 10},
+                     {.align = Align::right, .limit = 10}, {.align = Align::right, .limit = 40}},
                  rows);
 }
 
 void put_compared_sites(TextCanvas& canvas, const std::string& title, const std::vector<ComparedSite>& sites, bool is_known,
                         bool have_seconds) {
     std::vector<std::vector<std::string>> rows{{"", "calls", "bytes"}};
-    std::vector<Column> columns{{.limit = 44}, {.align = Align::right, .limit = 26}, {.align = Align::right, .limit = 26}};
+    std::vector<Column> columns{{.limit = 44, .keep_end = true}, {.align = Align::right, .limit = 26},
+                                {.align = Align::right, .limit = 26}};
     if (have_seconds) {
         rows[0].push_back("time");
-        columns = {{.limit = 36}, {.align = Align::right, .limit = 20}, {.align = Align::right, .limit = 20},
+        columns = {{.limit = 36, .keep_end = true}, {.align = Align::right, .limit = 20}, {.align = Align::right, .limit = 20},
                    {.align = Align::right, .limit = 20}};
     }
     for (const ComparedSite& one : sites) {
@@ -109,7 +111,7 @@ std::string comparison_text(const Comparison& comparison, const TextStyle& style
         canvas.heading("Metrics");
         put_compared_figures(canvas, metrics);
     }
-    put_compared_amounts(canvas, "Lines, by CPU time", comparison.lines, comparison.is_known());
+    put_compared_amounts(canvas, "Lines, by CPU time", comparison.lines, comparison.is_known(), true);
     for (const std::string& note : comparison.line_notes)
         canvas.paragraph("", 2, {{note, Ink::faint}});
     put_compared_amounts(canvas, "Functions, by CPU time", comparison.functions, comparison.is_known());

@@ -50,7 +50,8 @@ TEST_CASE("lines that moved are the same by their text, and of several with one 
 
 TEST_CASE("the only line of a function whose text is new is the one whose text is gone") {
     const std::pair<ComparedPlace, double> rest{place(20, "rest();"), 1};
-    const Comparison changed = compare_runs({run_of("a", {{place(10, "x *= 3;"), 1}, rest})}, {run_of("b", {{place(11, "x *= 5;"), 2}, rest})});
+    const Comparison changed = compare_runs({run_of("a", {{place(10, "x *= 3;"), 1}, rest})},
+                                            {run_of("b", {{place(11, "x *= 5;"), 2}, rest})});
     REQUIRE(changed.lines.size() == 2);
     CHECK(line_named(changed, "work at solver.c:10 -> 11").seconds.more == Approx(1));
     // The text is there in both, and only has no samples in the one: it is not the changed line.
