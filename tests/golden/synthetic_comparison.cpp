@@ -14,7 +14,8 @@ constexpr size_t kRuns = 5;
 struct Build {
     bool is_new = false;
     bool has_sources = true;
-    std::string function = "heat::step", call = "MPI_Allreduce", title = "heat allocates a buffer in every step", text = "t = t + dt * k;";
+    std::string function = "heat::step", call = "MPI_Allreduce", text = "t = t + dt * k;";
+    std::string title = "heat allocates a buffer in every step";
 };
 
 ComparedPlace place_of(const Build& build, const std::string& function, uint32_t line, const std::string& text) {
@@ -45,8 +46,8 @@ RunFigures run_of(const Build& build, size_t number) {
     run.allocations = {{place_of(build, build.function, 38 + moved, "allocate(k(n))"), build.is_new ? 20'000.0 : 10'000.0,
                         build.is_new ? 20'000.0 * 4096 : 10'000.0 * 4096}};
     run.allocations_are_exact = true;
-    run.mpi_sites = {{place_of(build, build.function, 44 + moved, "call mpi_allreduce(e)"), build.call, build.is_new ? 800.0 : 400.0, 6400,
-                      0.5 * off}};
+    run.mpi_sites = {{place_of(build, build.function, 44 + moved, "call mpi_allreduce(e)"), build.call,
+                      build.is_new ? 800.0 : 400.0, 6400, 0.5 * off}};
     run.source_texts["heat.f90"] = {build.text, "call exchange(t)", "allocate(k(n))", "call mpi_allreduce(e)"};
     run.findings["heap-temporary in heat::step"] = {build.title, build.is_new ? 0.2 : 0.1, Severity::medium};
     run.findings[build.is_new ? "load-imbalance: job 0" : "page-size: variable t"] = {

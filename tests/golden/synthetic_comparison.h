@@ -7,8 +7,8 @@
 
 namespace plumb::synthetic {
 
-// "comparison": five runs of each of two builds, with something of every kind that changes. "comparison-few": single runs, without the
-// sources. "comparison-hostile": every name tries to break out of its form. Throws Error for another name.
+// "comparison": five runs of each of two builds, with something of every kind that changes. "comparison-few": single runs,
+// without the sources. "comparison-hostile": every name tries to break out of its form. Throws Error for another name.
 Comparison make_comparison(const std::string& kind);
 
 bool is_comparison(const std::string& kind);

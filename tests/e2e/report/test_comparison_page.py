@@ -34,7 +34,8 @@ class StaticPage(PlumbTest):
         self.assertEqual([row[:3] for row in rows(page, "lines")[1:]], [["heat::step at heat.f90:40 -> 52", "6.01 s", "9.02 s"]])
         self.assertEqual(rows(page, "heap")[1], ["heat::step at heat.f90:38 -> 50", "10,000 -> 20,000", "39.1 MiB -> 78.1 MiB"])
         self.assertEqual(rows(page, "mpi")[1][:2], ["MPI_Allreduce in heat::step at heat.f90:44 -> 56", "400 -> 800"])
-        self.assertEqual([row[0] for row in rows(page, "findings")[1:]], ["gone", "new", "larger"])
+        self.assertEqual({row[0]: row[1] for row in rows(page, "findings")[1:]}, {
+            "gone": "t lies on small pages", "new": "Rank 3 computes more than the others", "larger": "heat allocates a buffer in every step"})
 
     def test_single_runs_get_figures_and_no_verdict(self):
         page = render("comparison-few")
@@ -66,7 +67,7 @@ class InBrowser(BrowserTest):
         self.assertNotIn("data-error", document)
         chart = re.search(r'<div id="chart-comparison"[^>]*data-drawn="true".*?</figure>', document, re.S)[0]
         found = {}
-        for box in re.findall(r'<g class="frame".*?</g>', chart, re.S):
+        for box in re.findall(r'<g [^>]*class="frame".*?</g>', chart, re.S):
             title = re.search(r"<title>(.*?)</title>", box, re.S)[1]
             rectangle = re.search(r"<rect[^>]*>", box)[0]
             found[title.split("\n")[0]] = (title, float(re.search(r' width="([\d.]+)"', rectangle)[1]),
