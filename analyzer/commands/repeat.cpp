@@ -4,6 +4,7 @@
 #include "commands/target_command.h"
 #include "record/run/run_directory.h"
 #include "repeat/repetition.h"
+#include "reports/html/repetition.h"
 #include "reports/json/repetition.h"
 #include "reports/text/repetition.h"
 #include "reports/text/terminal.h"
@@ -59,7 +60,18 @@ class SeriesProgress {
     const std::chrono::steady_clock::time_point begin_ = std::chrono::steady_clock::now();
 };
 
+// As text where no round has a run of both that counts: there is nothing to compare.
+std::string rendered_repetition(const repeat::Repetition& repetition, const std::string& format) {
+    if (format == "json")
+        return repetition_json(repetition);
+    if (format == "html" && repetition.comparison)
+        return repetition_html(repetition);
+    return repetition_text(repetition, detect_style(stdout, [](const char* name) -> const char* { return std::getenv(name); }));
+}
+
 int repeat_runs(RepeatArguments arguments, const std::vector<std::string>& command) {
+    if (arguments.format == "html" && arguments.versus.empty())
+        throw UsageError("--format html shows what changed between two commands: --versus \"COMMAND\" is needed");
     repeat::SeriesOptions& series = arguments.series;
     series.commands = {{arguments.versus.empty() ? "runs" : "base", command}};
     if (!arguments.versus.empty())
@@ -70,12 +82,12 @@ int repeat_runs(RepeatArguments arguments, const std::vector<std::string>& comma
     const repeat::SeriesResult result = repeat::record_series(series, SeriesProgress());
     AnalysisOptions options;
     options.every_line = true;
+    options.call_tree = arguments.format == "html";
     std::vector<RunFigures> figures;
     for (const repeat::SeriesRun& run : result.runs)
         figures.push_back(figures_of(analyse_run(run.directory, options).report));
     const repeat::Repetition repetition = repetition_of(series, result, figures);
-    const TextStyle style = detect_style(stdout, [](const char* name) -> const char* { return std::getenv(name); });
-    const std::string text = arguments.format == "text" ? repetition_text(repetition, style) : repetition_json(repetition);
+    const std::string text = rendered_repetition(repetition, arguments.format);
     if (std::fwrite(text.data(), 1, text.size(), stdout) != text.size() || std::fflush(stdout) != 0)
         throw Error("cannot write the report to the standard output");
     if (result.runs.empty())
@@ -101,8 +113,8 @@ CommandAction declare_repeat(CLI::App& subcommand) {
     subcommand.add_option("--record", arguments->record, "Options of plumb run for each run, as \"--heap off --rate 99\"");
     subcommand.add_flag("--count-failures", arguments->series.failures_count,
                         "Runs that end with another status than 0 count as any other");
-    subcommand.add_option("--format", arguments->format, "text or json")
-        ->check(CLI::IsMember({"text", "json"}))
+    subcommand.add_option("--format", arguments->format, "text or json; with --versus, html as well")
+        ->check(CLI::IsMember({"text", "json", "html"}))
         ->capture_default_str();
     declare_target(subcommand);
     return [&subcommand, arguments] { return repeat_runs(*arguments, target_of(subcommand)); };

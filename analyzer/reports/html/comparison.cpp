@@ -56,8 +56,8 @@ void put_finding_changes(HtmlWriter& html, const Comparison& comparison) {
     begin_section(html, "findings", "Findings");
     begin_html_table(html, "change", {"finding", "base runs", "other runs"}, false);
     for (const FindingChange& one : comparison.findings)
-        put_html_row(html, finding_change_words(one.kind), {one.title, std::to_string(one.base_runs), std::to_string(one.other_runs)},
-                     false);
+        put_html_row(html, finding_change_words(one.kind),
+                     {one.title, std::to_string(one.base_runs), std::to_string(one.other_runs)}, false);
     html.close().close().close();
 }
 
@@ -95,7 +95,10 @@ void put_sites(HtmlWriter& html, const char* id, const std::string& title, const
     if (shown.empty())
         return;
     begin_section(html, id, title);
-    begin_html_table(html, "", have_seconds ? std::vector<std::string>{"calls", "bytes", "time"} : std::vector<std::string>{"calls", "bytes"});
+    std::vector<std::string> titles{"calls", "bytes"};
+    if (have_seconds)
+        titles.push_back("time");
+    begin_html_table(html, "", titles);
     for (const ComparedSite* one : shown) {
         std::vector<std::string> cells{count_change_words(one->calls), bytes_change_words(one->bytes)};
         if (have_seconds)
@@ -113,17 +116,15 @@ void put_flame_graph(HtmlWriter& html, const Comparison& comparison) {
         put_html_no_charts(html);
     else {
         put_html_chart(html, "chart-comparison",
-                       "Each box is a function, the callers above; functions are matched by name. Red: more time of threads in the others "
-                       "than in the base, blue: less, the stronger the more seconds. Boxes whose change may be chance have no colour. "
-                       "Times are means of the runs. Click a box to enlarge it, the top one to go back.");
+                       "Each box is a function, the callers above; functions are matched by name. Red: more time of threads in "
+                       "the others than in the base, blue: less, the stronger the more seconds. Boxes whose change may be chance "
+                       "have no colour. Times are means of the runs. Click a box to enlarge it, the top one to go back.");
         put_html_noscript(html);
     }
     html.close();
 }
 
-} // namespace
-
-void put_html_comparison(HtmlWriter& html, const Comparison& comparison) {
+void put_comparison_sections(HtmlWriter& html, const Comparison& comparison) {
     const bool is_known = comparison.is_known();
     put_figures(html, "time", "Time", {&comparison.wall, &comparison.cpu});
     put_finding_changes(html, comparison);
@@ -132,17 +133,22 @@ void put_html_comparison(HtmlWriter& html, const Comparison& comparison) {
     put_amounts(html, "lines", "Lines, by CPU time", comparison.lines, is_known, comparison.line_notes);
     put_amounts(html, "functions", "Functions, by CPU time", comparison.functions, is_known);
     put_amounts(html, "libraries", "Libraries, by CPU time", comparison.libraries, is_known);
-    put_sites(html, "heap", "Allocations, by line (" + allocations_basis(comparison) + ")", comparison.allocations, is_known, false);
+    put_sites(html, "heap", "Allocations, by line (" + allocations_basis(comparison) + ")", comparison.allocations, is_known,
+              false);
     put_sites(html, "mpi", "MPI calls, by line, all ranks", comparison.mpi_sites, is_known, true);
 }
 
-std::string comparison_html(const Comparison& comparison) {
+} // namespace
+
+std::string comparison_html(const Comparison& comparison, const std::function<void(HtmlWriter&)>& put_more) {
     HtmlWriter html;
     html.trusted("<!doctype html>\n").open("html", {{"lang", "en"}});
     put_html_document_head(html, comparison_title(comparison));
     html.open("body").open("main");
     put_comparison_head(html, comparison);
-    put_html_comparison(html, comparison);
+    if (put_more)
+        put_more(html);
+    put_comparison_sections(html, comparison);
     html.open("footer").text("Compared by plumb compare. Values are medians, intervals are of 95 % confidence.").close();
     html.close();
     put_html_scripts(html, [&] { return embedded_json({{"comparison", comparison_chart_data(comparison)}}); });

@@ -1,18 +1,20 @@
-// Two sets of runs, compared, as one HTML file: readable without scripts, with a flame graph of what changed where charts were built in.
+// Two sets of runs, compared, as one HTML file: readable without scripts, with a flame graph of what changed where charts
+// were built in.
 #pragma once
 
 #include "compare/comparison.h"
 #include "reports/html/writer.h"
 
+#include <functional>
 #include <nlohmann/json_fwd.hpp>
 #include <string>
 
 namespace plumb {
 
-std::string comparison_html(const Comparison& comparison);
+// `put_more`: sections that stand before those of the comparison.
+std::string comparison_html(const Comparison& comparison, const std::function<void(HtmlWriter&)>& put_more = {});
 
-// For pages that hold more than a comparison: its sections, and what its flame graph shows (page/src/data.ts); null: nothing.
-void put_html_comparison(HtmlWriter& html, const Comparison& comparison);
+// What its flame graph shows (page/src/data.ts); null: nothing.
 nlohmann::ordered_json comparison_chart_data(const Comparison& comparison);
 
 } // namespace plumb
