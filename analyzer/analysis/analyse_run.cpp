@@ -43,7 +43,7 @@ AnalysedRun analyse_run(const std::string& directory, const AnalysisOptions& opt
     AnalysedRun analysed{open_run(directory, options), {}};
     OpenedRun& opened = *analysed.opened;
     model::CallPaths paths = opened.paths();
-    analysed.report = build_report(paths, diagnosis_registry(), options.only);
+    analysed.report = build_report(paths, diagnosis_registry(), options.only, options.every_line);
     if (model)
         compare_with_model(*model, analysed.report);
     if (options.call_tree)

@@ -11,6 +11,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <cstdint>
 #include <fmt/format.h>
 
 namespace plumb {
@@ -70,7 +71,7 @@ void run_diagnosis(const DiagnosisEntry& entry, const DiagnosisInput& input, Rep
 } // namespace
 
 Report build_report(model::CallPaths& paths, std::span<const DiagnosisEntry> entries,
-                    const std::vector<std::string>& only) {
+                    const std::vector<std::string>& only, bool every_line) {
     check_ids(entries, only);
     Report report;
     report.run = &paths.run();
@@ -92,14 +93,15 @@ Report build_report(model::CallPaths& paths, std::span<const DiagnosisEntry> ent
                                                                 : left.cost.fraction > right.cost.fraction;
                      });
     mark_overlaps(report.findings);
-    Profile profile = build_profile(paths, kHotLineLimit);
+    const auto within = [every_line](size_t limit) { return every_line ? SIZE_MAX : limit; };
+    Profile profile = build_profile(paths, within(kHotLineLimit));
     report.hot_lines = std::move(profile.lines);
     report.libraries = std::move(profile.libraries);
     report.sampled_seconds = profile.seconds;
     report.samples = profile.samples;
-    report.heap_lines = build_heap_profile(paths, kHeapLineLimit);
+    report.heap_lines = build_heap_profile(paths, within(kHeapLineLimit));
     report.memory = summarise_memory(paths.run(), analyses.memory, kMemoryObjectLimit);
-    report.mpi = summarise_mpi(paths, kMpiSiteLimit);
+    report.mpi = summarise_mpi(paths, within(kMpiSiteLimit));
     report.heap_exact = heap_is_exact(paths.run());
     report.cpu_seconds = cpu_seconds_of(paths.run());
     report.own_cost = own_cost_of(paths, report.cpu_seconds);

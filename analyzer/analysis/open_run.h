@@ -26,6 +26,7 @@ struct AnalysisOptions {
     std::string model_file; // expected seconds of a cycle by the number of ranks (cycle_model.h); empty: none
     bool mpi_steps = false; // MpiJob::steps is wanted: what ranks did between collectives, for a simulation
     bool call_tree = false; // Report::call_tree is wanted: it names every function on every call path
+    bool every_line = false; // the report holds all lines of the profile and all call sites, not only the first ones
     unsigned threads = 0;  // that analyse; 0: as many as the machine runs at once
     // This process is one of several of a launcher's job, all with the same options (mpirun -n N plumb report RUN): they
     // share the work, and the first gets the report.

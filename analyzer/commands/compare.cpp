@@ -4,10 +4,13 @@
 #include "compare/comparison.h"
 #include "compare/limit.h"
 #include "compare/run_set.h"
+#include "reports/html/comparison.h"
 #include "reports/json/comparison.h"
+#include "reports/output.h"
 #include "reports/text/comparison.h"
 #include "reports/text/terminal.h"
 #include "support/error.h"
+#include "symbols/resolver.h"
 
 #include <CLI/CLI.hpp>
 #include <cstdio>
@@ -21,19 +24,47 @@ namespace plumb {
 
 namespace {
 
+struct SideArguments { // where the files of one side are
+    std::vector<std::string> source_maps;
+    std::string sysroot;
+    bool is_given() const { return !source_maps.empty() || !sysroot.empty(); }
+};
+
 struct CompareArguments {
-    std::string base, format = "text";
+    std::string base, format = "text", output;
     std::vector<std::string> others, limits;
-    bool is_paired = false;
+    SideArguments files, base_files; // of both sides, and of the base alone
+    bool is_paired = false, debuginfod = true;
 };
 
 constexpr int kLimitBroken = 1;
 
-std::vector<RunFigures> figures_of_runs(const std::vector<std::string>& runs) {
+std::vector<RunFigures> figures_of_runs(const std::vector<std::string>& runs, const SideArguments& files,
+                                        const CompareArguments& arguments) {
+    AnalysisOptions options;
+    options.every_line = true;
+    options.call_tree = arguments.format == "html";
+    options.debuginfod = arguments.debuginfod;
+    options.sysroot = files.sysroot;
+    std::vector<std::string> given;
+    for (const std::string& text : files.source_maps) {
+        options.source_maps.push_back(symbols::parse_source_map(text));
+        given.push_back(options.source_maps.back().second);
+    }
+    if (!files.sysroot.empty())
+        given.push_back(files.sysroot);
     std::vector<RunFigures> figures;
     for (const std::string& run : runs)
-        figures.push_back(figures_of(analyse_run(run, {}).report));
+        figures.push_back(figures_of(analyse_run(run, options).report, given));
     return figures;
+}
+
+std::string rendered_comparison(const Comparison& comparison, const std::string& format, std::FILE* stream) {
+    if (format == "html")
+        return comparison_html(comparison);
+    if (format == "json")
+        return comparison_json(comparison);
+    return comparison_text(comparison, detect_style(stream, [](const char* name) -> const char* { return std::getenv(name); }));
 }
 
 int compare(const CompareArguments& arguments) {
@@ -48,17 +79,18 @@ int compare(const CompareArguments& arguments) {
     if (arguments.is_paired && base.size() != others.size())
         throw UsageError(fmt::format("--paired: each run of the base needs one beside it, and there are {} and {}", base.size(),
                                      others.size()));
+    const SideArguments& base_files = arguments.base_files.is_given() ? arguments.base_files : arguments.files;
     const Comparison comparison =
-        compare_runs(figures_of_runs(base), figures_of_runs(others), arguments.is_paired ? Pairing::in_turns : Pairing::none);
+        compare_runs(figures_of_runs(base, base_files, arguments), figures_of_runs(others, arguments.files, arguments),
+                     arguments.is_paired ? Pairing::in_turns : Pairing::none);
     std::vector<std::string> broken;
     for (const Limit& limit : limits)
         if (is_broken(limit, comparison))
             broken.push_back(limit.text);
-    const bool is_text = arguments.format == "text";
-    const TextStyle style = detect_style(stdout, [](const char* name) -> const char* { return std::getenv(name); });
-    const std::string text = is_text ? comparison_text(comparison, style) : comparison_json(comparison);
-    if (std::fwrite(text.data(), 1, text.size(), stdout) != text.size() || std::fflush(stdout) != 0)
-        throw Error("cannot write the comparison to the standard output");
+    const auto write = [&](std::FILE* stream, const std::string& name) {
+        write_all(rendered_comparison(comparison, arguments.format, stream), stream, name);
+    };
+    write_where_asked(write, arguments.output, stdout);
     for (const std::string& one : broken)
         std::fprintf(stderr, "plumb: this limit is broken: %s\n", one.c_str());
     return broken.empty() ? 0 : kLimitBroken;
@@ -76,9 +108,18 @@ CommandAction declare_compare(CLI::App& subcommand) {
     subcommand.add_flag("--paired", arguments->is_paired,
                         "The runs took place in turns: the first of the base beside the first of the others, and so on; in a folder, by "
                         "name");
-    subcommand.add_option("--format", arguments->format, "text or json")
-        ->check(CLI::IsMember({"text", "json"}))
+    subcommand.add_option("--format", arguments->format, "text, json or html")
+        ->check(CLI::IsMember({"text", "json", "html"}))
         ->capture_default_str();
+    subcommand.add_option("-o,--output", arguments->output, "Write to this file instead of the terminal");
+    subcommand.add_option("--source-map", arguments->files.source_maps,
+                          "OLD=NEW: look below NEW for source files that the debug information names below OLD; lines of different "
+                          "builds are matched by their text");
+    subcommand.add_option("--sysroot", arguments->files.sysroot, "Directory with the recorded machine's programs and libraries");
+    subcommand.add_option("--base-source-map", arguments->base_files.source_maps, "As --source-map, for the base alone");
+    subcommand.add_option("--base-sysroot", arguments->base_files.sysroot, "As --sysroot, for the base alone");
+    subcommand.add_flag_callback("--no-debuginfod", [arguments] { arguments->debuginfod = false; },
+                                 "Do not ask the servers of DEBUGINFOD_URLS for missing debug info");
     return [arguments] { return compare(*arguments); };
 }
 

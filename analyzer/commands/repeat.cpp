@@ -4,6 +4,7 @@
 #include "commands/target_command.h"
 #include "record/run/run_directory.h"
 #include "repeat/repetition.h"
+#include "reports/html/repetition.h"
 #include "reports/json/repetition.h"
 #include "reports/text/repetition.h"
 #include "reports/text/terminal.h"
@@ -60,11 +61,11 @@ class SeriesProgress {
 };
 
 // Of the runs that can be read; the others are taken out of the result, and said.
-std::vector<RunFigures> figures_of_runs(repeat::SeriesResult& result) {
+std::vector<RunFigures> figures_of_runs(repeat::SeriesResult& result, const AnalysisOptions& options) {
     std::vector<RunFigures> figures;
     std::erase_if(result.runs, [&](const repeat::SeriesRun& run) {
         try {
-            figures.push_back(figures_of(analyse_run(run.directory, {}).report));
+            figures.push_back(figures_of(analyse_run(run.directory, options).report));
             return false;
         } catch (const Error& error) {
             fmt::print(stderr, "plumb: {} does not count: {}\n", run.directory, error.what());
@@ -74,7 +75,18 @@ std::vector<RunFigures> figures_of_runs(repeat::SeriesResult& result) {
     return figures;
 }
 
+// As text where no round has a run of both that counts: there is nothing to compare.
+std::string rendered_repetition(const repeat::Repetition& repetition, const std::string& format) {
+    if (format == "json")
+        return repetition_json(repetition);
+    if (format == "html" && repetition.comparison)
+        return repetition_html(repetition);
+    return repetition_text(repetition, detect_style(stdout, [](const char* name) -> const char* { return std::getenv(name); }));
+}
+
 int repeat_runs(RepeatArguments arguments, const std::vector<std::string>& command) {
+    if (arguments.format == "html" && arguments.versus.empty())
+        throw UsageError("--format html shows what changed between two commands: --versus \"COMMAND\" is needed");
     repeat::SeriesOptions& series = arguments.series;
     series.commands = {{arguments.versus.empty() ? "runs" : "base", command}};
     if (!arguments.versus.empty())
@@ -83,10 +95,12 @@ int repeat_runs(RepeatArguments arguments, const std::vector<std::string>& comma
     if (series.directory.empty())
         series.directory = record::timed_name("plumb-repeat-", command.front());
     repeat::SeriesResult result = repeat::record_series(series, SeriesProgress());
-    const std::vector<RunFigures> figures = figures_of_runs(result);
+    AnalysisOptions options;
+    options.every_line = true;
+    options.call_tree = arguments.format == "html";
+    const std::vector<RunFigures> figures = figures_of_runs(result, options);
     const repeat::Repetition repetition = repetition_of(series, result, figures);
-    const TextStyle style = detect_style(stdout, [](const char* name) -> const char* { return std::getenv(name); });
-    const std::string text = arguments.format == "text" ? repetition_text(repetition, style) : repetition_json(repetition);
+    const std::string text = rendered_repetition(repetition, arguments.format);
     if (std::fwrite(text.data(), 1, text.size(), stdout) != text.size() || std::fflush(stdout) != 0)
         throw Error("cannot write the report to the standard output");
     if (result.runs.empty())
@@ -112,8 +126,8 @@ CommandAction declare_repeat(CLI::App& subcommand) {
     subcommand.add_option("--record", arguments->record, "Options of plumb run for each run, as \"--heap off --rate 99\"");
     subcommand.add_flag("--count-failures", arguments->series.failures_count,
                         "Runs that end with another status than 0 count as any other");
-    subcommand.add_option("--format", arguments->format, "text or json")
-        ->check(CLI::IsMember({"text", "json"}))
+    subcommand.add_option("--format", arguments->format, "text or json; with --versus, html as well")
+        ->check(CLI::IsMember({"text", "json", "html"}))
         ->capture_default_str();
     declare_target(subcommand);
     return [&subcommand, arguments] { return repeat_runs(*arguments, target_of(subcommand)); };

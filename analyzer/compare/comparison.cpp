@@ -1,5 +1,7 @@
 #include "compare/comparison.h"
 
+#include "compare/compared_sites.h"
+
 #include <algorithm>
 #include <cmath>
 #include <functional>
@@ -23,10 +25,6 @@ template <class Value> Values each(const Runs& runs, Value value) {
 
 statistics::Difference difference_between(const Values& base, const Values& other, Pairing pairing) {
     return pairing == Pairing::in_turns ? statistics::paired_difference_of(base, other) : statistics::difference_of(base, other);
-}
-
-statistics::Shift shift_between(const Values& base, const Values& other, Pairing pairing) {
-    return pairing == Pairing::in_turns ? statistics::paired_shift_of(base, other) : statistics::shift_of(base, other);
 }
 
 double amount_of(const std::map<std::string, double>& amounts, const std::string& name) {
@@ -64,6 +62,12 @@ std::vector<ComparedFigure> metrics_of(const Runs& base, const Runs& other, Pair
     return figures;
 }
 
+void sort_by_change(std::vector<ComparedAmount>& amounts) {
+    std::ranges::stable_sort(amounts, std::greater{}, [](const ComparedAmount& one) {
+        return std::pair(one.has_changed, std::fabs(one.seconds.more));
+    });
+}
+
 std::vector<ComparedAmount> amounts_of(const Runs& base, const Runs& other, Pairing pairing, Amounts amounts, bool whole_changed) {
     std::vector<ComparedAmount> result;
     for (const std::string& name : names_of(base, other, amounts)) {
@@ -71,9 +75,7 @@ std::vector<ComparedAmount> amounts_of(const Runs& base, const Runs& other, Pair
         const statistics::Shift more = shift_between(each(base, value), each(other, value), pairing);
         result.push_back({name, more, whole_changed && more.is_one()});
     }
-    std::ranges::stable_sort(result, std::greater{}, [](const ComparedAmount& one) {
-        return std::pair(one.has_changed, std::fabs(one.seconds.more));
-    });
+    sort_by_change(result);
     return result;
 }
 
@@ -149,9 +151,17 @@ Comparison compare_runs(const std::vector<RunFigures>& base, const std::vector<R
     comparison.cpu = seconds_of("cpu", base, other, pairing, &RunFigures::cpu_s);
     const bool has_changed = comparison.wall.difference.is_one() || comparison.cpu.difference.is_one();
     comparison.metrics = metrics_of(base, other, pairing);
-    comparison.lines = amounts_of(base, other, pairing, &RunFigures::lines_s, has_changed);
+    const PlaceMatch match(base, other);
+    comparison.lines = compared_lines(base, other, pairing, match, has_changed);
+    sort_by_change(comparison.lines);
+    comparison.line_notes = match.notes();
+    comparison.allocations = compared_allocations(base, other, pairing, match);
+    const auto is_exact = [](const RunFigures& run) { return run.allocations_are_exact; };
+    comparison.allocations_are_exact = std::ranges::all_of(base, is_exact) && std::ranges::all_of(other, is_exact);
+    comparison.mpi_sites = compared_mpi_sites(base, other, pairing, match, has_changed);
     comparison.functions = amounts_of(base, other, pairing, &RunFigures::functions_s, has_changed);
     comparison.libraries = amounts_of(base, other, pairing, &RunFigures::libraries_s, has_changed);
+    comparison.call_tree = merged_tree(base, other, pairing, has_changed);
     comparison.findings = findings_of_both(base, other, comparison);
     return comparison;
 }

@@ -1,9 +1,11 @@
 // Two sets of runs of a program, one beside the other.
 //
 // A change counts only where its 95 % interval (statistics/difference.h) leaves no doubt of it; of single runs that is never so. Of many
-// lines some seem to change by chance: lines are said to have changed only where the time of the whole run did.
+// lines some seem to change by chance: lines are said to have changed only where the time of the whole run did. Counts that are exact
+// (of all allocations, of MPI calls) have no noise where all runs of a side have the same: then two runs of each are enough.
 #pragma once
 
+#include "compare/merged_tree.h"
 #include "compare/run_figures.h"
 #include "statistics/difference.h"
 
@@ -23,6 +25,13 @@ struct ComparedAmount { // CPU time
     bool has_changed = false;
 };
 
+struct ComparedSite { // a line that allocates, or calls MPI
+    std::string name;
+    statistics::Shift calls, bytes, seconds; // seconds: of MPI calls, of all ranks together; of allocations not known, 0
+    bool calls_changed = false, bytes_changed = false, seconds_changed = false;
+    bool has_changed() const { return calls_changed || bytes_changed || seconds_changed; }
+};
+
 struct FindingChange {
     enum class Kind { gone, added, smaller, larger, same };
     Kind kind = Kind::same;
@@ -38,15 +47,18 @@ struct Comparison {
     ComparedFigure wall, cpu;
     std::vector<ComparedFigure> metrics;   // that both have, and above 0; those that changed first
     std::vector<ComparedAmount> lines;     // by the size of the change
+    std::vector<std::string> line_notes;   // where lines of different builds could not be matched by their text, a sentence each
     std::vector<ComparedAmount> functions; // likewise; the same in other builds, where lines have other numbers
     std::vector<ComparedAmount> libraries; // likewise
+    std::vector<ComparedSite> allocations; // by the change of bytes, those that changed first
+    bool allocations_are_exact = false;    // in all runs every one was recorded; else they are estimates
+    std::vector<ComparedSite> mpi_sites;   // by the change of seconds, those that changed first
     std::vector<FindingChange> findings;   // gone and added, then those whose gain changed, then the others
+
+    MergedFrame call_tree; // empty unless the runs have them
 
     bool is_known() const { return wall.difference.is_known; } // there are enough runs to tell
 };
-
-// Whether the runs took place in turns, base[i] beside other[i]: then each is compared with its neighbour.
-enum class Pairing { none, in_turns };
 
 // At least one run of each; in turns, as many of the one as of the other.
 Comparison compare_runs(const std::vector<RunFigures>& base, const std::vector<RunFigures>& other, Pairing pairing = Pairing::none);

@@ -1,5 +1,7 @@
 #include "compare/run_figures.h"
 
+#include "compare/source_lines.h"
+
 #include <algorithm>
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -8,51 +10,39 @@ namespace plumb {
 
 namespace {
 
-std::string place_of(const model::SourceFrame& frame) {
-    if (frame.file.empty())
-        return fmt::format("{} in {}", frame.function, frame.module);
-    return fmt::format("{} at {}:{}", frame.function, frame.file.substr(frame.file.rfind('/') + 1), frame.line);
-}
-
 std::string finding_key(const Finding& finding) {
     if (!finding.where.empty() && !finding.where.front().function.empty())
         return fmt::format("{} in {}", finding.id, finding.where.front().function);
     return fmt::format("{}: {} {}", finding.id, finding.subject.kind, finding.subject.name);
 }
 
-bool is_work(TimeClass kind) {
-    return kind == TimeClass::computing || kind == TimeClass::allocator || kind == TimeClass::kernel;
-}
-
-// Where nobody looked at what the wall time depended on: what the thread that ran longest did.
-std::map<std::string, WallPart> parts_of_busiest(const model::Run& run, double wall_s) {
-    double run_s = 0, delay_s = 0;
+std::map<std::string, std::string> build_ids_of(const model::Run& run) {
+    std::map<std::string, std::set<std::string>> ids; // two files of one name are no one build
     for (const model::Process& process : run.processes)
-        for (const model::Thread& thread : process.threads)
-            if (static_cast<double>(thread.run_ns) * 1e-9 > run_s) {
-                run_s = static_cast<double>(thread.run_ns) * 1e-9;
-                delay_s = static_cast<double>(thread.run_delay_ns) * 1e-9;
-            }
-    run_s = std::min(run_s, wall_s);
-    delay_s = std::min(delay_s, wall_s - run_s);
-    return {{"its busiest thread runs", {run_s, true}},
-            {"its busiest thread waits for a CPU", {delay_s, false}},
-            {"its busiest thread is off the CPU, or not there", {wall_s - run_s - delay_s, false}}};
+        for (const model::Module& module : process.modules)
+            ids[module.path.substr(module.path.rfind('/') + 1)].insert(module.build_id);
+    std::map<std::string, std::string> joined;
+    for (const auto& [name, of_name] : ids)
+        joined[name] = of_name.contains("") ? "" : fmt::to_string(fmt::join(of_name, " "));
+    return joined;
 }
 
-std::map<std::string, WallPart> wall_parts_of(const Report& report) {
-    std::map<std::string, WallPart> parts;
-    for (const AccountLine& line : report.account.wall) {
-        WallPart& part = parts[words_of(line)];
-        part.seconds += line.seconds;
-        part.is_work = is_work(line.kind);
-    }
-    return parts.empty() ? parts_of_busiest(*report.run, static_cast<double>(report.run->wall_ns()) * 1e-9) : parts;
+void add_places(RunFigures& figures, const Report& report, SourceLines& sources) {
+    for (const HotLine& line : report.hot_lines)
+        figures.lines.push_back({sources.place_of(line.frame), line.seconds});
+    for (const HeapLine& line : report.heap_lines)
+        figures.allocations.push_back({sources.place_of(line.frame), line.allocations, line.allocated_bytes});
+    for (const MpiSummary& job : report.mpi)
+        for (const MpiSiteLine& line : job.sites)
+            figures.mpi_sites.push_back({sources.place_of(line.frame), line.site->call, static_cast<double>(line.site->calls),
+                                         static_cast<double>(line.site->sent_bytes + line.site->received_bytes),
+                                         line.site->time_s});
+    figures.source_texts = sources.texts();
 }
 
 } // namespace
 
-RunFigures figures_of(const Report& report) {
+RunFigures figures_of(const Report& report, const std::vector<std::string>& given_sources) {
     RunFigures figures;
     figures.program = fmt::to_string(fmt::join(report.run->command, " "));
     figures.wall_s = static_cast<double>(report.run->wall_ns()) * 1e-9;
@@ -63,10 +53,13 @@ RunFigures figures_of(const Report& report) {
         figures.metrics[metric.name] = metric.value;
         figures.units[metric.name] = metric.unit;
     }
-    for (const HotLine& line : report.hot_lines) {
-        figures.lines_s[place_of(line.frame)] += line.seconds;
+    SourceLines sources(report, given_sources);
+    add_places(figures, report, sources);
+    figures.allocations_are_exact = report.heap_exact;
+    figures.build_ids = build_ids_of(*report.run);
+    figures.call_tree = report.call_tree;
+    for (const HotLine& line : report.hot_lines)
         figures.functions_s[line.frame.function] += line.seconds;
-    }
     for (const LibraryShare& library : report.libraries)
         figures.libraries_s[library.module] += library.seconds;
     for (const Finding& finding : report.findings) {

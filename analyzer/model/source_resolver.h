@@ -19,6 +19,7 @@ struct SourceFrame {
     uint32_t line = 0;    // 0: unknown
     std::string module;   // file name of the executable or library, "[vdso]", "[anonymous]", "[kernel]"
     bool inlined = false; // its body was inlined into the next frame of the list
+    uint32_t function_line = 0; // at which `function` is declared in `file`; 0: unknown, or in another file
 };
 
 // What lies at an address of data, as the source calls it.

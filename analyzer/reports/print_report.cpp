@@ -5,17 +5,14 @@
 #include "reports/complain.h"
 #include "reports/html/report.h"
 #include "reports/json/report.h"
+#include "reports/output.h"
 #include "reports/text/page.h"
 #include "reports/text/report.h"
 #include "reports/timeline/trace_events.h"
 #include "support/error.h"
 
-#include <cerrno>
 #include <cstdlib>
-#include <cstring>
 #include <fmt/format.h>
-#include <functional>
-#include <unistd.h>
 
 namespace plumb {
 
@@ -36,38 +33,6 @@ std::string rendered(const Report& report, const ReportOptions& options, std::FI
     return options.full || !options.only.empty() ? text_report(report, style) : text_page(report, style);
 }
 
-void write_all(const std::string& text, std::FILE* stream, const std::string& name) {
-    if (std::fwrite(text.data(), 1, text.size(), stream) != text.size() || std::fflush(stream) != 0)
-        throw Error(fmt::format("cannot write the report to {}: {}", name, std::strerror(errno)));
-}
-
-using Write = std::function<void(std::FILE*, const std::string& name)>;
-
-// Into a file beside it first: a report is replaced whole or not at all. What is no regular file (a device, a
-// pipe) is written as it is.
-void write_file(const Write& write, const ReportOptions& options) {
-    const std::string part = fmt::format("{}.part-{}", options.output, getpid());
-    const bool special = access(options.output.c_str(), F_OK) == 0 && options.output.starts_with("/dev/");
-    const std::string& target = special ? options.output : part;
-    std::FILE* file = std::fopen(target.c_str(), "we");
-    if (!file)
-        throw Error(fmt::format("cannot write the report to {}: {}", options.output, std::strerror(errno)));
-    try {
-        write(file, options.output);
-    } catch (...) {
-        std::fclose(file);
-        if (!special)
-            std::remove(part.c_str());
-        throw;
-    }
-    std::fclose(file);
-    if (!special && std::rename(part.c_str(), options.output.c_str()) != 0) {
-        const int error = errno;
-        std::remove(part.c_str());
-        throw Error(fmt::format("cannot write the report to {}: {}", options.output, std::strerror(error)));
-    }
-}
-
 // The first process says what is wrong with it, and then works with nobody.
 bool is_model_good(const ReportOptions& options) {
     if (options.model_file.empty())
@@ -80,18 +45,11 @@ bool is_model_good(const ReportOptions& options) {
     }
 }
 
-void write_where_asked(const Write& write, const ReportOptions& options, std::FILE* stream) {
-    if (options.output.empty())
-        write(stream, "the terminal");
-    else
-        write_file(write, options);
-}
-
 } // namespace
 
 void print_made_report(const Report& report, const ReportOptions& options, std::FILE* stream) {
-    write_where_asked([&](std::FILE* file, const std::string& name) { write_all(rendered(report, options, file), file, name); }, options,
-                      stream);
+    write_where_asked([&](std::FILE* file, const std::string& name) { write_all(rendered(report, options, file), file, name); },
+                      options.output, stream);
 }
 
 void print_report(const std::string& run_directory, const ReportOptions& options, std::FILE* stream) {
@@ -102,7 +60,7 @@ void print_report(const std::string& run_directory, const ReportOptions& options
         return;
     }
     AnalysedRun analysed;
-    Write write;
+    WriteReport write;
     if (is_timeline) {
         analysed.opened = open_run_alone(run_directory, options);
         if (analysed.opened->redact)
@@ -122,7 +80,7 @@ void print_report(const std::string& run_directory, const ReportOptions& options
             write_all(rendered(analysed.report, options, file), file, name);
         };
     }
-    write_where_asked(write, options, stream);
+    write_where_asked(write, options.output, stream);
 }
 
 } // namespace plumb

@@ -12,9 +12,9 @@ namespace plumb::symbols {
 namespace {
 
 // To be changed with the layout below and with anything that makes frames of the same files come out differently.
-constexpr char kCacheMagic[16] = "PLUMB-SYMBOLS-1";
+constexpr char kCacheMagic[16] = "PLUMB-SYMBOLS-2";
 constexpr uint64_t kMaxBytes = 256u << 20;
-// Of all texts, unfolded: a few bytes can refer to a long one again and again. A frame takes 13 bytes and the names of C++
+// Of all texts, unfolded: a few bytes can refer to a long one again and again. A frame takes 17 bytes and the names of C++
 // templates a few thousand.
 constexpr uint64_t kMaxText = 1u << 30, kSmallText = 1u << 20, kMostUnfolding = 256;
 
@@ -137,6 +137,7 @@ bool FrameCache::load(std::string bytes) {
                 frame.function = reader.text();
                 frame.file = reader.text();
                 frame.line = reader.number<uint32_t>();
+                frame.function_line = reader.number<uint32_t>();
                 frame.inlined = reader.number<uint8_t>() != 0;
                 frames.push_back(std::move(frame));
             }
@@ -176,6 +177,7 @@ void FrameCache::save() {
                 writer.text(frame.function);
                 writer.text(frame.file);
                 writer.number(frame.line);
+                writer.number(frame.function_line);
                 writer.number(static_cast<uint8_t>(frame.inlined));
             }
         }

@@ -1,15 +1,20 @@
-// render-report KIND FORMAT [SOURCE_FILE]: writes the report of a synthetic run, or of a synthetic simulation, to stdout.
+// render-report KIND FORMAT [SOURCE_FILE]: writes the report of a synthetic run, or of a synthetic simulation
+// or comparison, to stdout.
 // FORMAT: text (100 columns, UTF-8), ascii (80 columns), colour (120 columns), page (100 columns), json, html or sites (unaligned accesses).
+#include "synthetic_comparison.h"
 #include "synthetic_run.h"
 #include "synthetic_simulation.h"
 
 #include "model/call_paths.h"
 #include "reports/access_listing.h"
 #include "analysis/build_report.h"
+#include "reports/html/comparison.h"
 #include "reports/html/report.h"
 #include "reports/html/simulation.h"
+#include "reports/json/comparison.h"
 #include "reports/json/report.h"
 #include "reports/json/simulation.h"
+#include "reports/text/comparison.h"
 #include "reports/text/page.h"
 #include "reports/text/report.h"
 #include "reports/text/simulation.h"
@@ -29,6 +34,13 @@ std::string simulation_report(const std::string& kind, const std::string& format
     return format == "json" ? plumb::simulation_json(study) : plumb::simulation_html(study);
 }
 
+std::string comparison_report(const std::string& kind, const std::string& format, const Styles& styles) {
+    const plumb::Comparison comparison = plumb::synthetic::make_comparison(kind);
+    if (styles.contains(format))
+        return plumb::comparison_text(comparison, styles.at(format));
+    return format == "json" ? plumb::comparison_json(comparison) : plumb::comparison_html(comparison);
+}
+
 } // namespace
 
 int main(int argc, char** argv) {
@@ -40,8 +52,9 @@ int main(int argc, char** argv) {
     const std::string source_file = argc > 3 ? argv[3] : "/home/user/src/app.c";
     const Styles styles = {{"text", {100, false, true}}, {"ascii", {80, false, false}}, {"colour", {120, true, true}}};
     try {
-        if (plumb::synthetic::is_study(kind)) {
-            const std::string text = simulation_report(kind, format, styles);
+        if (plumb::synthetic::is_study(kind) || plumb::synthetic::is_comparison(kind)) {
+            const std::string text = plumb::synthetic::is_study(kind) ? simulation_report(kind, format, styles)
+                                                                      : comparison_report(kind, format, styles);
             std::fwrite(text.data(), 1, text.size(), stdout);
             return 0;
         }

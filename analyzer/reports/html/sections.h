@@ -5,7 +5,7 @@
 #include "reports/html/page_frame.h"
 #include "reports/html/writer.h"
 #include "analysis/report.h"
-#include "reports/html/source_excerpt.h"
+#include "analyses/lines/source_files.h"
 
 namespace plumb {
 

@@ -34,6 +34,26 @@ ordered_json amount_json(const ComparedAmount& one) {
             {"has_changed", one.has_changed}};
 }
 
+ordered_json count_json(const statistics::Shift& shift, bool has_changed) {
+    return {{"base_median", shift.base_median},
+            {"other_median", shift.other_median},
+            {"more", shift.more},
+            {"more_95", interval_json(shift.is_known, shift.low, shift.high)},
+            {"has_changed", has_changed}};
+}
+
+ordered_json allocation_json(const ComparedSite& one) {
+    return {{"name", one.name},
+            {"calls", count_json(one.calls, one.calls_changed)},
+            {"bytes", count_json(one.bytes, one.bytes_changed)}};
+}
+
+ordered_json mpi_site_json(const ComparedSite& one) {
+    ordered_json site = allocation_json(one);
+    site["seconds"] = count_json(one.seconds, one.seconds_changed);
+    return site;
+}
+
 ordered_json finding_json(const FindingChange& one) {
     return {{"key", one.key},
             {"title", one.title},
@@ -66,7 +86,11 @@ ordered_json comparison_document(const Comparison& comparison) {
             {"findings", list_json(comparison.findings, finding_json)},
             {"lines", list_json(comparison.lines, amount_json)},
             {"functions", list_json(comparison.functions, amount_json)},
-            {"libraries", list_json(comparison.libraries, amount_json)}};
+            {"libraries", list_json(comparison.libraries, amount_json)},
+            {"line_notes", comparison.line_notes},
+            {"allocations_are_exact", comparison.allocations_are_exact},
+            {"allocations", list_json(comparison.allocations, allocation_json)},
+            {"mpi_sites", list_json(comparison.mpi_sites, mpi_site_json)}};
 }
 
 std::string comparison_json(const Comparison& comparison) {

@@ -2,6 +2,7 @@
 
 #include "reports/text/canvas.h"
 #include "reports/words/comparison_words.h"
+#include "reports/words/quantity.h"
 #include "support/figures.h"
 
 #include <algorithm>
@@ -15,7 +16,6 @@ namespace {
 using Align = Column::Align;
 
 constexpr size_t kMostComparedLines = 12, kMostComparedMetrics = 12, kMostComparedFindings = 12;
-constexpr double kLeastComparedShift_s = 0.001;
 
 void put_compared_runs(TextCanvas& canvas, const Comparison& comparison) {
     canvas.paragraph("base", 10,
@@ -35,26 +35,50 @@ void put_compared_runs(TextCanvas& canvas, const Comparison& comparison) {
 void put_compared_figures(TextCanvas& canvas, const std::vector<const ComparedFigure*>& figures) {
     std::vector<std::vector<std::string>> rows{{"", "base", "others", "change", ""}};
     for (const ComparedFigure* one : figures)
-        rows.push_back({one->name, value_words(one->difference.base_median, one->unit),
-                        value_words(one->difference.other_median, one->unit), change_words(one->difference),
+        rows.push_back({one->name, format_metric(one->difference.base_median, one->unit),
+                        format_metric(one->difference.other_median, one->unit), change_words(one->difference),
                         verdict_words(one->difference)});
     canvas.table(2, {{.limit = 34}, {.align = Align::right, .limit = 20}, {.align = Align::right, .limit = 20},
                      {.align = Align::right, .limit = 28}, {.limit = 20}},
                  rows);
 }
 
-void put_compared_amounts(TextCanvas& canvas, const char* title, const std::vector<ComparedAmount>& amounts, bool is_known) {
+void put_compared_amounts(TextCanvas& canvas, const char* title, const std::vector<ComparedAmount>& amounts, bool is_known,
+                          bool are_places = false) {
     std::vector<std::vector<std::string>> rows{{"", "base", "others", "more"}};
     for (const ComparedAmount& one : amounts)
-        if (rows.size() <= kMostComparedLines && std::abs(one.seconds.more) >= kLeastComparedShift_s && (one.has_changed || !is_known))
+        if (rows.size() <= kMostComparedLines && is_shown(one, is_known))
             rows.push_back({one.name, format_seconds(one.seconds.base_median), format_seconds(one.seconds.other_median),
                             shift_words(one.seconds)});
     if (rows.size() == 1)
         return;
     canvas.heading(title);
-    canvas.table(2, {{.limit = 44}, {.align = Align::right, .limit = 10}, {.align = Align::right, .limit = 10},
-                     {.align = Align::right, .limit = 40}},
+    canvas.table(2, {{.limit = 44, .keep_end = are_places}, {.align = Align::right, .limit = 10},
+                     {.align = Align::right, .limit = 10}, {.align = Align::right, .limit = 40}},
                  rows);
+}
+
+void put_compared_sites(TextCanvas& canvas, const std::string& title, const std::vector<ComparedSite>& sites, bool is_known,
+                        bool have_seconds) {
+    std::vector<std::vector<std::string>> rows{{"", "calls", "bytes"}};
+    std::vector<Column> columns{{.limit = 44, .keep_end = true}, {.align = Align::right, .limit = 26},
+                                {.align = Align::right, .limit = 26}};
+    if (have_seconds) {
+        rows[0].push_back("time");
+        columns = {{.limit = 36, .keep_end = true}, {.align = Align::right, .limit = 20}, {.align = Align::right, .limit = 20},
+                   {.align = Align::right, .limit = 20}};
+    }
+    for (const ComparedSite& one : sites) {
+        if (rows.size() > kMostComparedLines || !is_shown(one, is_known))
+            continue;
+        rows.push_back({one.name, count_change_words(one.calls), bytes_change_words(one.bytes)});
+        if (have_seconds)
+            rows.back().push_back(seconds_change_words(one.seconds));
+    }
+    if (rows.size() == 1)
+        return;
+    canvas.heading(title);
+    canvas.table(2, columns, rows);
 }
 
 void put_compared_findings(TextCanvas& canvas, const Comparison& comparison) {
@@ -81,15 +105,20 @@ std::string comparison_text(const Comparison& comparison, const TextStyle& style
     put_compared_findings(canvas, comparison);
     std::vector<const ComparedFigure*> metrics;
     for (const ComparedFigure& one : comparison.metrics)
-        if (metrics.size() < kMostComparedMetrics && (one.difference.is_one() || !comparison.is_known()))
+        if (metrics.size() < kMostComparedMetrics && is_shown(one, comparison.is_known()))
             metrics.push_back(&one);
     if (!metrics.empty()) {
         canvas.heading("Metrics");
         put_compared_figures(canvas, metrics);
     }
-    put_compared_amounts(canvas, "Lines, by CPU time", comparison.lines, comparison.is_known());
+    put_compared_amounts(canvas, "Lines, by CPU time", comparison.lines, comparison.is_known(), true);
+    for (const std::string& note : comparison.line_notes)
+        canvas.paragraph("", 2, {{note, Ink::faint}});
     put_compared_amounts(canvas, "Functions, by CPU time", comparison.functions, comparison.is_known());
     put_compared_amounts(canvas, "Libraries, by CPU time", comparison.libraries, comparison.is_known());
+    put_compared_sites(canvas, "Allocations, by line (" + allocations_basis(comparison) + ")", comparison.allocations,
+                       comparison.is_known(), false);
+    put_compared_sites(canvas, "MPI calls, by line, all ranks", comparison.mpi_sites, comparison.is_known(), true);
     return canvas.take();
 }
 

@@ -3,11 +3,13 @@
 #include "reports/text/canvas.h"
 #include "reports/text/comparison.h"
 #include "reports/words/quantity.h"
+#include "reports/words/repetition_words.h"
 #include "support/figures.h"
 
+#include <algorithm>
 #include <cmath>
 #include <fmt/format.h>
-#include <map>
+#include <iterator>
 
 namespace plumb {
 
@@ -20,43 +22,18 @@ constexpr double kLeastShare = 0.03;
 
 std::string format_share(double share) { return fmt::format("{:.0f} %", 100 * share); }
 
-// "3 failed: exit status 1 (2), 139 (1)"
-std::string failure_words(const RepeatedCommand& command) {
-    std::map<int, size_t> counts;
-    for (const repeat::SeriesRun& run : command.failed)
-        counts[run.exit_status]++;
-    std::string words;
-    for (const auto& [status, count] : counts)
-        words += fmt::format("{}{}", words.empty() ? "" : ", ", counts.size() == 1 ? std::to_string(status)
-                                                                                  : fmt::format("{} ({} times)", status, count));
-    return fmt::format("{} not counted: exit status {}", counted(command.failed.size(), "run failed and is", "runs failed and are"), words);
-}
-
 void put_command(TextCanvas& canvas, const RepeatedCommand& command) {
     canvas.paragraph(command.set, 8, {{command.program, Ink::strong}});
     canvas.paragraph("", 8, {{fmt::format("{}{}", counted(command.runs.size(), "run counts", "runs count"),
                                           command.failed.empty() ? "" : "; " + failure_words(command))}});
 }
 
-std::vector<std::string> spread_row(const std::string& name, const statistics::Spread& spread) {
-    return {name,
-            format_seconds(spread.median),
-            spread.is_known ? fmt::format("{} to {}", format_seconds(spread.low), format_seconds(spread.high)) : "",
-            format_seconds(spread.least),
-            format_seconds(spread.lower_quartile),
-            format_seconds(spread.upper_quartile),
-            format_seconds(spread.most),
-            "+" + format_fraction(spread.least_to_most())};
-}
-
 void put_spreads(TextCanvas& canvas, const std::vector<RepeatedCommand>& commands) {
-    std::vector<std::vector<std::string>> rows{{"", "median", "95 %", "least", "quarter", "3 quarters", "most", "spread"}};
-    for (const RepeatedCommand& command : commands) {
-        const std::string prefix = commands.size() > 1 ? command.set + " " : "";
-        if (command.wall_s)
-            rows.push_back(spread_row(prefix + "wall", *command.wall_s));
-        if (command.cpu_s)
-            rows.push_back(spread_row(prefix + "cpu", *command.cpu_s));
+    std::vector<std::vector<std::string>> rows{{""}};
+    std::ranges::copy(spread_titles(), std::back_inserter(rows[0]));
+    for (const SpreadRow& row : spread_rows(commands)) {
+        rows.push_back({row.name});
+        std::ranges::copy(row.cells, std::back_inserter(rows.back()));
     }
     if (rows.size() == 1)
         return;

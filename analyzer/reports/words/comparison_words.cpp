@@ -9,22 +9,51 @@ namespace plumb {
 
 namespace {
 
+constexpr double kLeastShift_s = 0.001;
+
 std::string percent_more(double ratio) { return fmt::format("{:+.1f}", 100 * (ratio - 1)); }
 
 std::string seconds_more(double seconds) { return (seconds < 0 ? "-" : "+") + format_seconds(std::fabs(seconds)); }
 
+std::string from_to(const std::string& base, const std::string& other) { return base == other ? base : base + " -> " + other; }
+
 } // namespace
 
-std::string value_words(double value, const std::string& unit) {
-    if (unit == "seconds")
-        return format_seconds(value);
-    if (unit == "fraction")
-        return format_fraction(value);
-    if (unit == "bytes")
-        return format_bytes(value);
-    if (unit == "bytes per second")
-        return format_bytes(value) + "/s";
-    return unit == "count" ? format_count(value) : three_digits(value) + " " + unit;
+bool is_shown(const ComparedFigure& figure, bool is_known) { return figure.difference.is_one() || !is_known; }
+
+bool is_shown(const ComparedAmount& amount, bool is_known) {
+    return std::fabs(amount.seconds.more) >= kLeastShift_s && (amount.has_changed || !is_known);
+}
+
+bool is_shown(const ComparedSite& site, bool is_known) {
+    const bool differs = site.calls.more != 0 || site.bytes.more != 0 || std::fabs(site.seconds.more) >= kLeastShift_s;
+    return site.has_changed() || (!is_known && differs);
+}
+
+std::string count_change_words(const statistics::Shift& shift) {
+    return from_to(format_count(shift.base_median), format_count(shift.other_median));
+}
+
+std::string bytes_change_words(const statistics::Shift& shift) {
+    return from_to(format_bytes(shift.base_median), format_bytes(shift.other_median));
+}
+
+std::string seconds_change_words(const statistics::Shift& shift) {
+    return from_to(format_seconds(shift.base_median), format_seconds(shift.other_median));
+}
+
+std::string comparison_verdict(const Comparison& comparison) {
+    const statistics::Difference& wall = comparison.wall.difference;
+    if (!wall.is_known)
+        return fmt::format("The wall time is {} in the base and {} in the others.", format_seconds(wall.base_median),
+                           format_seconds(wall.other_median));
+    if (!wall.is_one())
+        return fmt::format("The wall time did not change for certain: {}.", change_words(wall));
+    return fmt::format("The wall time changed by {}.", change_words(wall));
+}
+
+std::string allocations_basis(const Comparison& comparison) {
+    return comparison.allocations_are_exact ? "every allocation was counted" : "estimated from sampled allocations";
 }
 
 std::string change_words(const statistics::Difference& difference) {

@@ -10,10 +10,19 @@ namespace plumb {
 inline constexpr const char* kTooFewRuns =
     "With so few runs it cannot be said which differences are chance: four of each are enough, or six in turns.";
 
-std::string value_words(double value, const std::string& unit);          // "1.23 s", "48 %"
+// What reports that do not list everything list: what changed; with too few runs to say so, whatever differs noticeably.
+bool is_shown(const ComparedFigure& figure, bool is_known);
+bool is_shown(const ComparedAmount& amount, bool is_known);
+bool is_shown(const ComparedSite& site, bool is_known);
+
 std::string change_words(const statistics::Difference& difference);      // "+3.1 % (+2.0 to +4.2 %)"
 const char* verdict_words(const statistics::Difference& difference);     // "more", "less", "cannot tell", or nothing of single runs
 std::string shift_words(const statistics::Shift& shift);                 // "+120 ms (+90.0 to +150 ms)"
+std::string count_change_words(const statistics::Shift& shift);          // "10,000 -> 20,000", "10,000" where they are the same
+std::string bytes_change_words(const statistics::Shift& shift);          // "1.00 MiB -> 2.00 MiB"
+std::string seconds_change_words(const statistics::Shift& shift);        // "1.20 s -> 1.50 s"
+std::string comparison_verdict(const Comparison& comparison);            // a sentence on the wall time
+std::string allocations_basis(const Comparison& comparison);             // whether they were counted or estimated
 const char* finding_change_words(FindingChange::Kind kind);              // "gone", "new", ..
 
 } // namespace plumb

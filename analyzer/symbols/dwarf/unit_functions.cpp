@@ -168,6 +168,13 @@ void UnitFunctions::set_call_site(Dwarf_Die* inlined, model::SourceFrame& caller
         caller.line = static_cast<uint32_t>(line);
 }
 
+void UnitFunctions::set_function_line(Dwarf_Die* function, model::SourceFrame& frame) {
+    const char* const file = dwarf_decl_file(function); // both follow origins
+    int line = 0;
+    if (file && dwarf_decl_line(function, &line) == 0 && line > 0 && source_path(file) == frame.file)
+        frame.function_line = static_cast<uint32_t>(line);
+}
+
 std::vector<Dwarf_Die> UnitFunctions::scopes_at(uint64_t address) {
     std::vector<Dwarf_Die> scopes;
     if (const Dwarf_Die* function = function_at(address)) {
@@ -188,6 +195,7 @@ std::vector<model::SourceFrame> UnitFunctions::frames_at(uint64_t address) {
     for (size_t i = 0; i < chain.size(); ++i) {
         Dwarf_Die& die = chain[chain.size() - 1 - i];
         frames[i].function = name_of(&die);
+        set_function_line(&die, frames[i]);
         frames[i].inlined = i + 1 < chain.size();
         if (frames[i].inlined)
             set_call_site(&die, frames[i + 1]);

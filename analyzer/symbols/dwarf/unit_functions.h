@@ -37,6 +37,7 @@ class UnitFunctions {
     const std::string& name_of(Dwarf_Die* function);
     std::string source_path(const char* path) const;
     void set_line(uint64_t address, model::SourceFrame& frame);
+    void set_function_line(Dwarf_Die* function, model::SourceFrame& frame);
     void set_call_site(Dwarf_Die* inlined, model::SourceFrame& caller);
 
     Dwarf_Die unit_;    // holds the line table

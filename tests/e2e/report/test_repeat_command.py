@@ -8,6 +8,7 @@ import subprocess
 import time
 import unittest
 
+from page_test import Outline
 from plumb_test import PLUMB, PlumbTest, breaches, has_mount_namespaces
 
 ENVIRONMENT = {**os.environ, "LC_ALL": "C.UTF-8", "COLUMNS": "100"}
@@ -45,6 +46,20 @@ class Repeat(PlumbTest):
         self.assertFalse((self.folder / "partial").exists())
         report = subprocess.run([PLUMB, "report", self.folder / "runs" / "001"], capture_output=True, text=True, timeout=60)
         self.assertEqual(report.returncode, 0, report.stderr)
+
+    def test_the_page_of_two_commands_has_their_spread_and_what_changed(self):
+        done = self.repeat("-n", RUNS, "--warm-up", "0", "--versus", "sleep 0.4", "--format", "html", command=["sleep", "0.1"])
+        self.assertEqual((done.returncode, done.stderr), (0, ""))
+        outline = Outline(done.stdout)
+        sections = [attributes["id"] for name, attributes in outline.elements if name == "section"]
+        self.assertEqual(sections[:2], ["series", "time"])
+        for part in "base wall", "versus wall", "3 quarters", "in turns", "The wall time changed by +", str(self.folder):
+            self.assertIn(part, outline.text)
+        refused = subprocess.run([PLUMB, "repeat", "-o", self.scratch / "other", "--format", "html", "--", "true"], capture_output=True,
+                                 text=True, timeout=60, env=ENVIRONMENT)
+        self.assertEqual((refused.returncode, refused.stdout), (125, ""))
+        self.assertIn("--versus", refused.stderr)
+        self.assertFalse((self.scratch / "other").exists())
 
     def test_two_commands_in_turns_are_compared_pair_by_pair(self):
         script = f"echo $1 >>{self.scratch}/order; sleep $2"

@@ -2,7 +2,7 @@
 #include "memory_file.h"
 #include "target.h"
 
-#include "reports/html/source_excerpt.h"
+#include "analyses/lines/source_files.h"
 
 namespace plumb::fuzz {
 

@@ -21,9 +21,11 @@ class MadeUpRuns {
             const double off = 1 + 0.02 * fraction();
             RunFigures run;
             run.program = "./solver 100";
-            run.lines_s = {{"work at solver.c:10", 8 * slower * off}, {"rest at solver.c:20", 2 * off * (1 + 0.01 * fraction())}};
+            run.lines = {{{"work", "solver", "solver.c", 10, {}, 0, {}}, 8 * slower * off},
+                         {{"rest", "solver", "solver.c", 20, {}, 0, {}}, 2 * off * (1 + 0.01 * fraction())}};
+            run.build_ids = {{"solver", "0123"}};
             run.libraries_s = {{"solver", 10 * off}};
-            run.wall_s = run.cpu_s = run.lines_s["work at solver.c:10"] + run.lines_s["rest at solver.c:20"];
+            run.wall_s = run.cpu_s = run.lines[0].seconds + run.lines[1].seconds;
             run.metrics = {{"heap peak", 1e6 * (1 + 0.01 * fraction())}};
             run.units = {{"heap peak", "bytes"}};
             run.findings["heap-temporary in solve"] = {"temporaries", 0.1 + 0.01 * fraction(), Severity::high};

@@ -1,9 +1,6 @@
 // The call tree as a flame graph: callers above, each box as wide as its time, coloured by what most of the time is.
-// Not the package's bundle, which carries a second copy of d3.
-import flamegraph from "d3-flame-graph/src/flamegraph";
-import { select } from "d3-selection";
-import { timerFlush } from "d3-timer";
 import type { CallTree } from "./data";
+import { drawFlames } from "./flames";
 import { swatches } from "./legend";
 
 const kinds: Record<string, { name: string; colour: string }> = {
@@ -15,8 +12,6 @@ const kinds: Record<string, { name: string; colour: string }> = {
   "openmp-runtime": { name: "in the OpenMP runtime", colour: "var(--flame-mpi)" },
   plumb: { name: "plumb itself", colour: "var(--rule)" },
 };
-const cellHeight = 20;
-
 interface Frame {
   name: string;
   value: number;
@@ -25,18 +20,8 @@ interface Frame {
   children: Frame[];
 }
 
-interface Drawn {
-  data: Frame;
-  x0: number; // of the run, 0 to 1
-  x1: number;
-}
-
 function frameOf([name, module, kind, value, children]: CallTree): Frame {
   return { name, value, kind, module, children: children.map(frameOf) };
-}
-
-function depthOf(frame: Frame): number {
-  return 1 + Math.max(0, ...frame.children.map(depthOf));
 }
 
 function kindsIn(frame: Frame, found = new Set<string>()): Set<string> {
@@ -53,23 +38,9 @@ export function callTreeChart(tree: CallTree, width: number): HTMLElement {
   const place = document.createElement("div");
   block.append(place);
   const share = (value: number): string => `${((100 * value) / root.value).toPrecision(2)} %`;
-  const chart = flamegraph()
-    .width(width)
-    .height(cellHeight * depthOf(root))
-    .cellHeight(cellHeight)
-    .inverted(true)
-    .sort(false)
-    .minFrameSize(1)
-    .transitionDuration(0)
-    .label(({ data }: Drawn) =>
-      [data.name, data.module, `${data.value.toPrecision(3)} s, ${share(data.value)}`].filter(Boolean).join("\n"),
-    )
-    .setColorMapper(({ data }: Drawn) => kinds[data.kind]?.colour ?? "var(--rule)");
-  select(place).datum(root).call(chart);
-  // Its boxes grow in transitions, which a page that is printed at once would show half done.
-  for (let tick = 0; tick < 3; ++tick) timerFlush();
-  const boxes = select(place).selectAll<SVGRectElement, Drawn>("g.frame > rect");
-  (boxes as unknown as { interrupt(): void }).interrupt(); // of d3-transition, which the flame graph loads
-  boxes.attr("width", ({ x0, x1 }) => (x1 - x0) * width);
+  drawFlames(place, root, width, {
+    label: ({ name, module, value }) => [name, module, `${value.toPrecision(3)} s, ${share(value)}`].filter(Boolean).join("\n"),
+    colour: ({ kind }) => kinds[kind]?.colour ?? "var(--rule)",
+  });
   return block;
 }

@@ -1,4 +1,4 @@
-// The numbers behind the charts; reports/html/page_data.cpp writes them, of a simulation page_simulation.cpp. Times are seconds
+// The numbers behind the charts; reports/html/page_data.cpp writes them, of a simulation page_simulation.cpp, of a comparison page_comparison.cpp. Times are seconds
 // from the run's begin, shares are 0..1 of the span.
 export type LaneSpan = [
   begin: number,
@@ -133,6 +133,14 @@ export type ThreadTime = [name: string, running: number, withoutCpu: number, blo
 
 export type CallTree = [name: string, module: string, kind: string, seconds: number, children: CallTree[]];
 
+// Thread seconds, means of the runs of each side; `changed`: it is certain that they did.
+export type ComparedFrame = [name: string, module: string, base: number, others: number, changed: boolean, children: ComparedFrame[]];
+
+export interface ComparisonData {
+  is_known: boolean; // there are enough runs to say which changes are chance
+  tree: ComparedFrame;
+}
+
 export interface PageData {
   seconds: number;
   lanes: Lane[];
@@ -145,6 +153,7 @@ export interface PageData {
   memory: MemoryData | null;
   noise: NoiseData | null;
   simulation: SimulationData | null;
+  comparison: ComparisonData | null;
 }
 
 // A page has only what its report is about.
@@ -160,6 +169,7 @@ const nothing: PageData = {
   memory: null,
   noise: null,
   simulation: null,
+  comparison: null,
 };
 
 export function readPageData(): PageData {

@@ -2,6 +2,7 @@
 // the rest of the report does not need this script.
 import { accountOfThreads } from "./account_threads";
 import { callTreeChart } from "./call_tree";
+import { comparisonChart } from "./comparison";
 import { cpuChart } from "./cpus";
 import { readPageData, type PageData } from "./data";
 import { memoryMatrix } from "./memory_matrix";
@@ -84,6 +85,8 @@ function drawAll(data: PageData): void {
   drawMemory(data);
   drawNoise(data);
   drawSimulation(data);
+  const comparison = data.comparison;
+  if (comparison) draw("chart-comparison", data, (_, width) => comparisonChart(comparison, width));
   draw("chart-threads", data, threadChart);
   draw("chart-cpus", data, cpuChart);
 }

@@ -1,4 +1,4 @@
-#include "reports/html/source_excerpt.h"
+#include "analyses/lines/source_files.h"
 
 #include <algorithm>
 #include <filesystem>

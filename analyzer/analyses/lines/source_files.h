@@ -25,9 +25,10 @@ class SourceFiles {
     // not tried: they are relative to where the program was compiled.
     SourceExcerpt excerpt(const std::string& file, uint32_t line, uint32_t context);
 
-  private:
+    // All lines of `file`, each cut at 240 bytes; empty for the same reasons.
     const std::vector<std::string>& lines_of(const std::string& file);
 
+  private:
     std::function<bool(const std::string&)> may_show_;
     std::map<std::string, std::vector<std::string>> files_;
 };
