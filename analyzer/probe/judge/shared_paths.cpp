@@ -92,7 +92,9 @@ SharedPaths shared_paths(const std::vector<PairFigures>& pairs) {
     std::set<int> cpus;
     for (const PairFigures& pair : pairs) {
         cpus.insert({pair.first, pair.second});
-        shared.pairs += pair.handover_ns.is_known || pair.compute_slowdown.is_known || pair.read_slowdown.is_known;
+        shared.handovers += pair.handover_ns.is_known;
+        shared.computing += pair.compute_slowdown.is_known;
+        shared.reading += pair.read_slowdown.is_known;
     }
     shared.cores = groups_of(pairs, [](const PairFigures& pair) { return pair.compute_slowdown.is_known; },
                              [](const PairFigures& pair) { return is_slowed(pair.compute_slowdown); });

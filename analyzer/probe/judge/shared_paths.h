@@ -28,7 +28,7 @@ struct SharedPaths {
     std::vector<CpuGroup> cores;        // slow each other down when all of them calculate
     std::vector<CpuGroup> memory_paths; // slow each other down when all of them read memory
     std::vector<CloseGroups> caches;    // from the closest on; empty: all pairs are about alike, or there is one pair only
-    size_t pairs = 0;                   // that something is known of
+    size_t handovers = 0, computing = 0, reading = 0; // pairs that each of these is known of
 };
 
 // A slowdown counts if its whole interval is above kShares; a group of more than two CPUs must be one for nine tenths of its pairs

@@ -75,7 +75,7 @@ std::vector<SlowCpu> slow_cpus(const std::vector<CpuTurns>& cpus, double limit) 
             if (wall.own.empty())
                 continue;
             const statistics::Difference difference = statistics::paired_difference_of(wall.others, wall.own, tail);
-            if (!difference.is_known || difference.low <= 1 || difference.ratio <= 1 + limit)
+            if (!difference.is_known || difference.low <= 1 + limit)
                 continue;
             const SideBySide in_cpu =
                 side_by_side(cpus, own, [test](const CpuTurns& cpu, size_t round) { return in_cpu_time(cpu, test, round); });

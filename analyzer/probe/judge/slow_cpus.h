@@ -19,9 +19,9 @@ struct SlowCpu {
     Cause cause = Cause::itself;
 };
 
-// At most one for each CPU and test, those that are slowest first. A CPU counts if it is slower than the others by more than
-// `limit` (0.1: 10 %), and its interval leaves no doubt that it is slower: the interval is so wide that in a machine whose CPUs are
-// alike one probe of twenty at most has such a CPU, were there no limit. With fewer than rounds_needed() rounds there is none.
+// At most one for each CPU and test, those that are slowest first. A CPU counts if the whole interval is beyond `limit` (0.1: slower
+// by 10 %). The interval is so wide that in a machine whose CPUs are alike, and whose rounds do not depend on one another, one probe
+// of twenty at most would find a CPU with a limit of 0. With fewer than rounds_needed() rounds there is none.
 std::vector<SlowCpu> slow_cpus(const std::vector<CpuTurns>& cpus, double limit);
 
 } // namespace plumb::probe
