@@ -6,10 +6,14 @@
 #include "probe/judge/outcome.h"
 #include "probe/measure/machine_facts.h"
 #include "probe/measure/measure_machine.h"
+#include "probe/watch/watch_machine.h"
 #include "reports/complain.h"
 #include "reports/json/probe.h"
+#include "reports/json/probe_watch.h"
 #include "reports/text/probe.h"
+#include "reports/text/probe_watch.h"
 #include "support/error.h"
+#include "support/figures.h"
 
 #include <CLI/CLI.hpp>
 #include <cstdio>
@@ -23,12 +27,13 @@ namespace plumb {
 
 namespace {
 
-constexpr double kLeastTime_s = 1, kMostTime_s = 86400;
+constexpr double kLeastTime_s = 1, kMostTime_s = 86400, kMostEvery_s = 86400;
+constexpr const char *kDefaultTime = "60s", *kDefaultLook = "2s";
 constexpr int kSick = 1, kOfSignals = 128;
 
 struct ProbeArguments {
     probe::ProbeOptions options;
-    std::string time = "60s", history, against, format = "text";
+    std::string time, every, duration, history, against, format = "text"; // duration: of --every; empty times: as by default
     bool no_history = false, list = false;
     double limit_percent = 10;
 };
@@ -117,12 +122,38 @@ int probe_once(const ProbeArguments& arguments) {
     return outcome.is_sick() ? kSick : 0;
 }
 
+int watch(const ProbeArguments& arguments) {
+    probe::WatchOptions options{arguments.options, parse_duration_s("--every", arguments.every), 0};
+    options.probe.is_short = true;
+    if (!arguments.duration.empty())
+        options.for_s = parse_duration_s("--for", arguments.duration);
+    if (options.every_s < options.probe.time_s || options.every_s > kMostEvery_s)
+        throw UsageError(fmt::format("--every {}: at least the {} of a look (--time), at most 24h", arguments.every,
+                                     format_seconds(options.probe.time_s)));
+    if (!arguments.against.empty())
+        throw UsageError("--against compares whole probes: it does not go with --every");
+    probe::EndSignals signals;
+    const probe::Watched watched = probe::watch_machine(options, signals, [](size_t looks) {
+        if (isatty(STDERR_FILENO))
+            fmt::print(stderr, "\r\033[K{}; Ctrl-C ends it and prints the report", counted(looks, "look", "looks"));
+    });
+    show_share(1);
+    put_out(arguments.format == "json" ? probe_watch_json(watched) : probe_watch_text(watched, output_style()));
+    return watched.ended_early ? kOfSignals + signals.come() : 0;
+}
+
 int run_probe(ProbeArguments arguments) {
     if (arguments.list)
         return list_history(arguments);
+    if (arguments.time.empty())
+        arguments.time = arguments.every.empty() ? kDefaultTime : kDefaultLook;
     arguments.options.time_s = parse_duration_s("--time", arguments.time);
     if (arguments.options.time_s < kLeastTime_s || arguments.options.time_s > kMostTime_s)
         throw UsageError(fmt::format("--time {}: at least 1s, at most 24h", arguments.time));
+    if (!arguments.every.empty())
+        return watch(arguments);
+    if (!arguments.duration.empty())
+        throw UsageError("--for is the duration of --every: without that, --time is how long to measure");
     return probe_once(arguments);
 }
 
@@ -132,7 +163,8 @@ CommandAction declare_probe(CLI::App& subcommand) {
     auto arguments = std::make_shared<ProbeArguments>();
     subcommand.footer("Exit status: 0; 1: a CPU is slower than the others, or with --against something became slower; 128+N: ended by signal N; "
                       "125: the probe failed. As the prologue of a job: plumb probe --time 10s || refuse the node.");
-    subcommand.add_option("--time", arguments->time, "How long to measure, about; Ctrl-C ends it earlier")->capture_default_str();
+    subcommand.add_option("--time", arguments->time, "How long to measure, about (60s; with --every 2s): Ctrl-C ends it earlier, and the report is "
+                                                     "of what was measured until then");
     subcommand.add_option("--cpus", arguments->options.cpus, "CPUs to measure: all that may be used, or a list as 0,2-5. CPUs of different "
                                                             "kinds are compared as if they were alike: probe each kind on its own")
         ->capture_default_str();
@@ -141,6 +173,9 @@ CommandAction declare_probe(CLI::App& subcommand) {
     subcommand.add_option("--limit", arguments->limit_percent, "In percent: what is slower by less does not count")
         ->check(CLI::Range(0.0, 10'000.0))
         ->capture_default_str();
+    subcommand.add_option("--every", arguments->every, "Beside a load: a short probe each time that has passed, with the CPU time of all "
+                                                       "programs meanwhile, until Ctrl-C; then who was busy when the machine was slow");
+    subcommand.add_option("--for", arguments->duration, "With --every: end after this time");
     subcommand.add_option("--folder", arguments->options.folder, "Measure the disk of this folder")->capture_default_str();
     subcommand.add_option("--history", arguments->history, "SQLite file of all probes (default: plumbline/probe.sqlite in "
                                                            "$XDG_DATA_HOME or ~/.local/share)");

@@ -79,7 +79,7 @@ struct MachineFacts {
 struct Measured {
     MachineFacts machine;
     double begin_s = 0, took_s = 0; // since 1970
-    size_t rounds = 0;
+    size_t rounds = 0, rounds_needed = 0; // needed: for verdicts on CPUs
     int signal = 0; // that ended it early
     uint64_t turn_ns = 0;
     std::vector<CpuTurns> cpus;

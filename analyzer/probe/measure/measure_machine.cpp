@@ -32,6 +32,7 @@ constexpr double kShareOfPairs = 0.3;          // of the time
 constexpr double kLeastShare = 0.7;            // of a turn that a thread must have had its CPU for, to say something of a pair
 constexpr size_t kMostNodeTests = 64, kMostOpenFiles = 256;
 constexpr double kHugeEnough = 0.9;
+constexpr double kMostOvertime = 3;
 
 double now_s() {
     timespec now{};
@@ -81,8 +82,10 @@ class Prober::Session {
             if (progress)
                 progress(passed_s() / options_.time_s);
             look_at_others();
-            // Another round that would end far beyond the time is not begun.
-            if (passed_s() * (1 + 0.5 / static_cast<double>(result_.rounds)) >= options_.time_s)
+            // Another round that would end far beyond the time is not begun, unless others take so much of the CPUs that there are too
+            // few for any verdict.
+            const double until_s = result_.rounds < rounds_ ? kMostOvertime * options_.time_s : options_.time_s;
+            if (passed_s() * (1 + 0.5 / static_cast<double>(result_.rounds)) >= until_s)
                 break;
         }
         end();
@@ -103,7 +106,7 @@ class Prober::Session {
 
     void plan() {
         const size_t alone = waves_.size() * kCpuTests, comparisons = cpus_.size() * kCpuTests;
-        const size_t rounds = rounds_needed(comparisons);
+        const size_t rounds = rounds_ = rounds_needed(comparisons);
         if (options_.is_short) {
             turn_ns_ = turn_length_ns(options_.time_s, alone, rounds);
             return;
@@ -190,6 +193,7 @@ class Prober::Session {
         result_.machine = machine_facts("", cpus_[0]);
         result_.begin_s = now_s();
         result_.turn_ns = turn_ns_;
+        result_.rounds_needed = rounds_;
         result_.pairs_left_out = pairs_left_out_;
         result_.arena_bytes = static_cast<double>(memory_[0].arena->bytes());
         for (const int cpu : cpus_)
@@ -401,7 +405,7 @@ class Prober::Session {
     std::vector<std::vector<size_t>> waves_;
     std::vector<uint32_t> steps_;
     std::vector<std::pair<size_t, size_t>> pairs_;
-    size_t pairs_left_out_ = 0;
+    size_t pairs_left_out_ = 0, rounds_ = 0; // rounds_: that verdicts need
     uint64_t turn_ns_ = kTurn_ns;
     std::map<int, std::unique_ptr<Arena>> arenas_; // by last cache
     std::vector<std::unique_ptr<Arena>> other_arenas_;

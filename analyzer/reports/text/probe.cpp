@@ -58,7 +58,7 @@ void put_verdicts(TextCanvas& canvas, const Outcome& outcome) {
         canvas.paragraph("SLOW", kIndent, {{words.title + ".", Ink::high}}, Ink::high);
         canvas.paragraph("", kIndent, {{words.why}});
     }
-    const size_t needed = 8;
+    const size_t needed = outcome.measured.rounds_needed;
     if (!slow.empty())
         return;
     if (outcome.measured.cpus.size() < 2)
