@@ -3,6 +3,7 @@
 #include "reports/text/canvas.h"
 #include "reports/words/probe_words.h"
 #include "statistics/spread.h"
+#include "support/figures.h"
 
 #include <algorithm>
 #include <fmt/format.h>
