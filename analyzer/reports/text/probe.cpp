@@ -85,7 +85,7 @@ void put_cpus(TextCanvas& canvas, const Outcome& outcome) {
                         format_fraction(probe::share_of_cpu(*cpu))});
     }
     put_table(canvas, "Each CPU", std::move(rows));
-    canvas.paragraph("", 2, {{"In parentheses: half of the 95 % interval. The clock is estimated from additions, one a cycle.", Ink::faint}});
+    canvas.paragraph("", 2, {{"In parentheses: half of the 95 % interval, rounded up. The clock is estimated from additions, one a cycle.", Ink::faint}});
 }
 
 void put_copies(TextCanvas& canvas, const Outcome& outcome) {
@@ -158,8 +158,8 @@ void put_against(TextCanvas& canvas, const Outcome& outcome) {
     if (rows.size() < 2)
         return;
     rows.resize(std::min(rows.size(), kMostRows + 1));
-    canvas.table(2, {{.limit = 40}, {.align = Align::right, .limit = kCell}, {.align = Align::right, .limit = kCell},
-                     {.align = Align::right, .limit = kCell}}, rows);
+    canvas.table(2, {{.limit = 42}, {.align = Align::right, .limit = 16}, {.align = Align::right, .limit = 16},
+                     {.align = Align::right, .limit = 16}}, rows);
 }
 
 } // namespace

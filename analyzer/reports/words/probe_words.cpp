@@ -87,7 +87,7 @@ std::string format_with_interval(const probe::Figure& figure) {
     if (!spread.is_known || spread.median <= 0)
         return value;
     const double half = std::max(spread.high - spread.median, spread.median - spread.low) / spread.median;
-    return fmt::format("{} ({})", value, half < 0.001 ? "0.1 %" : format_fraction(half));
+    return fmt::format("{} ({:.0f} %)", value, std::ceil(100 * half));
 }
 
 std::string format_date(double since_1970_s) {

@@ -89,7 +89,7 @@ TEST_CASE("a machine of alike CPUs is called sick in one probe of a hundred at m
 TEST_CASE("so many rounds are planned that verdicts are possible") {
     for (const size_t cpus : {2u, 16u, 256u}) {
         const size_t rounds = rounds_needed(cpus * kCpuTests);
-        CHECK(slow_cpus(machine(static_cast<int>(cpus), rounds, 2, 1), 0.1).size() == kCpuTests);
+        CHECK(slow_cpus(machine(static_cast<int>(cpus), rounds, 4, 1), 0.1).size() == kCpuTests);
     }
     CHECK(turn_length_ns(60, 20, 8) == kTurn_ns);
     CHECK(turn_length_ns(5, 50, 10) == 10'000'000);
