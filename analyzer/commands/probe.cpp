@@ -59,7 +59,8 @@ std::optional<probe::History> open_history(const ProbeArguments& arguments, std:
     file = arguments.history.empty() ? probe::default_history_file() : arguments.history;
     if (!file.empty()) {
         try {
-            return std::make_optional<probe::History>(file, arguments.list ? probe::History::Access::read : probe::History::Access::write);
+            return std::make_optional<probe::History>(file, arguments.list ? probe::History::Access::read
+                                                                           : probe::History::Access::write);
         } catch (const Error& error) {
             if (!arguments.history.empty() || !arguments.against.empty() || arguments.list)
                 throw;
@@ -109,7 +110,8 @@ int probe_once(const ProbeArguments& arguments) {
     std::vector<int> cpus;
     for (const probe::CpuTurns& cpu : measured.cpus)
         cpus.push_back(cpu.cpu);
-    probe::Outcome outcome = probe::judge(std::move(measured), platform::read_cpu_paths("", cpus), arguments.limit_percent / 100);
+    probe::Outcome outcome =
+        probe::judge(std::move(measured), platform::read_cpu_paths("", cpus), arguments.limit_percent / 100);
     if (earlier)
         outcome.against = probe::compare_with(*earlier, record_of(outcome), outcome.limit);
     if (history && !outcome.measured.signal) { // of half a probe, the figures would be those of half of the machine
@@ -161,20 +163,26 @@ int run_probe(ProbeArguments arguments) {
 
 CommandAction declare_probe(CLI::App& subcommand) {
     auto arguments = std::make_shared<ProbeArguments>();
-    subcommand.footer("Exit status: 0; 1: a CPU is slower than the others, or with --against something became slower; 128+N: ended by signal N; "
+    subcommand.footer("Exit status: 0; 1: a CPU is slower than the others, or with --against something became slower; "
+                      "128+N: ended by signal N; "
                       "125: the probe failed. As the prologue of a job: plumb probe --time 10s || refuse the node.");
-    subcommand.add_option("--time", arguments->time, "How long to measure, about (60s; with --every 2s): Ctrl-C ends it earlier, and the report is "
-                                                     "of what was measured until then");
-    subcommand.add_option("--cpus", arguments->options.cpus, "CPUs to measure: all that may be used, or a list as 0,2-5. CPUs of different "
-                                                            "kinds are compared as if they were alike: probe each kind on its own")
+    subcommand.add_option("--time", arguments->time,
+                          "How long to measure, about (60s; with --every 2s): Ctrl-C ends it earlier, and the report is "
+                          "of what was measured until then");
+    subcommand
+        .add_option("--cpus", arguments->options.cpus,
+                    "CPUs to measure: all that may be used, or a list as 0,2-5. CPUs of different "
+                    "kinds are compared as if they were alike: probe each kind on its own")
         ->capture_default_str();
-    subcommand.add_option("--against", arguments->against, "Compare with an earlier probe of this machine: last, its number, or a date as "
-                                                           "2026-11-28 or \"2026-11-28 14:30\" (the latest until then)");
+    subcommand.add_option("--against", arguments->against,
+                          "Compare with an earlier probe of this machine: last, its number, or a date as "
+                          "2026-11-28 or \"2026-11-28 14:30\" (the latest until then)");
     subcommand.add_option("--limit", arguments->limit_percent, "In percent: what is slower by less does not count")
         ->check(CLI::Range(0.0, 10'000.0))
         ->capture_default_str();
-    subcommand.add_option("--every", arguments->every, "Beside a load: a short probe each time that has passed, with the CPU time of all "
-                                                       "programs meanwhile, until Ctrl-C; then who was busy when the machine was slow");
+    subcommand.add_option("--every", arguments->every,
+                          "Beside a load: a short probe each time that has passed, with the CPU time of all "
+                          "programs meanwhile, until Ctrl-C; then who was busy when the machine was slow");
     subcommand.add_option("--for", arguments->duration, "With --every: end after this time");
     subcommand.add_option("--folder", arguments->options.folder, "Measure the disk of this folder")->capture_default_str();
     subcommand.add_option("--history", arguments->history, "SQLite file of all probes (default: plumbline/probe.sqlite in "

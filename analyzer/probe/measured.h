@@ -18,8 +18,8 @@ inline constexpr double kNotMeasured = std::numeric_limits<double>::quiet_NaN();
 // What is measured on each CPU, while the others are left alone.
 enum class CpuTest : uint8_t { compute, cache, latency, bandwidth, clock };
 inline constexpr size_t kCpuTests = 5;
-inline constexpr std::array<CpuTest, kCpuTests> kAllCpuTests{CpuTest::compute, CpuTest::cache, CpuTest::latency, CpuTest::bandwidth,
-                                                             CpuTest::clock};
+inline constexpr std::array<CpuTest, kCpuTests> kAllCpuTests{CpuTest::compute, CpuTest::cache, CpuTest::latency,
+                                                             CpuTest::bandwidth, CpuTest::clock};
 const char* name_of(CpuTest test);
 
 // One stretch of work by a thread that is bound to a CPU. Operations: a multiplication, an access, a byte, a cycle.

@@ -16,7 +16,8 @@ Database::Database(const std::string& path, bool create) : path_(path) {
     if (sqlite3_open_v2(path.c_str(), &handle_, flags, nullptr) != SQLITE_OK) {
         const std::string reason = handle_ ? sqlite3_errmsg(handle_) : "out of memory";
         sqlite3_close(handle_);
-        throw Error(fmt::format("cannot open the history {}: {}; name another file with --history, or use --no-history", path, reason));
+        throw Error(fmt::format("cannot open the history {}: {}; name another file with --history, or use --no-history",
+                                path, reason));
     }
     sqlite3_busy_timeout(handle_, kPatience_ms);
 }

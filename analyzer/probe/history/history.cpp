@@ -16,7 +16,8 @@ constexpr int kVersion = 1;
 constexpr const char* kTables = R"(
 CREATE TABLE IF NOT EXISTS probe(
   id INTEGER PRIMARY KEY, begin_s REAL NOT NULL, took_s REAL NOT NULL, rounds INTEGER NOT NULL, host TEXT NOT NULL,
-  kernel TEXT NOT NULL, cpu_model TEXT NOT NULL, cpu_count INTEGER NOT NULL, memory_bytes INTEGER NOT NULL, cpus TEXT NOT NULL);
+  kernel TEXT NOT NULL, cpu_model TEXT NOT NULL, cpu_count INTEGER NOT NULL, memory_bytes INTEGER NOT NULL,
+  cpu_list TEXT NOT NULL);
 CREATE TABLE IF NOT EXISTS figure(
   probe INTEGER NOT NULL REFERENCES probe(id) ON DELETE CASCADE, test TEXT NOT NULL, place TEXT NOT NULL, unit TEXT NOT NULL,
   count INTEGER NOT NULL, median REAL NOT NULL, low REAL, high REAL, least REAL NOT NULL, most REAL NOT NULL,
@@ -26,7 +27,8 @@ CREATE TABLE IF NOT EXISTS figure(
 std::string prepared(const std::string& path, History::Access access) {
     std::error_code error;
     if (access == History::Access::write && std::filesystem::path(path).has_parent_path())
-        std::filesystem::create_directories(std::filesystem::path(path).parent_path(), error); // what fails shows when it is opened
+        std::filesystem::create_directories(std::filesystem::path(path).parent_path(),
+                                            error); // what fails shows when it is opened
     return path;
 }
 
@@ -38,12 +40,21 @@ Unit unit_of(const std::string& name) {
 }
 
 EarlierProbe row_of(const Statement& row) {
-    return {.id = row.integer(0), .begin_s = row.real(1), .took_s = row.real(2), .rounds = static_cast<size_t>(row.integer(3)),
-            .host = row.text(4), .kernel = row.text(5), .cpu_model = row.text(6), .cpus = row.text(9),
-            .cpu_count = static_cast<int>(row.integer(7)), .memory_bytes = static_cast<uint64_t>(row.integer(8)), .figures = {}};
+    return {.id = row.integer(0),
+            .begin_s = row.real(1),
+            .took_s = row.real(2),
+            .rounds = static_cast<size_t>(row.integer(3)),
+            .host = row.text(4),
+            .kernel = row.text(5),
+            .cpu_model = row.text(6),
+            .cpus = row.text(9),
+            .cpu_count = static_cast<int>(row.integer(7)),
+            .memory_bytes = static_cast<uint64_t>(row.integer(8)),
+            .figures = {}};
 }
 
-constexpr const char* kColumns = "SELECT id, begin_s, took_s, rounds, host, kernel, cpu_model, cpu_count, memory_bytes, cpus FROM probe";
+constexpr const char* kColumns =
+    "SELECT id, begin_s, took_s, rounds, host, kernel, cpu_model, cpu_count, memory_bytes, cpu_list FROM probe";
 
 } // namespace
 
@@ -79,7 +90,8 @@ History::History(const std::string& path, Access access)
         version = pragma.step() ? pragma.integer(0) : 0;
     }
     if (version > kVersion)
-        throw Error(fmt::format("the history {} was written by a later version of plumb; name another file with --history", path));
+        throw Error(fmt::format("the history {} was written by a later version of plumb; name another file with --history",
+                                path));
     if (access == Access::write) {
         database_.execute("BEGIN IMMEDIATE");
         database_.execute(kTables);
@@ -90,10 +102,15 @@ History::History(const std::string& path, Access access)
 
 int64_t History::keep(const EarlierProbe& probe) {
     database_.execute("BEGIN IMMEDIATE");
-    Statement row(database_, "INSERT INTO probe(begin_s, took_s, rounds, host, kernel, cpu_model, cpu_count, memory_bytes, cpus) "
-                             "VALUES(?, ?, ?, ?, ?, ?, ?, ?, ?)");
+    Statement row(database_,
+                  "INSERT INTO probe(begin_s, took_s, rounds, host, kernel, cpu_model, cpu_count, memory_bytes, cpu_list) "
+                  "VALUES(?, ?, ?, ?, ?, ?, ?, ?, ?)");
     row.bind(probe.begin_s).bind(probe.took_s).bind(static_cast<int64_t>(probe.rounds)).bind(probe.host).bind(probe.kernel);
-    row.bind(probe.cpu_model).bind(int64_t{probe.cpu_count}).bind(static_cast<int64_t>(probe.memory_bytes)).bind(probe.cpus).step();
+    row.bind(probe.cpu_model)
+        .bind(int64_t{probe.cpu_count})
+        .bind(static_cast<int64_t>(probe.memory_bytes))
+        .bind(probe.cpus)
+        .step();
     const int64_t id = database_.last_row();
     Statement insert(database_, "INSERT INTO figure VALUES(?, ?, ?, ?, ?, ?, ?, ?, ?, ?)");
     for (const Figure& figure : probe.figures) {
@@ -148,8 +165,8 @@ EarlierProbe History::find(const std::string& which, const EarlierProbe& machine
     }
     const double until_s = which == "last" ? 1e18 : end_of_date_s(which);
     if (until_s < 0)
-        throw UsageError(fmt::format("--against {}: last, the number of a probe, or a date as 2026-11-28 or \"2026-11-28 14:30\" is needed",
-                                     which));
+        throw UsageError(fmt::format("--against {}: last, the number of a probe, or a date as 2026-11-28 or "
+                                     "\"2026-11-28 14:30\" is needed", which));
     Statement row(database_, fmt::format("{} WHERE host = ? AND cpu_model = ? AND cpu_count = ? AND begin_s < ? "
                                          "ORDER BY begin_s DESC, id DESC LIMIT 1", kColumns));
     row.bind(machine.host).bind(machine.cpu_model).bind(int64_t{machine.cpu_count}).bind(until_s);

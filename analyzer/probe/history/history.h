@@ -22,9 +22,9 @@ class History {
 
     std::vector<EarlierProbe> list(); // by date, without figures
 
-    // `which`: last, an id, or a date (2026-11-28, with 14:30 or 14:30:05 behind it): the latest at that time or before. By last and by a
-    // date only probes of this host with this model and number of CPUs are found. Throws UsageError (it means nothing) and Error (there
-    // is none).
+    // `which`: last, an id, or a date (2026-11-28, with 14:30 or 14:30:05 behind it): the latest at that time or before. By
+    // last and by a date only probes of this host with this model and number of CPUs are found. Throws UsageError (it means
+    // nothing) and Error (there is none).
     EarlierProbe find(const std::string& which, const EarlierProbe& machine);
 
   private:

@@ -102,7 +102,8 @@ std::vector<Figure> figures_of(const Measured& measured) {
 }
 
 const Figure* find(const std::vector<Figure>& figures, const std::string& test, const std::string& place) {
-    const auto found = std::ranges::find_if(figures, [&](const Figure& figure) { return figure.test == test && figure.place == place; });
+    const auto found =
+        std::ranges::find_if(figures, [&](const Figure& figure) { return figure.test == test && figure.place == place; });
     return found == figures.end() ? nullptr : &*found;
 }
 

@@ -31,8 +31,8 @@ struct SharedPaths {
     size_t handovers = 0, computing = 0, reading = 0; // pairs that each of these is known of
 };
 
-// A slowdown counts if its whole interval is above kShares; a group of more than two CPUs must be one for nine tenths of its pairs
-// that were measured.
+// A slowdown counts if its whole interval is above kShares; a group of more than two CPUs must be one for nine tenths of its
+// pairs that were measured.
 inline constexpr double kShares = 1.25;
 SharedPaths shared_paths(const std::vector<PairFigures>& pairs);
 

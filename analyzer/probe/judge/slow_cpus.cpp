@@ -79,13 +79,17 @@ std::vector<SlowCpu> slow_cpus(const std::vector<CpuTurns>& cpus, double limit) 
                 continue;
             const SideBySide in_cpu =
                 side_by_side(cpus, own, [test](const CpuTurns& cpu, size_t round) { return in_cpu_time(cpu, test, round); });
-            SlowCpu one{.cpu = cpus[own].cpu, .test = test, .slowdown = difference.ratio, .low = difference.low, .high = difference.high,
+            SlowCpu one{.cpu = cpus[own].cpu, .test = test,
+                        .slowdown = difference.ratio, .low = difference.low, .high = difference.high,
                         .cpu_slowdown = statistics::paired_difference_of(in_cpu.others, in_cpu.own).ratio, .share = shares[own],
                         .share_of_others = 1, .cause = SlowCpu::Cause::itself};
             std::vector<double> other_shares(shares);
             other_shares.erase(other_shares.begin() + static_cast<std::ptrdiff_t>(own));
             one.share_of_others = statistics::median_of(other_shares);
             one.cause = cause_of(one.slowdown, one.cpu_slowdown, limit);
+            const bool had_its_share = one.share * (1 + limit) > one.share_of_others;
+            if (one.cause == SlowCpu::Cause::others && had_its_share)
+                continue;
             slow.push_back(one);
         }
     std::ranges::stable_sort(slow, std::greater<>{}, &SlowCpu::slowdown);

@@ -19,9 +19,11 @@ struct SlowCpu {
     Cause cause = Cause::itself;
 };
 
-// At most one for each CPU and test, those that are slowest first. A CPU counts if the whole interval is beyond `limit` (0.1: slower
-// by 10 %). The interval is so wide that in a machine whose CPUs are alike, and whose rounds do not depend on one another, one probe
-// of twenty at most would find a CPU with a limit of 0. With fewer than rounds_needed() rounds there is none.
+// At most one for each CPU and test, those that are slowest first. A CPU counts if the whole interval is beyond `limit` (0.1:
+// slower by 10 %). The interval is so wide that in a machine whose CPUs are alike, and whose rounds do not depend on one
+// another, one probe of twenty at most would find a CPU with a limit of 0. With fewer than rounds_needed() rounds there is
+// none. Where others are the cause, they must have taken more of this CPU than of the rest in all tests together: beside an
+// uneven load, some test is always the unluckiest.
 std::vector<SlowCpu> slow_cpus(const std::vector<CpuTurns>& cpus, double limit);
 
 } // namespace plumb::probe

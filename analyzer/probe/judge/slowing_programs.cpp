@@ -69,7 +69,8 @@ Suspects slowing_programs(const std::vector<Look>& looks) {
                 ++result.comparisons;
                 const double correlation = statistics::rank_correlation(busy, slowness);
                 const double chance = statistics::chance_of(correlation, statistics::independent_pairs(busy, slowness));
-                if (!suspect.kind.empty() && std::tuple(chance, -correlation) >= std::tuple(suspect.chance, -suspect.correlation))
+                if (!suspect.kind.empty() &&
+                    std::tuple(chance, -correlation) >= std::tuple(suspect.chance, -suspect.correlation))
                     continue;
                 suspect.kind = kind;
                 suspect.correlation = correlation;

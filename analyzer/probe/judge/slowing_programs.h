@@ -10,8 +10,8 @@ namespace plumb::probe {
 
 struct Look { // one short probe beside a load
     double begin_s = 0; // since 1970
-    // By kind: "compute", "cache", "memory latency", "memory read": CPU time of an operation; "wait for a CPU": wall time by CPU time. More
-    // is slower.
+    // By kind: "compute", "cache", "memory latency", "memory read": CPU time of an operation; "wait for a CPU": wall time by
+    // CPU time. More is slower.
     std::map<std::string, double> slowness;
     std::map<std::string, double> programs, groups; // CPUs that each kept busy meanwhile, by name: programs, and control groups
 };
@@ -34,8 +34,8 @@ struct Suspects {
     std::vector<Suspect> suspects;   // those of whom it is certain first, then by chance
 };
 
-// Programs and groups that kept kLeastCpus busy in some look, each with each kind of slowness. By chance alone, one series of looks of
-// twenty at most has a suspect of whom it is said that it slows the others (Bonferroni).
+// Programs and groups that kept kLeastCpus busy in some look, each with each kind of slowness. By chance alone, one series of
+// looks of twenty at most has a suspect of whom it is said that it slows the others (Bonferroni).
 inline constexpr double kLeastCpus = 0.02;
 Suspects slowing_programs(const std::vector<Look>& looks);
 

@@ -46,7 +46,8 @@ Crew::Crew(const std::vector<int>& cpus) {
     for (std::thread& thread : threads_)
         thread.join();
     if (!why_not.empty())
-        throw Error(fmt::format("cannot start {} threads, one for each CPU: {}; probe fewer CPUs with --cpus", cpus.size(), why_not));
+        throw Error(fmt::format("cannot start {} threads, one for each CPU: {}; probe fewer CPUs with --cpus", cpus.size(),
+                                why_not));
     throw Error(fmt::format("cannot run on CPU {}: {}; name others with --cpus", refused_cpu_, std::strerror(refused_errno_)));
 }
 

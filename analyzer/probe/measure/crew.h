@@ -29,8 +29,8 @@ class Crew {
         size_t member = 0; // in the order of `cpus`
         Task task;
     };
-    // Runs all tasks, each by its thread; they begin together (within some microseconds where the CPUs are free). Returns when all
-    // have ended.
+    // Runs all tasks, each by its thread; they begin together (within some microseconds where the CPUs are free). Returns when
+    // all have ended.
     void run(const std::vector<Order>& orders);
 
   private:

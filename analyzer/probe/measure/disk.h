@@ -14,8 +14,8 @@ class Disk {
     // The file has no name any more when this returns. Where none can be made, turns.why_not says so, and rounds do nothing.
     explicit Disk(const std::string& folder);
 
-    // Writes kPiece bytes and waits until they are stored, reads as much of what earlier rounds wrote, past the page cache where
-    // the file system knows how, and writes and stores kPage bytes.
+    // Writes kPiece bytes and waits until they are stored, reads as much of what earlier rounds wrote, past the page cache
+    // where the file system knows how, and writes and stores kPage bytes.
     void round();
 
     DiskTurns turns;

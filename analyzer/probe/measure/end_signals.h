@@ -6,8 +6,8 @@
 
 namespace plumb::probe {
 
-// While it lives, SIGINT, SIGTERM and SIGHUP do not end this process. From the first of them on they do again: who presses Ctrl-C
-// twice does not want the report either.
+// While it lives, SIGINT, SIGTERM and SIGHUP do not end this process. From the first of them on they do again: who presses
+// Ctrl-C twice does not want the report either.
 class EndSignals {
   public:
     EndSignals();

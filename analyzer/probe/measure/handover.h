@@ -7,8 +7,8 @@
 
 namespace plumb::probe {
 
-// Two threads, one on each CPU, call answer() and ask() at the same time. Where one of them does not get its CPU, both give up at
-// their end.
+// Two threads, one on each CPU, call answer() and ask() at the same time. Where one of them does not get its CPU, both give up
+// at their end.
 class Handover {
   public:
     // Nanoseconds from one CPU to the other: the median of short series; NaN: the two hardly ran at the same time.

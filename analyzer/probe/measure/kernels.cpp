@@ -32,9 +32,7 @@ constexpr uint64_t kChains = 6, kUnrolled = 16, kFactor = 6364136223846793005u;
     uint64_t sum = rounds, one = 1;
     for (uint64_t i = 0; i < rounds; ++i) {
 #if defined(__x86_64__)
-        asm volatile("addq %1, %0\n\taddq %1, %0\n\taddq %1, %0\n\taddq %1, %0\n\taddq %1, %0\n\taddq %1, %0\n\taddq %1, %0\n\t"
-                     "addq %1, %0\n\taddq %1, %0\n\taddq %1, %0\n\taddq %1, %0\n\taddq %1, %0\n\taddq %1, %0\n\taddq %1, %0\n\t"
-                     "addq %1, %0\n\taddq %1, %0" : "+r"(sum) : "r"(one) : "cc");
+        asm volatile(".rept 16\n\taddq %[one], %[sum]\n\t.endr" : [sum] "+r"(sum) : [one] "r"(one) : "cc");
 #else
         for (uint64_t each = 0; each < kUnrolled; ++each) {
             sum += one;

@@ -1,15 +1,13 @@
 #include "probe/measure/measure_machine.h"
 
-#include "platform/available_memory.h"
-#include "platform/cache_levels.h"
 #include "platform/cpu_paths.h"
 #include "platform/node_stat.h"
-#include "platform/numa_nodes.h"
 #include "probe/measure/crew.h"
 #include "probe/measure/disk.h"
 #include "probe/measure/handover.h"
 #include "probe/measure/machine_facts.h"
 #include "probe/measure/plan.h"
+#include "probe/measure/probe_memory.h"
 #include "probe/measure/turns.h"
 #include "record/noise/measured_cpus.h"
 #include "record/run/node_trace_writer.h"
@@ -25,8 +23,6 @@ namespace plumb::probe {
 
 namespace {
 
-constexpr uint64_t kLeastArena = 64u << 20, kUnknownCache = 32u << 20, kArenaCaches = 4;
-constexpr uint64_t kUnknownInnerCache = 256u << 10, kLeastRing = 16u << 10, kMostRing = 8u << 20;
 constexpr uint64_t kShortTurn_ns = 10'000'000; // clock, handing over lines
 constexpr double kShareOfPairs = 0.3;          // of the time
 constexpr double kLeastShare = 0.7;            // of a turn that a thread must have had its CPU for, to say something of a pair
@@ -44,14 +40,12 @@ bool had_its_cpu(const Turn& turn) { return turn.is_measured() && turn.cpu_ns >=
 
 double slowdown_of(const Turn& together, const Turn& alone) { return together.cpu_of_one_ns() / alone.cpu_of_one_ns(); }
 
-// A quarter of the second cache: in half of it, which lines fit into its sets would depend on the pages that a CPU happens to get.
-uint64_t ring_bytes(int cpu) {
-    const auto caches = platform::read_cache_levels("", cpu);
-    uint64_t inner = caches.empty() ? kUnknownInnerCache : caches.front().bytes();
-    for (const platform::CacheLevel& level : caches)
-        if (level.level == 2)
-            inner = level.bytes();
-    return std::clamp(inner / 4, kLeastRing, kMostRing);
+std::vector<int> cpus_of(const ProbeOptions& options) {
+    const auto configured = static_cast<int>(sysconf(_SC_NPROCESSORS_CONF));
+    std::vector<int> cpus = record::measured_cpus(options.cpus, record::usable_cpus(false), configured);
+    if (cpus.empty())
+        throw Error("the kernel does not say which CPUs this process may use; name them with --cpus");
+    return cpus;
 }
 
 } // namespace
@@ -59,14 +53,10 @@ uint64_t ring_bytes(int cpu) {
 class Prober::Session {
   public:
     Session(const ProbeOptions& options, EndSignals& signals)
-        : options_(options), signals_(signals),
-          cpus_(record::measured_cpus(options.cpus, record::usable_cpus(false), static_cast<int>(sysconf(_SC_NPROCESSORS_CONF)))),
-          paths_(platform::read_cpu_paths("", cpus_)), crew_(cpus_) {
-        if (cpus_.empty())
-            throw Error("the kernel does not say which CPUs this process may use; name them with --cpus");
+        : options_(options), signals_(signals), cpus_(cpus_of(options)),
+          paths_(platform::read_cpu_paths("", cpus_)), crew_(cpus_), memory_(crew_, paths_, options.is_short) {
         waves_ = waves_of(paths_);
         plan();
-        find_memory();
         if (!options.is_short)
             disk_.emplace(options.folder);
     }
@@ -82,8 +72,8 @@ class Prober::Session {
             if (progress)
                 progress(passed_s() / options_.time_s);
             look_at_others();
-            // Another round that would end far beyond the time is not begun, unless others take so much of the CPUs that there are too
-            // few for any verdict.
+            // Another round that would end far beyond the time is not begun, unless others take so much of the CPUs that there
+            // are too few for any verdict.
             const double until_s = result_.rounds < rounds_ ? kMostOvertime * options_.time_s : options_.time_s;
             if (passed_s() * (1 + 0.5 / static_cast<double>(result_.rounds)) >= until_s)
                 break;
@@ -93,11 +83,6 @@ class Prober::Session {
     }
 
   private:
-    struct CpuMemory {
-        std::unique_ptr<Arena> ring; // in the inner cache
-        Arena* arena = nullptr;
-        uint64_t read_offset = 0;
-    };
     struct Slice { // of an arena, for one copy
         size_t member = 0;
         const char* data = nullptr;
@@ -121,73 +106,6 @@ class Prober::Session {
         pairs_left_out_ = pairs.left_out;
     }
 
-    // An arena for each last cache, one for each NUMA node that has none, and one with small pages.
-    void find_memory() {
-        std::map<int, uint64_t> caches; // by first CPU: bytes
-        for (const platform::CpuPath& path : paths_)
-            caches[path.cache] = path.cache_bytes ? path.cache_bytes : kUnknownCache;
-        const auto nodes = platform::read_numa_nodes("/sys");
-        const uint64_t each = arena_bytes(caches, nodes.size());
-        for (size_t i = 0; i < cpus_.size(); ++i) {
-            CpuMemory memory;
-            memory.ring = std::make_unique<Arena>(std::max<uint64_t>(ring_bytes(cpus_[i]), 2u << 20), paths_[i].node, Pages::huge);
-            auto& arena = arenas_[paths_[i].cache];
-            if (!arena)
-                arena = std::make_unique<Arena>(each, nodes.size() > 1 ? paths_[i].node : -1, Pages::huge);
-            memory.arena = arena.get();
-            first_on_node_.try_emplace(paths_[i].node, arena.get());
-            memory_.push_back(std::move(memory));
-        }
-        if (!options_.is_short && nodes.size() > 1)
-            for (const platform::NumaNode& node : nodes)
-                if (node.total_bytes > 0 && !first_on_node_.contains(node.node))
-                    first_on_node_[node.node] =
-                        other_arenas_.emplace_back(std::make_unique<Arena>(each, node.node, Pages::huge)).get();
-        if (!options_.is_short)
-            small_pages_ = std::make_unique<Arena>(each, nodes.size() > 1 ? paths_[0].node : -1, Pages::small);
-        fill_all(nodes.size() > 1);
-    }
-
-    uint64_t arena_bytes(const std::map<int, uint64_t>& caches, size_t nodes) const {
-        uint64_t largest = 0;
-        for (const auto& [cache, bytes] : caches)
-            largest = std::max(largest, bytes);
-        const uint64_t wanted = std::max(kLeastArena, kArenaCaches * largest), count = caches.size() + nodes + 1;
-        const uint64_t available = platform::available_memory("");
-        return available ? std::clamp(available / 4 / count, kLeastArena / 4, wanted) : wanted;
-    }
-
-    // Each arena by a CPU of its last cache: without NUMA nodes that can be asked for, memory comes from where it is touched.
-    void fill_all(bool has_nodes) {
-        std::vector<Crew::Order> orders;
-        std::map<int, bool> is_taken;
-        std::atomic<bool> failed{false};
-        const auto fill = [&failed](Arena* arena) {
-            if (arena && !arena->fill())
-                failed = true;
-        };
-        for (size_t i = 0; i < cpus_.size(); ++i) {
-            const bool fills = !is_taken[paths_[i].cache];
-            is_taken[paths_[i].cache] = true;
-            orders.push_back({i, [this, i, fills, fill] {
-                CpuMemory& own = memory_[i];
-                fill(own.ring.get());
-                if (own.ring->data())
-                    own.ring->set_ring_place(build_ring(own.ring->data(), ring_bytes(cpus_[i])));
-                if (fills)
-                    fill(own.arena);
-                if (i == 0)
-                    fill(small_pages_.get());
-            }});
-        }
-        crew_.run(orders);
-        for (const auto& arena : other_arenas_)
-            if (!arena->fill() && has_nodes)
-                std::erase_if(first_on_node_, [&](const auto& entry) { return entry.second == arena.get(); });
-        if (failed)
-            throw Error("there is not enough free memory to measure it; probe fewer CPUs with --cpus, or free some");
-    }
-
     void begin() {
         result_ = {};
         result_.machine = machine_facts("", cpus_[0]);
@@ -195,7 +113,7 @@ class Prober::Session {
         result_.turn_ns = turn_ns_;
         result_.rounds_needed = rounds_;
         result_.pairs_left_out = pairs_left_out_;
-        result_.arena_bytes = static_cast<double>(memory_[0].arena->bytes());
+        result_.arena_bytes = static_cast<double>(memory_.at(0).arena->bytes());
         for (const int cpu : cpus_)
             result_.cpus.push_back({cpu, {}});
         for (const auto& [first, second] : pairs_)
@@ -217,7 +135,8 @@ class Prober::Session {
         std::ranges::sort(result_.others, std::greater<>{}, &record::CpuUse::run_ns);
         for (const auto& [cpu, times] : platform::read_cpu_times("/proc"))
             if (const auto before = times_.find(cpu); before != times_.end() && result_.took_s > 0)
-                result_.stolen_share[cpu] = static_cast<double>(times.steal_ns - before->second.steal_ns) / result_.took_s * 1e-9;
+                result_.stolen_share[cpu] =
+                    static_cast<double>(times.steal_ns - before->second.steal_ns) / result_.took_s * 1e-9;
         if (disk_)
             result_.disk = disk_->turns;
     }
@@ -234,11 +153,13 @@ class Prober::Session {
     // False: a signal ended it in the middle.
     bool round() {
         const auto goes_on = [this] { return signals_.come() == 0; };
-        for (const CpuTest test : kAllCpuTests)
+        for (size_t test = 0; test < kCpuTests; ++test)
             for (size_t wave = 0; wave < waves_.size(); ++wave) {
                 if (!goes_on())
                     return false;
-                measure_alone(test, waves_[(wave + result_.rounds) % waves_.size()]); // nobody is always the first
+                // No CPU and no test is always the first: what others do then is not what they do later.
+                measure_alone(kAllCpuTests[(test + result_.rounds) % kCpuTests],
+                              waves_[(wave + result_.rounds) % waves_.size()]);
             }
         if (options_.is_short)
             return true;
@@ -256,7 +177,7 @@ class Prober::Session {
     }
 
     Turn turn_of(CpuTest test, size_t member) {
-        CpuMemory& memory = memory_[member];
+        MemberMemory& memory = memory_.at(member);
         switch (test) {
         case CpuTest::compute: return compute_turn(turn_ns_);
         case CpuTest::cache: return follow_from(*memory.ring, turn_ns_);
@@ -291,9 +212,9 @@ class Prober::Session {
         std::vector<Slice> slices;
         std::map<Arena*, uint64_t> sharers, before;
         for (const size_t member : members)
-            ++sharers[memory_[member].arena];
+            ++sharers[memory_.at(member).arena];
         for (const size_t member : members) {
-            Arena* const arena = memory_[member].arena;
+            Arena* const arena = memory_.at(member).arena;
             const uint64_t bytes = arena->bytes() / sharers[arena] / 4096 * 4096;
             slices.push_back({member, arena->data() + before[arena]++ * bytes, bytes, 0});
         }
@@ -356,14 +277,14 @@ class Prober::Session {
 
     // From the first CPU of each node to the memory of each.
     void measure_nodes() {
-        if (first_on_node_.size() < 2)
+        if (memory_.of_nodes().size() < 2)
             return;
         size_t at = 0;
         std::map<int, size_t> first_cpus;
         for (size_t i = 0; i < cpus_.size(); ++i)
             first_cpus.try_emplace(paths_[i].node, i);
         for (const auto& [cpu_node, member] : first_cpus)
-            for (const auto& [memory_node, arena] : first_on_node_) {
+            for (const auto& [memory_node, arena] : memory_.of_nodes()) {
                 if (at == kMostNodeTests)
                     return;
                 if (at == result_.nodes.size())
@@ -377,9 +298,9 @@ class Prober::Session {
     void measure_pages_and_clock() {
         Turn small, huge;
         double read_ns = 0, stamps = 0;
-        Arena& arena = *memory_[0].arena;
+        Arena& arena = *memory_.at(0).arena;
         crew_.run({{0, [&] {
-            small = follow_from(*small_pages_, turn_ns_);
+            small = follow_from(*memory_.small_pages(), turn_ns_);
             huge = follow_from(arena, turn_ns_);
             read_ns = clock_read_ns();
             stamps = time_stamps_per_s(kShortTurn_ns);
@@ -402,16 +323,12 @@ class Prober::Session {
     const std::vector<int> cpus_;
     const std::vector<platform::CpuPath> paths_;
     Crew crew_;
+    ProbeMemory memory_;
     std::vector<std::vector<size_t>> waves_;
     std::vector<uint32_t> steps_;
     std::vector<std::pair<size_t, size_t>> pairs_;
     size_t pairs_left_out_ = 0, rounds_ = 0; // rounds_: that verdicts need
     uint64_t turn_ns_ = kTurn_ns;
-    std::map<int, std::unique_ptr<Arena>> arenas_; // by last cache
-    std::vector<std::unique_ptr<Arena>> other_arenas_;
-    std::unique_ptr<Arena> small_pages_;
-    std::map<int, Arena*> first_on_node_;
-    std::vector<CpuMemory> memory_; // by member
     std::optional<Disk> disk_;
     std::optional<record::CpuUsers> users_;
     std::map<uint32_t, record::CpuUse> uses_; // by thread

@@ -66,8 +66,8 @@ double clock_read_ns() {
     return static_cast<double>(record::thread_cpu_ns() - begin_ns) / kClockReads;
 }
 
-// From two places at which the clock and the counter were read within the shortest of some tries: in between, the thread may lose
-// its CPU.
+// From two places at which the clock and the counter were read within the shortest of some tries: in between, the thread may
+// lose its CPU.
 double time_stamps_per_s(uint64_t length_ns) {
     if (time_stamp() == 0)
         return 0;

@@ -14,8 +14,8 @@ class BusyPrograms {
 
     void look(); // at the processes that there are: what they used since the last look is added up
     void begin(); // forgets what was added up
-    // CPU seconds since begin(). Processes of the same name are one program; what a process that is gone used after the last look at
-    // it is in its group only.
+    // CPU seconds since begin(). Processes of the same name are one program; what a process that is gone used after the last
+    // look at it is in its group only.
     const std::map<std::string, double>& programs() const { return programs_; }
     std::string own_group() const; // empty: not known
     std::map<std::string, double> groups() const; // of version 2 of cgroups, those that processes are in

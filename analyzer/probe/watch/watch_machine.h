@@ -24,7 +24,8 @@ struct Watched {
     Suspects suspects;
 };
 
-// Looks one after the other, until the time is over or a signal comes; the look in which it comes does not count. Throws as Prober does.
+// Looks one after the other, until the time is over or a signal comes; the look in which it comes does not count. Throws as
+// Prober does.
 Watched watch_machine(const WatchOptions& options, EndSignals& signals, const std::function<void(size_t)>& progress);
 
 // How slow the machine was in a short probe: medians over its rounds and CPUs.

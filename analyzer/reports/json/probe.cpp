@@ -76,15 +76,19 @@ ordered_json cpus_json(const probe::Measured& measured) {
     for (const probe::CpuTurns& cpu : measured.cpus) {
         const auto stolen = measured.stolen_share.find(cpu.cpu);
         const double share = probe::share_of_cpu(cpu);
-        cpus.push_back({{"cpu", cpu.cpu}, {"had_cpu_share", share >= 0 ? ordered_json(share) : ordered_json(nullptr)},
-                        {"stolen_share", stolen == measured.stolen_share.end() ? ordered_json(nullptr) : ordered_json(stolen->second)}});
+        cpus.push_back({{"cpu", cpu.cpu},
+                        {"had_cpu_share", share >= 0 ? ordered_json(share) : ordered_json(nullptr)},
+                        {"stolen_share",
+                         stolen == measured.stolen_share.end() ? ordered_json(nullptr) : ordered_json(stolen->second)}});
     }
     return cpus;
 }
 
 ordered_json text_or_null(const std::string& text) { return text.empty() ? ordered_json(nullptr) : ordered_json(text); }
 
-std::string written(const ordered_json& document) { return document.dump(2, ' ', true, ordered_json::error_handler_t::replace) + "\n"; }
+std::string written(const ordered_json& document) {
+    return document.dump(2, ' ', true, ordered_json::error_handler_t::replace) + "\n";
+}
 
 } // namespace
 
@@ -109,9 +113,13 @@ std::string probe_json(const Outcome& outcome) {
         {"shared", shared_json(outcome)},
         {"figures", figures},
         {"huge_pages", {{"share", measured.pages.huge_share}, {"why_not", text_or_null(measured.pages.why_not)}}},
-        {"disk", {{"folder", measured.disk.folder}, {"is_direct", measured.disk.is_direct}, {"why_not", text_or_null(measured.disk.why_not)}}},
-        {"history", outcome.history_file.empty() ? ordered_json(nullptr)
-                                                 : ordered_json{{"file", outcome.history_file}, {"id", outcome.history_id}}},
+        {"disk",
+         {{"folder", measured.disk.folder},
+          {"is_direct", measured.disk.is_direct},
+          {"why_not", text_or_null(measured.disk.why_not)}}},
+        {"history", outcome.history_file.empty()
+                        ? ordered_json(nullptr)
+                        : ordered_json{{"file", outcome.history_file}, {"id", outcome.history_id}}},
         {"against", outcome.against ? against_json(*outcome.against) : ordered_json(nullptr)}};
     return written(document);
 }

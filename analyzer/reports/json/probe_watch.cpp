@@ -8,7 +8,10 @@ std::string probe_watch_json(const probe::Watched& watched) {
     using nlohmann::ordered_json;
     ordered_json looks = ordered_json::array(), suspects = ordered_json::array();
     for (const probe::Look& look : watched.looks)
-        looks.push_back({{"begin_seconds", look.begin_s}, {"slowness", look.slowness}, {"programs", look.programs}, {"groups", look.groups}});
+        looks.push_back({{"begin_seconds", look.begin_s},
+                         {"slowness", look.slowness},
+                         {"programs", look.programs},
+                         {"groups", look.groups}});
     for (const probe::Suspect& suspect : watched.suspects.suspects)
         suspects.push_back({{"name", suspect.name}, {"is_group", suspect.is_group}, {"kind", suspect.kind},
                             {"rank_correlation", suspect.correlation}, {"chance", suspect.chance}, {"cpus", suspect.cpus},

@@ -43,11 +43,13 @@ void put_machine(TextCanvas& canvas, const Outcome& outcome) {
     canvas.paragraph("machine", kIndent, {{machine.host, Ink::strong}, {fmt::format(
         ": {}, {}, {}, {}", machine.cpu_model, counted(static_cast<uint64_t>(machine.cpu_count), "CPU", "CPUs"),
         format_bytes(static_cast<double>(machine.memory_bytes)), machine.kernel)}});
-    canvas.paragraph("probed", kIndent, {{fmt::format("{} on {}: {} in {}", counted(measured.cpus.size(), "CPU", "CPUs"),
-                                                      format_date(measured.begin_s), counted(measured.rounds, "round", "rounds"),
-                                                      format_seconds(measured.took_s))}});
+    canvas.paragraph(
+        "probed", kIndent,
+        {{fmt::format("{} on {}: {} in {}", counted(measured.cpus.size(), "CPU", "CPUs"), format_date(measured.begin_s),
+                      counted(measured.rounds, "round", "rounds"), format_seconds(measured.took_s))}});
     if (measured.signal)
-        canvas.paragraph("ended", kIndent, {{"by a signal before the time was over: this is what was measured until then", Ink::medium}});
+        canvas.paragraph("ended", kIndent,
+                         {{"by a signal before the time was over: this is what was measured until then", Ink::medium}});
     if (!outcome.history_file.empty())
         canvas.paragraph("kept", kIndent, {{fmt::format("as probe {} in {}", outcome.history_id, outcome.history_file)}});
 }
@@ -75,24 +77,29 @@ void put_cpus(TextCanvas& canvas, const Outcome& outcome) {
     for (const probe::CpuTurns& cpu : outcome.measured.cpus)
         order.push_back(&cpu);
     std::ranges::stable_partition(order, [&](const probe::CpuTurns* cpu) { // those that matter are not cut off
-        return order.size() > kMostRows && std::ranges::find(outcome.slow, cpu->cpu, &probe::SlowCpu::cpu) != outcome.slow.end();
+        return order.size() > kMostRows &&
+               std::ranges::find(outcome.slow, cpu->cpu, &probe::SlowCpu::cpu) != outcome.slow.end();
     });
     Rows rows{{"CPU", "multiply", "cache", "memory", "read memory", "clock", "had the CPU"}};
     for (const probe::CpuTurns* cpu : order) {
         const std::string place = probe::place_of(cpu->cpu);
         rows.push_back({std::to_string(cpu->cpu), cell(outcome, "compute", place), cell(outcome, "cache", place),
-                        cell(outcome, "memory latency", place), cell(outcome, "memory read", place), cell(outcome, "core clock", place),
-                        format_fraction(probe::share_of_cpu(*cpu))});
+                        cell(outcome, "memory latency", place), cell(outcome, "memory read", place),
+                        cell(outcome, "core clock", place), format_fraction(probe::share_of_cpu(*cpu))});
     }
     put_table(canvas, "Each CPU", std::move(rows));
-    canvas.paragraph("", 2, {{"In parentheses: half of the 95 % interval, rounded up. The clock is estimated from additions, one a cycle.", Ink::faint}});
+    canvas.paragraph(
+        "", 2,
+        {{"In parentheses: half of the 95 % interval, rounded up. The clock is estimated from additions, one a cycle.",
+          Ink::faint}});
 }
 
 void put_copies(TextCanvas& canvas, const Outcome& outcome) {
     Rows rows{{"copies", "read memory", "slower in computing"}};
     for (const probe::CopyTurns& copies : outcome.measured.copies) {
         const std::string place = counted(copies.copies, "copy", "copies");
-        rows.push_back({std::to_string(copies.copies), cell(outcome, "memory read", place), cell(outcome, "compute slowdown", place)});
+        rows.push_back(
+            {std::to_string(copies.copies), cell(outcome, "memory read", place), cell(outcome, "compute slowdown", place)});
     }
     if (rows.size() > 2)
         put_table(canvas, "Copies at the same time", std::move(rows));
@@ -111,8 +118,10 @@ void put_pairs(TextCanvas& canvas, const Outcome& outcome) {
     for (const std::string& line : words_of_shared_paths(outcome))
         canvas.paragraph("", 2, {{line}});
     if (outcome.measured.pairs_left_out > 0)
-        canvas.paragraph("", 2, {{fmt::format("{} left out: there was no time for them (--time).",
-                                              counted(outcome.measured.pairs_left_out, "pair was", "pairs were")), Ink::medium}});
+        canvas.paragraph("", 2,
+                         {{fmt::format("{} left out: there was no time for them (--time).",
+                                       counted(outcome.measured.pairs_left_out, "pair was", "pairs were")),
+                           Ink::medium}});
 }
 
 void put_memory(TextCanvas& canvas, const Outcome& outcome) {
@@ -134,25 +143,34 @@ void put_memory(TextCanvas& canvas, const Outcome& outcome) {
     if (!outcome.measured.disk.why_not.empty())
         canvas.paragraph("", 2, {{"Disk: " + outcome.measured.disk.why_not + "."}});
     else if (!outcome.measured.disk.read_bytes_per_s.empty())
-        canvas.paragraph("", 2, {{fmt::format("The disk is that of {}, in pieces of 4 MiB{}. The kernel's clock: {}.", outcome.measured.disk.folder,
-                                              outcome.measured.disk.is_direct ? ", read past the page cache" : "; what was read may come from the page cache",
-                                              outcome.measured.machine.clock_source), Ink::faint}});
+        canvas.paragraph("", 2,
+                         {{fmt::format("The disk is that of {}, in pieces of 4 MiB{}. The kernel's clock: {}.",
+                                       outcome.measured.disk.folder,
+                                       outcome.measured.disk.is_direct ? ", read past the page cache"
+                                                                       : "; what was read may come from the page cache",
+                                       outcome.measured.machine.clock_source),
+                           Ink::faint}});
 }
 
 void put_against(TextCanvas& canvas, const Outcome& outcome) {
     const probe::Against& against = *outcome.against;
-    const auto count = [&](bool probe::Change::* which) { return static_cast<size_t>(std::ranges::count(against.changes, true, which)); };
+    const auto count = [&](bool probe::Change::*which) {
+        return static_cast<size_t>(std::ranges::count(against.changes, true, which));
+    };
     const size_t slower = count(&probe::Change::is_slower), faster = count(&probe::Change::is_faster);
     Rows rows{{"", "before", "now", "slower"}};
     for (const probe::Change& change : against.changes)
         if (change.is_slower || change.is_faster)
-            rows.push_back({change.now.test + ", " + change.now.place, format_with_interval(change.before), format_with_interval(change.now),
+            rows.push_back({change.now.test + ", " + change.now.place, format_with_interval(change.before),
+                            format_with_interval(change.now),
                             fmt::format("{}{} x", change.is_faster ? "faster " : "",
                                         three_digits(change.is_faster ? 1 / change.slowdown : change.slowdown))});
     canvas.heading(fmt::format("Against probe {} of {}", against.earlier.id, format_date(against.earlier.begin_s)));
-    canvas.paragraph("", 2, {{fmt::format("Of {}, {} became slower by more than {} and beyond both intervals, {} faster.",
-                                          counted(against.changes.size(), "figure", "figures"), slower, format_fraction(outcome.limit), faster),
-                              slower ? Ink::high : Ink::good}});
+    canvas.paragraph(
+        "", 2,
+        {{fmt::format("Of {}, {} became slower by more than {} and beyond both intervals, {} faster.",
+                      counted(against.changes.size(), "figure", "figures"), slower, format_fraction(outcome.limit), faster),
+          slower ? Ink::high : Ink::good}});
     for (const std::string& line : against.machine)
         canvas.paragraph("", 2, {{"Changed: " + line + ".", Ink::medium}});
     if (rows.size() < 2)
@@ -182,8 +200,8 @@ std::string probe_list_text(const std::vector<probe::EarlierProbe>& probes, cons
     canvas.paragraph("history", kIndent, {{fmt::format("{}: {}", file, counted(probes.size(), "probe", "probes"))}});
     Rows rows{{"number", "date", "host", "CPUs", "rounds", "took", "kernel"}};
     for (const probe::EarlierProbe& probe : probes)
-        rows.push_back({std::to_string(probe.id), format_date(probe.begin_s), probe.host, probe.cpus, std::to_string(probe.rounds),
-                        format_seconds(probe.took_s), probe.kernel});
+        rows.push_back({std::to_string(probe.id), format_date(probe.begin_s), probe.host, probe.cpus,
+                        std::to_string(probe.rounds), format_seconds(probe.took_s), probe.kernel});
     if (rows.size() > 1)
         canvas.table(2, {{.align = Align::right, .limit = 8}, {.limit = 18}, {.limit = 24}, {.limit = 16},
                          {.align = Align::right, .limit = 8}, {.align = Align::right, .limit = 12}, {.limit = 40}}, rows);

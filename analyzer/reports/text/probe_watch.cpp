@@ -33,18 +33,27 @@ void put_verdict(TextCanvas& canvas, const probe::Watched& watched) {
         if (suspect.verdict != Suspect::Verdict::slows)
             continue;
         ++certain;
-        canvas.paragraph("SLOWS", kLabel, {{fmt::format("When {} {} was busier, {} took longer: {} x in those looks.",
-                                                      suspect.is_group ? "control group" : "program", suspect.name, suspect.kind,
-                                                      three_digits(suspect.slowdown)), Ink::high}}, Ink::high);
+        canvas.paragraph("SLOWS", kLabel,
+                         {{fmt::format("When {} {} was busier, {} took longer: {} x in those looks.",
+                                       suspect.is_group ? "control group" : "program", suspect.name, suspect.kind,
+                                       three_digits(suspect.slowdown)),
+                           Ink::high}},
+                         Ink::high);
     }
     if (certain == 0)
-        canvas.paragraph("verdict", kLabel, {{fmt::format("cannot tell who slows the others: of {} between CPU time and slowness in {}, none is beyond "
-                                                        "chance", counted(found.comparisons, "comparison", "comparisons"),
-                                                        counted(found.looks, "look", "looks")), Ink::medium}});
-    canvas.paragraph("", kLabel, {{fmt::format("A program counts if the chance of its correlation is below {}: so that among all comparisons, "
-                                             "chance alone names one in one series of twenty. Who is equally busy in all looks cannot be found: "
-                                             "only what varies goes together with something.",
-                                             found.comparisons ? chance_words(found.needed_chance) : "5 %"), Ink::faint}});
+        canvas.paragraph(
+            "verdict", kLabel,
+            {{fmt::format("cannot tell who slows the others: of {} between CPU time and slowness in {}, none is beyond "
+                          "chance",
+                          counted(found.comparisons, "comparison", "comparisons"), counted(found.looks, "look", "looks")),
+              Ink::medium}});
+    canvas.paragraph(
+        "", kLabel,
+        {{fmt::format("A program counts if the chance of its correlation is below {}: so that among all comparisons, "
+                      "chance alone names one in one series of twenty. Who is equally busy in all looks cannot be found: "
+                      "only what varies goes together with something.",
+                      found.comparisons ? chance_words(found.needed_chance) : "5 %"),
+          Ink::faint}});
 }
 
 void put_slowness(TextCanvas& canvas, const probe::Watched& watched) {
@@ -79,10 +88,18 @@ void put_suspects(TextCanvas& canvas, const probe::Suspects& found) {
                         three_digits(suspect.correlation), chance_words(suspect.chance), three_digits(suspect.slowdown) + " x",
                         suspect.verdict == Suspect::Verdict::slows ? "slows" : "cannot tell"});
     }
-    canvas.table(2, {{.limit = 24, .keep_end = true}, {.align = Align::right, .limit = 6}, {.limit = 16}, {.align = Align::right, .limit = 16},
-                     {.align = Align::right, .limit = 20}, {.align = Align::right, .limit = 12}, {.limit = 12}}, rows);
+    canvas.table(2,
+                 {{.limit = 24, .keep_end = true},
+                  {.align = Align::right, .limit = 6},
+                  {.limit = 16},
+                  {.align = Align::right, .limit = 16},
+                  {.align = Align::right, .limit = 20},
+                  {.align = Align::right, .limit = 12},
+                  {.limit = 12}},
+                 rows);
     if (found.suspects.size() > kMostSuspects)
-        canvas.paragraph("", 2, {{fmt::format("and {} more: --format json", found.suspects.size() - kMostSuspects), Ink::faint}});
+        canvas.paragraph("", 2,
+                         {{fmt::format("and {} more: --format json", found.suspects.size() - kMostSuspects), Ink::faint}});
 }
 
 } // namespace
@@ -90,9 +107,10 @@ void put_suspects(TextCanvas& canvas, const probe::Suspects& found) {
 std::string probe_watch_text(const probe::Watched& watched, const TextStyle& style) {
     TextCanvas canvas(style);
     canvas.paragraph("machine", kLabel, {{watched.machine.host, Ink::strong}, {": " + watched.machine.cpu_model}});
-    canvas.paragraph("watched", kLabel, {{fmt::format("{} of {} in {}, since {}", counted(watched.looks.size(), "look", "looks"),
-                                                      format_seconds(watched.look_s), format_seconds(watched.took_s),
-                                                      format_date(watched.begin_s))}});
+    canvas.paragraph(
+        "watched", kLabel,
+        {{fmt::format("{} of {} in {}, since {}", counted(watched.looks.size(), "look", "looks"),
+                      format_seconds(watched.look_s), format_seconds(watched.took_s), format_date(watched.begin_s))}});
     put_verdict(canvas, watched);
     put_slowness(canvas, watched);
     put_suspects(canvas, watched.suspects);

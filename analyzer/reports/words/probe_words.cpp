@@ -53,11 +53,12 @@ std::string who_ran(const probe::Measured& measured, int cpu) {
 std::string why_slow(const probe::Measured& measured, const SlowCpu& slow) {
     std::string words;
     if (slow.cause != SlowCpu::Cause::others)
-        words += fmt::format("The CPU itself is slower, or what it shares with others: in CPU time its work takes {} times as long. ",
-                             three_digits(slow.cpu_slowdown));
+        words += fmt::format(
+            "The CPU itself is slower, or what it shares with others: in CPU time its work takes {} times as long. ",
+            three_digits(slow.cpu_slowdown));
     if (slow.cause != SlowCpu::Cause::itself) {
-        words += fmt::format("Others ran on it: the probe had it for {} of the time, the other CPUs for {}. ", format_fraction(slow.share),
-                             format_fraction(slow.share_of_others));
+        words += fmt::format("Others ran on it: the probe had it for {} of the time, the other CPUs for {}. ",
+                             format_fraction(slow.share), format_fraction(slow.share_of_others));
         const std::string who = who_ran(measured, slow.cpu);
         words += who.empty() ? "No program that ran there was seen. " : fmt::format("Seen there: {}. ", who);
     }
@@ -107,8 +108,9 @@ std::vector<SlowCpuWords> words_of_slow_cpus(const probe::Outcome& outcome) {
             known->title += fmt::format(", {} {} x", name_of(slow.test), three_digits(slow.slowdown));
             continue;
         }
-        all.push_back({slow.cpu, fmt::format("CPU {} is slower than the others: {} {} x ({} to {})", slow.cpu, name_of(slow.test),
-                                             three_digits(slow.slowdown), three_digits(slow.low), three_digits(slow.high)),
+        all.push_back({slow.cpu,
+                       fmt::format("CPU {} is slower than the others: {} {} x ({} to {})", slow.cpu, name_of(slow.test),
+                                   three_digits(slow.slowdown), three_digits(slow.low), three_digits(slow.high)),
                        why_slow(outcome.measured, slow)});
     }
     return all;
@@ -118,9 +120,10 @@ std::vector<std::string> words_of_shared_paths(const probe::Outcome& outcome) {
     std::vector<std::string> lines;
     const probe::SharedPaths& shared = outcome.shared;
     if (shared.computing > 0)
-        lines.push_back(shared.cores.empty() ? "No two of these CPUs slow each other down when both calculate: none share a core."
-                                             : fmt::format("Share a core (slow each other down when both calculate): {}.",
-                                                           groups_words(shared.cores)));
+        lines.push_back(
+            shared.cores.empty()
+                ? "No two of these CPUs slow each other down when both calculate: none share a core."
+                : fmt::format("Share a core (slow each other down when both calculate): {}.", groups_words(shared.cores)));
     if (shared.reading > 0)
         lines.push_back(shared.memory_paths.empty()
                             ? "No two of these CPUs slow each other down when both read memory."
@@ -129,14 +132,14 @@ std::vector<std::string> words_of_shared_paths(const probe::Outcome& outcome) {
     if (shared.computing < outcome.pairs.size() || shared.reading < outcome.pairs.size())
         lines.push_back("Where a figure has no interval, others kept the CPUs too busy for a verdict.");
     for (const probe::CloseGroups& level : shared.caches)
-        lines.push_back(fmt::format("Hand over cache lines within {}, all others take longer: {}.", format_seconds(level.slowest_ns * 1e-9),
-                                    groups_words(level.groups)));
+        lines.push_back(fmt::format("Hand over cache lines within {}, all others take longer: {}.",
+                                    format_seconds(level.slowest_ns * 1e-9), groups_words(level.groups)));
     if (shared.caches.empty() && shared.handovers > 1)
         lines.push_back("Cache lines take about the same time between all of them: no groups by cache.");
     for (size_t i = 0; i < std::min(outcome.disagreements.size(), kMostDisagreements); ++i) {
         const probe::Disagreement& other = outcome.disagreements[i];
-        lines.push_back(fmt::format("The kernel says that CPUs {} and {} {} one {}. The measurement says the opposite.", other.first, other.second,
-                                    other.kernel_says_shared ? "share" : "do not share",
+        lines.push_back(fmt::format("The kernel says that CPUs {} and {} {} one {}. The measurement says the opposite.",
+                                    other.first, other.second, other.kernel_says_shared ? "share" : "do not share",
                                     other.what == probe::Disagreement::What::core ? "core" : "cache"));
     }
     if (outcome.disagreements.size() > kMostDisagreements)

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""plumb probe: a planted spinner is found on its CPU, the history, what is slower than before, looks beside a load, and bad days."""
+"""plumb probe: a planted spinner is found on its CPU; history, what is slower than before, looks beside a load, bad days."""
 
 import json
 import os
@@ -20,8 +20,8 @@ SPIN = "while True: pass"
 
 
 def go_first():
-    """Where it may, this process and what it starts goes before what else runs on the machine: within its session, and its session (which
-    is a group to the scheduler of most desktops' kernels) among others."""
+    """Where it may, this process and what it starts goes before what else runs on the machine: within its session, and its session
+    (which is a group to many kernels' schedulers) among others."""
     try:
         os.setpriority(os.PRIO_PROCESS, 0, -15)
         os.setsid()
@@ -37,8 +37,8 @@ class Probe(PlumbTest):
         self.history = self.scratch / "history" / "probe.sqlite"
 
     def probe(self, *arguments, timeout=120, **popen):
-        return subprocess.run([PLUMB, "probe", *map(str, arguments)], capture_output=True, text=True, timeout=timeout, env=ENVIRONMENT,
-                              cwd=self.scratch, **popen)
+        return subprocess.run([PLUMB, "probe", *map(str, arguments)], capture_output=True, text=True, timeout=timeout,
+                              env=ENVIRONMENT, cwd=self.scratch, **popen)
 
     def measured(self, *arguments):
         """The JSON of a short probe, whatever its verdict."""
@@ -48,7 +48,8 @@ class Probe(PlumbTest):
         result = json.loads(done.stdout)
         self.assertEqual(breaches(result, "probe"), [])
         self.assertEqual(done.returncode, int(result["is_sick"]))
-        self.assertEqual(result["is_sick"], bool(result["slow_cpus"]) or bool(result["against"] and result["against"]["is_slower"]))
+        is_slower = bool(result["against"] and result["against"]["is_slower"])
+        self.assertEqual(result["is_sick"], bool(result["slow_cpus"]) or is_slower)
         return result
 
     def spinner(self, cpu):
@@ -76,10 +77,11 @@ class Probe(PlumbTest):
         self.assertEqual([path.name for path in self.scratch.iterdir()], ["history"])  # the file on the disk is gone
         for figure in result["figures"]:
             if figure["median_95"]:
-                self.assertTrue(figure["least"] <= figure["median_95"][0] <= figure["median"] <= figure["median_95"][1] <= figure["most"], figure)
+                low, high = figure["median_95"]
+                self.assertTrue(figure["least"] <= low <= figure["median"] <= high <= figure["most"], figure)
 
         with sqlite3.connect(self.history) as file:
-            rows = dict(((test, place), median) for test, place, median in file.execute("SELECT test, place, median FROM figure"))
+            rows = {(test, place): median for test, place, median in file.execute("SELECT test, place, median FROM figure")}
         self.assertEqual(rows, {key: figure["median"] for key, figure in places.items()})
         listed = self.probe("--list", "--history", self.history)
         self.assertEqual((listed.returncode, listed.stderr), (0, ""))
@@ -110,7 +112,8 @@ class Probe(PlumbTest):
             self.assertIn(spinner.pid, [thread["pid"] for thread in compute["seen_there"]])
             self.assertEqual([one for one in result["slow_cpus"] if one["cpu"] == other], [])
             return
-        self.assertLess(max(share for share, _, _ in seen), 0.85, seen)  # where the other CPU was left alone, it had to be found
+        # Where the other CPU was left alone, it had to be found.
+        self.assertLess(max(share for share, _, _ in seen), 0.85, seen)
         self.skipTest("others kept all CPUs busy in every try")
 
     def test_against_the_last_probe_and_against_one_that_was_faster(self):
@@ -120,8 +123,8 @@ class Probe(PlumbTest):
         self.assertFalse(again["is_sick"])
         self.assertGreater(len(again["against"]["changes"]), 10)
         with sqlite3.connect(self.history) as file:  # as if the machine had been ten thousand times faster
-            file.execute("UPDATE figure SET median = median / 1e4, low = low / 1e4, high = high / 1e4 WHERE probe = ? AND unit = 's'",
-                         [first["history"]["id"]])
+            file.execute("UPDATE figure SET median = median / 1e4, low = low / 1e4, high = high / 1e4 "
+                         "WHERE probe = ? AND unit = 's'", [first["history"]["id"]])
         slower = self.probe("--time", SHORT, "--history", self.history, "--against", first["history"]["id"])
         self.assertEqual(slower.returncode, 1, slower.stderr)
         self.assertRegex(slower.stdout, r"Against probe 1 .*\n(.*\n)*.* became slower")
@@ -143,9 +146,10 @@ class Probe(PlumbTest):
         self.assertIn("cannot tell", text.stdout)
 
     def test_ctrl_c_in_the_middle_reports_what_was_measured(self):
-        for options, words in ((["--time", "60s", "--history", self.history], r"ended +by a signal"), (["--every", "1s", "--time", "1s"], "watched")):
-            started = subprocess.Popen([PLUMB, "probe", *map(str, options)], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
-                                       env=ENVIRONMENT, cwd=self.scratch)
+        for options, words in ((["--time", "60s", "--history", self.history], r"ended +by a signal"),
+                               (["--every", "1s", "--time", "1s"], "watched")):
+            started = subprocess.Popen([PLUMB, "probe", *map(str, options)], stdout=subprocess.PIPE, stderr=subprocess.PIPE,
+                                       text=True, env=ENVIRONMENT, cwd=self.scratch)
             self.addCleanup(started.kill)
             time.sleep(4)
             self.assertIsNone(started.poll())
@@ -159,7 +163,8 @@ class Probe(PlumbTest):
     def test_what_cannot_be_meant_gets_a_sentence_at_once(self):
         corrupt = self.scratch / "corrupt"
         corrupt.write_bytes(b"no database at all " * 500)
-        for options, sentence in ((["--cpus", "0-"], "is no list of CPUs"), (["--cpus", "65000"], "this machine has no CPU 65000"),
+        for options, sentence in ((["--cpus", "0-"], "is no list of CPUs"),
+                                  (["--cpus", "65000"], "this machine has no CPU 65000"),
                                   (["--time", "1"], "a time with its unit"), (["--time", "1ms"], "at least 1s"),
                                   (["--history", corrupt], "file is not a database"),
                                   (["--history", self.scratch], "cannot open the history"),
@@ -169,7 +174,8 @@ class Probe(PlumbTest):
                                   (["--history", self.history, "--against", "7"], "has no probe 7"),
                                   (["--no-history", "--against", "last"], "does not go with"),
                                   (["--list", "--history", self.scratch / "none"], "unable to open"),
-                                  (["--every", "1s"], "at least the 2.00 s of a look"), (["--for", "1s"], "--for is the duration")):
+                                  (["--every", "1s"], "at least the 2.00 s of a look"),
+                                  (["--for", "1s"], "--for is the duration")):
             began = time.monotonic()
             done = self.probe(*options)
             self.assertEqual((done.returncode, done.stdout), (125, ""), options)
@@ -179,8 +185,8 @@ class Probe(PlumbTest):
     @unittest.skipUnless(may_run_as_nobody(PLUMB), "no other user, or the build is closed to others")
     def test_a_default_history_that_cannot_be_written_is_no_reason_not_to_probe(self):
         nobody = ["setpriv", "--reuid=65534", "--regid=65534", "--clear-groups"]
-        done = subprocess.run([*nobody, PLUMB, "probe", "--time", "1s", "--folder", "/proc"], capture_output=True, text=True, timeout=60,
-                              env={**ENVIRONMENT, "XDG_DATA_HOME": "/root/none"}, cwd="/")
+        done = subprocess.run([*nobody, PLUMB, "probe", "--time", "1s", "--folder", "/proc"], capture_output=True, text=True,
+                              timeout=60, env={**ENVIRONMENT, "XDG_DATA_HOME": "/root/none"}, cwd="/")
         self.assertIn(done.returncode, (0, 1), done.stderr)
         self.assertIn("this probe is not kept", done.stderr)
         self.assertRegex(done.stdout, r"Disk: no file can be made in /proc")

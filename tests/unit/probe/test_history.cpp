@@ -21,8 +21,16 @@ struct Folder {
 };
 
 EarlierProbe probe_at(double begin_s, const char* host = "node7") {
-    EarlierProbe probe{.begin_s = begin_s, .took_s = 60, .rounds = 40, .host = host, .kernel = "Linux 6.1", .cpu_model = "X \"1\"", .cpus = "0-3",
-                       .cpu_count = 4, .memory_bytes = 1ull << 40, .figures = {}};
+    EarlierProbe probe{.begin_s = begin_s,
+                       .took_s = 60,
+                       .rounds = 40,
+                       .host = host,
+                       .kernel = "Linux 6.1",
+                       .cpu_model = "X \"1\"",
+                       .cpus = "0-3",
+                       .cpu_count = 4,
+                       .memory_bytes = 1ull << 40,
+                       .figures = {}};
     plumb::statistics::Spread spread;
     spread.count = 40;
     spread.median = 1.25e-7;
@@ -49,11 +57,13 @@ TEST_CASE("a history returns what it was given") {
     History history(file, History::Access::read);
     REQUIRE(history.list().size() == 3);
     const EarlierProbe last = history.find("last", probe_at(0));
-    CHECK((last.id == second && last.begin_s == 2000 && last.host == "node7" && last.cpus == "0-3" && last.memory_bytes == 1ull << 40));
+    CHECK((last.id == second && last.begin_s == 2000 && last.host == "node7" && last.cpus == "0-3" &&
+           last.memory_bytes == 1ull << 40));
     REQUIRE(last.figures.size() == 2);
     const Figure* const latency = find(last.figures, "memory latency", "CPU 0");
     REQUIRE(latency);
-    CHECK((latency->spread.median == 1.25e-7 && latency->spread.low == 1.2e-7 && latency->spread.is_known && latency->unit == Unit::seconds));
+    CHECK((latency->spread.median == 1.25e-7 && latency->spread.low == 1.2e-7 && latency->spread.is_known &&
+           latency->unit == Unit::seconds));
     CHECK_FALSE(find(last.figures, "memory read", "CPU 0")->spread.is_known);
     CHECK(find(last.figures, "memory read", "CPU 0")->unit == Unit::bytes_per_s);
     CHECK(history.find(std::to_string(first), probe_at(0)).begin_s == 1000);

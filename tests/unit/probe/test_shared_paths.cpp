@@ -11,7 +11,8 @@ namespace {
 
 constexpr size_t kRounds = 12;
 
-// All pairs of `count` CPUs; `describe` sets what would be measured without noise, `noise` 0.1: each value up to 10 % more or less.
+// All pairs of `count` CPUs; `describe` sets what would be measured without noise, `noise` 0.1: each value up to 10 % more or
+// less.
 struct Truth {
     double handover_ns = 100, compute_slowdown = 1, read_slowdown = 1;
 };
@@ -87,7 +88,9 @@ TEST_CASE("what is no group is not called one: a chain, and one pair with too fe
 }
 
 TEST_CASE("where the kernel describes another machine") {
-    const auto pairs = table(4, 0.1, [](int first, int second) { return first / 2 == second / 2 ? Truth{12, 2, 1.9} : Truth{90, 1, 1}; });
+    const auto pairs = table(4, 0.1, [](int first, int second) {
+        return first / 2 == second / 2 ? Truth{12, 2, 1.9} : Truth{90, 1, 1};
+    });
     std::vector<plumb::platform::CpuPath> honest, flat;
     for (int cpu = 0; cpu < 4; ++cpu) {
         honest.push_back({cpu, cpu / 2 * 2, cpu / 2 * 2, 0, 1 << 20});

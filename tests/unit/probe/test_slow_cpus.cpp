@@ -66,6 +66,15 @@ TEST_CASE("a CPU that is slow in CPU time, too, is slow itself") {
     CHECK(slow_cpus(machine(2, 12, 1.4, 1), 0.1).front().cpu == 1);
 }
 
+TEST_CASE("one test that had bad luck beside an uneven load is no slow CPU") {
+    std::vector<CpuTurns> cpus = machine(2, 30, 1, 1);
+    for (Turn& turn : cpus[1].turns[static_cast<size_t>(CpuTest::compute)])
+        turn.wall_ns *= 1.5;
+    for (Turn& turn : cpus[0].turns[static_cast<size_t>(CpuTest::cache)])
+        turn.wall_ns *= 1.5;
+    CHECK(slow_cpus(cpus, 0.1).empty());
+}
+
 TEST_CASE("too few rounds, or one CPU alone, have no verdict") {
     CHECK(slow_cpus(machine(4, 4, 3, 1), 0.1).empty());
     CHECK(slow_cpus(machine(1, 20, 1, 1), 0.1).empty());
@@ -119,10 +128,12 @@ TEST_CASE("against an earlier probe, a figure is slower beyond both intervals an
     };
     EarlierProbe before, now;
     before.kernel = "Linux 6.1", now.kernel = "Linux 6.12";
-    before.figures = {figure("a", Unit::seconds, 100, 2), figure("b", Unit::bytes_per_s, 100, 2), figure("c", Unit::seconds, 100, 30),
-                      figure("d", Unit::seconds, 100, 1), figure("e", Unit::bytes_per_s, 100, 2), figure("gone", Unit::seconds, 1, 0)};
-    now.figures = {figure("a", Unit::seconds, 120, 2), figure("b", Unit::bytes_per_s, 80, 2), figure("c", Unit::seconds, 120, 30),
-                   figure("d", Unit::seconds, 105, 1), figure("e", Unit::bytes_per_s, 125, 2), figure("new", Unit::seconds, 1, 0)};
+    before.figures = {figure("a", Unit::seconds, 100, 2),     figure("b", Unit::bytes_per_s, 100, 2),
+                      figure("c", Unit::seconds, 100, 30),    figure("d", Unit::seconds, 100, 1),
+                      figure("e", Unit::bytes_per_s, 100, 2), figure("gone", Unit::seconds, 1, 0)};
+    now.figures = {figure("a", Unit::seconds, 120, 2),     figure("b", Unit::bytes_per_s, 80, 2),
+                   figure("c", Unit::seconds, 120, 30),    figure("d", Unit::seconds, 105, 1),
+                   figure("e", Unit::bytes_per_s, 125, 2), figure("new", Unit::seconds, 1, 0)};
     const Against against = compare_with(before, now, 0.1);
     std::string slower, faster;
     for (const Change& change : against.changes) {

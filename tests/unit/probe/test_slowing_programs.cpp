@@ -22,8 +22,8 @@ class Dice {
     plumb::Xorshift random_;
 };
 
-// `effect` 0.5: where stride2048 keeps a CPU busy, memory takes half as long again. `persistence`: how much of a program's CPU time stays
-// from one look to the next, and of the machine's own slowness.
+// `effect` 0.5: where stride2048 keeps a CPU busy, memory takes half as long again. `persistence`: how much of a program's CPU
+// time stays from one look to the next, and of the machine's own slowness.
 std::vector<Look> looks_of(size_t count, double effect, double persistence, uint64_t seed) {
     Dice dice(seed);
     std::vector<Look> looks;
