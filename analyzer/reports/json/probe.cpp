@@ -9,13 +9,13 @@ namespace {
 using nlohmann::ordered_json;
 using probe::Outcome;
 
-ordered_json interval_json(const statistics::Spread& spread) {
+ordered_json median_interval_json(const statistics::Spread& spread) {
     return spread.is_known ? ordered_json::array({spread.low, spread.high}) : ordered_json(nullptr);
 }
 
-ordered_json figure_json(const probe::Figure& figure) {
+ordered_json probe_figure_json(const probe::Figure& figure) {
     return {{"test", figure.test}, {"place", figure.place}, {"unit", name_of(figure.unit)}, {"median", figure.spread.median},
-            {"median_95", interval_json(figure.spread)}, {"least", figure.spread.least}, {"most", figure.spread.most},
+            {"median_95", median_interval_json(figure.spread)}, {"least", figure.spread.least}, {"most", figure.spread.most},
             {"count", figure.spread.count}};
 }
 
@@ -64,8 +64,8 @@ ordered_json against_json(const probe::Against& against) {
     ordered_json changes = ordered_json::array();
     for (const probe::Change& change : against.changes)
         changes.push_back({{"test", change.now.test}, {"place", change.now.place}, {"unit", name_of(change.now.unit)},
-                           {"before", change.before.spread.median}, {"before_95", interval_json(change.before.spread)},
-                           {"now", change.now.spread.median}, {"now_95", interval_json(change.now.spread)},
+                           {"before", change.before.spread.median}, {"before_95", median_interval_json(change.before.spread)},
+                           {"now", change.now.spread.median}, {"now_95", median_interval_json(change.now.spread)},
                            {"slowdown", change.slowdown}, {"is_slower", change.is_slower}, {"is_faster", change.is_faster}});
     return {{"probe", earlier_json(against.earlier)}, {"is_slower", against.is_slower()}, {"machine_changes", against.machine},
             {"changes", changes}};
@@ -96,7 +96,7 @@ std::string probe_json(const Outcome& outcome) {
     const probe::Measured& measured = outcome.measured;
     ordered_json figures = ordered_json::array();
     for (const probe::Figure& figure : outcome.figures)
-        figures.push_back(figure_json(figure));
+        figures.push_back(probe_figure_json(figure));
     ordered_json machine = earlier_json(record_of(outcome));
     machine.erase("id");
     machine["clock_source"] = measured.machine.clock_source;

@@ -16,7 +16,7 @@ using probe::Outcome;
 using Align = Column::Align;
 using Rows = std::vector<std::vector<std::string>>;
 
-constexpr size_t kIndent = 10, kMostRows = 16, kCell = 22;
+constexpr size_t kProbeIndent = 10, kMostRows = 16, kCell = 22;
 
 std::string cell(const Outcome& outcome, const char* test, const std::string& place) {
     const Figure* const figure = find(outcome.figures, test, place);
@@ -40,35 +40,35 @@ void put_table(TextCanvas& canvas, const char* heading, Rows rows) {
 void put_machine(TextCanvas& canvas, const Outcome& outcome) {
     const probe::Measured& measured = outcome.measured;
     const probe::MachineFacts& machine = measured.machine;
-    canvas.paragraph("machine", kIndent, {{machine.host, Ink::strong}, {fmt::format(
+    canvas.paragraph("machine", kProbeIndent, {{machine.host, Ink::strong}, {fmt::format(
         ": {}, {}, {}, {}", machine.cpu_model, counted(static_cast<uint64_t>(machine.cpu_count), "CPU", "CPUs"),
         format_bytes(static_cast<double>(machine.memory_bytes)), machine.kernel)}});
     canvas.paragraph(
-        "probed", kIndent,
+        "probed", kProbeIndent,
         {{fmt::format("{} on {}: {} in {}", counted(measured.cpus.size(), "CPU", "CPUs"), format_date(measured.begin_s),
                       counted(measured.rounds, "round", "rounds"), format_seconds(measured.took_s))}});
     if (measured.signal)
-        canvas.paragraph("ended", kIndent,
+        canvas.paragraph("ended", kProbeIndent,
                          {{"by a signal before the time was over: this is what was measured until then", Ink::medium}});
     if (!outcome.history_file.empty())
-        canvas.paragraph("kept", kIndent, {{fmt::format("as probe {} in {}", outcome.history_id, outcome.history_file)}});
+        canvas.paragraph("kept", kProbeIndent, {{fmt::format("as probe {} in {}", outcome.history_id, outcome.history_file)}});
 }
 
 void put_verdicts(TextCanvas& canvas, const Outcome& outcome) {
     const auto slow = words_of_slow_cpus(outcome);
     for (const SlowCpuWords& words : slow) {
-        canvas.paragraph("SLOW", kIndent, {{words.title + ".", Ink::high}}, Ink::high);
-        canvas.paragraph("", kIndent, {{words.why}});
+        canvas.paragraph("SLOW", kProbeIndent, {{words.title + ".", Ink::high}}, Ink::high);
+        canvas.paragraph("", kProbeIndent, {{words.why}});
     }
     const size_t needed = outcome.measured.rounds_needed;
     if (!slow.empty())
         return;
     if (outcome.measured.cpus.size() < 2)
-        canvas.paragraph("verdict", kIndent, {{"none: there is no second CPU to compare with"}});
+        canvas.paragraph("verdict", kProbeIndent, {{"none: there is no second CPU to compare with"}});
     else if (outcome.measured.rounds < needed)
-        canvas.paragraph("verdict", kIndent, {{fmt::format("none: fewer than {} rounds", needed), Ink::medium}});
+        canvas.paragraph("verdict", kProbeIndent, {{fmt::format("none: fewer than {} rounds", needed), Ink::medium}});
     else
-        canvas.paragraph("verdict", kIndent, {{fmt::format("no CPU is for certain slower than the others by more than {}",
+        canvas.paragraph("verdict", kProbeIndent, {{fmt::format("no CPU is for certain slower than the others by more than {}",
                                                            format_fraction(outcome.limit)), Ink::good}});
 }
 
@@ -76,7 +76,7 @@ void put_cpus(TextCanvas& canvas, const Outcome& outcome) {
     std::vector<const probe::CpuTurns*> order;
     for (const probe::CpuTurns& cpu : outcome.measured.cpus)
         order.push_back(&cpu);
-    std::ranges::stable_partition(order, [&](const probe::CpuTurns* cpu) { // those that matter are not cut off
+    std::stable_partition(order.begin(), order.end(), [&](const probe::CpuTurns* cpu) { // those that matter are not cut off
         return order.size() > kMostRows &&
                std::ranges::find(outcome.slow, cpu->cpu, &probe::SlowCpu::cpu) != outcome.slow.end();
     });
@@ -124,7 +124,7 @@ void put_pairs(TextCanvas& canvas, const Outcome& outcome) {
                            Ink::medium}});
 }
 
-void put_memory(TextCanvas& canvas, const Outcome& outcome) {
+void put_memory_and_disk(TextCanvas& canvas, const Outcome& outcome) {
     Rows rows{{"", "median"}};
     for (const Figure& figure : outcome.figures)
         if (figure.test == "memory latency" && !figure.place.starts_with("CPU "))
@@ -191,13 +191,13 @@ std::string probe_text(const Outcome& outcome, const TextStyle& style) {
     put_cpus(canvas, outcome);
     put_copies(canvas, outcome);
     put_pairs(canvas, outcome);
-    put_memory(canvas, outcome);
+    put_memory_and_disk(canvas, outcome);
     return canvas.take();
 }
 
 std::string probe_list_text(const std::vector<probe::EarlierProbe>& probes, const std::string& file, const TextStyle& style) {
     TextCanvas canvas(style);
-    canvas.paragraph("history", kIndent, {{fmt::format("{}: {}", file, counted(probes.size(), "probe", "probes"))}});
+    canvas.paragraph("history", kProbeIndent, {{fmt::format("{}: {}", file, counted(probes.size(), "probe", "probes"))}});
     Rows rows{{"number", "date", "host", "CPUs", "rounds", "took", "kernel"}};
     for (const probe::EarlierProbe& probe : probes)
         rows.push_back({std::to_string(probe.id), format_date(probe.begin_s), probe.host, probe.cpus,

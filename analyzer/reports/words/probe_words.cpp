@@ -15,7 +15,7 @@ namespace {
 using probe::CpuGroup;
 using probe::SlowCpu;
 
-constexpr size_t kMostNamed = 3, kMostDisagreements = 4;
+constexpr size_t kMostSeenThere = 3, kMostDisagreements = 4;
 constexpr double kWorthNaming_s = 0.01;
 
 std::string in_si(double value, const char* unit) {
@@ -45,7 +45,7 @@ std::string who_ran(const probe::Measured& measured, int cpu) {
             sorted.emplace_back(seconds, name);
     std::ranges::sort(sorted, std::greater<>{});
     std::string words;
-    for (size_t i = 0; i < std::min(sorted.size(), kMostNamed); ++i)
+    for (size_t i = 0; i < std::min(sorted.size(), kMostSeenThere); ++i)
         words += fmt::format("{}{} for {}", i ? ", " : "", sorted[i].second, format_seconds(sorted[i].first));
     return words;
 }
