@@ -24,6 +24,7 @@ CommandAction declare_doctor(CLI::App& subcommand);
 CommandAction declare_dump(CLI::App& subcommand);
 CommandAction declare_noise(CLI::App& subcommand);
 CommandAction declare_pin(CLI::App& subcommand);
+CommandAction declare_probe(CLI::App& subcommand);
 CommandAction declare_repeat(CLI::App& subcommand);
 CommandAction declare_report(CLI::App& subcommand);
 CommandAction declare_run(CLI::App& subcommand);

@@ -9,6 +9,7 @@ constexpr CommandEntry commands[] = {
     {"dump", "print the raw records of a run", declare_dump},
     {"noise", "measure what takes CPU time away from programs on this machine: how much, how often, and who", declare_noise},
     {"pin", "run a program with its threads pinned; record nothing", declare_pin},
+    {"probe", "measure the machine itself in a minute: each CPU, pairs of them, memory, disk; what became slower, who slows it", declare_probe},
     {"repeat", "record a program many times, alone or in turns with another: how the runs scatter, how they differ", declare_repeat},
     {"report", "print the diagnosis of a recorded run: text, JSON or HTML", declare_report},
     {"run", "record a program, then print the diagnosis", declare_run},

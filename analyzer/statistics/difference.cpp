@@ -10,8 +10,6 @@ namespace plumb::statistics {
 
 namespace {
 
-constexpr double kTail = 0.025;
-
 struct Bounds {
     double middle = 0, low = 0, high = 0;
     bool is_known = false;
@@ -27,12 +25,12 @@ Bounds bounds_of(std::vector<double>& values, uint64_t bound) {
 }
 
 // Of the means of each two pairs and of each with itself: Walsh averages.
-Bounds bounds_of_pairs(std::span<const double> differences) {
+Bounds bounds_of_pairs(std::span<const double> differences, double tail) {
     std::vector<double> averages;
     for (size_t i = 0; i < differences.size(); i++)
         for (size_t j = i; j < differences.size(); j++)
             averages.push_back((differences[i] + differences[j]) / 2);
-    return bounds_of(averages, signed_rank_bound(differences.size(), kTail));
+    return bounds_of(averages, signed_rank_bound(differences.size(), tail));
 }
 
 // Of logarithms.
@@ -71,7 +69,7 @@ Difference difference_of(std::span<const double> base, std::span<const double> o
     for (const double one : base)
         for (const double two : other)
             ratios.push_back(std::log(two / one));
-    set_ratio(bounds_of(ratios, rank_sum_bound(base.size(), other.size(), kTail)), result);
+    set_ratio(bounds_of(ratios, rank_sum_bound(base.size(), other.size(), kTailOf95)), result);
     return result;
 }
 
@@ -81,16 +79,16 @@ Shift shift_of(std::span<const double> base, std::span<const double> other) {
     for (const double one : base)
         for (const double two : other)
             shifts.push_back(two - one);
-    const Bounds bounds = bounds_of(shifts, rank_sum_bound(base.size(), other.size(), kTail));
+    const Bounds bounds = bounds_of(shifts, rank_sum_bound(base.size(), other.size(), kTailOf95));
     return {median_of(base), median_of(other), bounds.middle, bounds.low, bounds.high, bounds.is_known};
 }
 
-Difference paired_difference_of(std::span<const double> base, std::span<const double> other) {
+Difference paired_difference_of(std::span<const double> base, std::span<const double> other, double tail) {
     Difference result = medians_of(base, other);
     std::vector<double> ratios;
     for (size_t i = 0; i < base.size(); i++)
         ratios.push_back(std::log(other[i] / base[i]));
-    set_ratio(bounds_of_pairs(ratios), result);
+    set_ratio(bounds_of_pairs(ratios, tail), result);
     return result;
 }
 
@@ -98,7 +96,7 @@ Shift paired_shift_of(std::span<const double> base, std::span<const double> othe
     std::vector<double> shifts;
     for (size_t i = 0; i < base.size(); i++)
         shifts.push_back(other[i] - base[i]);
-    const Bounds bounds = bounds_of_pairs(shifts);
+    const Bounds bounds = bounds_of_pairs(shifts, kTailOf95);
     return {median_of(base), median_of(other), bounds.middle, bounds.low, bounds.high, bounds.is_known};
 }
 

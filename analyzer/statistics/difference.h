@@ -33,9 +33,10 @@ Shift shift_of(std::span<const double> base, std::span<const double> other);
 // Values above 0, in any order; at least one each. An interval needs four of each, or more of one of them.
 Difference difference_of(std::span<const double> base, std::span<const double> other);
 
-// Values that were taken in turns: base[i] beside other[i]. What changes slowly changes both, and is no difference. An interval needs
-// six pairs.
-Difference paired_difference_of(std::span<const double> base, std::span<const double> other);
+// Values that were taken in turns: base[i] beside other[i]. What changes slowly changes both, and is no difference. An interval
+// needs six pairs. `tail`: the chance that chance alone puts the truth beyond one end of it; a smaller one needs more pairs.
+inline constexpr double kTailOf95 = 0.025;
+Difference paired_difference_of(std::span<const double> base, std::span<const double> other, double tail = kTailOf95);
 Shift paired_shift_of(std::span<const double> base, std::span<const double> other);
 
 double median_of(std::span<const double> values); // not empty

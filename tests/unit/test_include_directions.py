@@ -35,8 +35,9 @@ ANALYZER = {
     "analysis": {"support", "platform", "model", "noise", "trace", "symbols", "team", "replay", "analyses", "diagnoses"}, # the pipeline
     "compare": {"support", "statistics", "model", "trace", "analyses", "diagnoses", "analysis"}, # several runs
     "repeat": {"support", "statistics", "trace", "compare", "analyses", "diagnoses", "analysis", "model"}, # records runs through plumb run
-    "reports": {"repeat", "compare", "statistics", "support", "model", "noise", "simulate", "replay", "analyses", "diagnoses", "analysis"}, # replay: of a timeline
-    "commands": {"repeat", "compare", "support", "platform", "model", "noise", "simulate", "trace", "symbols", "placement", "record", "team", "replay", "analyses", "diagnoses", "analysis", "reports"},
+    "probe": {"support", "statistics", "platform", "record"}, # the machine itself: knows nothing of runs
+    "reports": {"probe", "repeat", "compare", "statistics", "support", "model", "noise", "simulate", "replay", "analyses", "diagnoses", "analysis"}, # replay: of a timeline
+    "commands": {"probe", "repeat", "compare", "support", "platform", "model", "noise", "simulate", "trace", "symbols", "placement", "record", "team", "replay", "analyses", "diagnoses", "analysis", "reports"},
 }
 # What is shared with the shim: its unwinder, which the recorder runs on stack samples, and its instruction decoder.
 SHARED_WITH_THE_SHIM = {"platform/unwind": {"unwind"}, "platform/code/decoder": {"platform", "record", "unwind"},
@@ -48,6 +49,7 @@ PRELOAD = {"platform": set(), "record": {"platform"}, "hooks": {"platform", "rec
 OWNERS = {
     "elfutils": (re.compile(r"^(elfutils/|gelf\.h|libelf\.h|dwarf\.h)"), {"symbols"}),
     "CLI11": (re.compile(r"^CLI/"), {"commands", "placement"}), # placement: the options that two commands share
+    "SQLite": (re.compile(r"^sqlite3\.h$"), {"probe"}),
     "hwloc": (re.compile(r"^hwloc"), {"platform", "placement", "record"}),
 }
 
@@ -130,6 +132,7 @@ class Rooms(unittest.TestCase):
         "analyzer/diagnoses": {"common": "", "cpu": "common", "access": "common", "memory": "common access", "sharing": "common access",
                                "heap": "common", "kernel": "common access", "mpi": "common", "openmp": "common", "wait": "common",
                                "code": "common", "noise": "common mpi openmp"},
+        "analyzer/probe": {"measure": "", "judge": "", "history": "judge", "watch": "measure judge"},
         "analyzer/reports": {"words": "", "text": "words", "json": "words", "html": "words json", "timeline": "words json"},
         "preload/platform": {"os": "", "code": "os", "elf": "os", "unwind": "os"},
         "preload/record": {"process": "", "paths": "process", "signals": "process", "pin": "process", "heap": "process paths",

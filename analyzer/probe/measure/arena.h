@@ -1,0 +1,39 @@
+// Memory that latency and bandwidth are measured with: larger than the caches, on a given NUMA node, with a ring of pointers
+// through all of its lines in random order.
+#pragma once
+
+#include "platform/anonymous_memory.h"
+
+#include <cstdint>
+
+namespace plumb::probe {
+
+enum class Pages { small, huge };
+
+class Arena {
+  public:
+    // Nothing is touched before fill(). `node` -1: wherever the kernel puts it.
+    Arena(uint64_t bytes, int node, Pages pages);
+
+    // Makes all of it resident and builds the ring: about half a second for each 256 MiB. False: there was no memory.
+    bool fill();
+
+    uint64_t bytes() const { return bytes_; }
+    char* data() const { return data_; }
+    double huge_share() const; // of its pages
+
+    // Each user of the ring goes on where the last one ended, so that nobody finds in a cache what others have left there.
+    void** ring_place() const { return place_; }
+    void set_ring_place(void** place) { place_ = place; }
+
+  private:
+    platform::AnonymousMemory memory_;
+    char* data_ = nullptr;
+    uint64_t bytes_ = 0;
+    void** place_ = nullptr;
+};
+
+// A ring through `bytes` of memory at `data`; returns a place in it.
+void** build_ring(char* data, uint64_t bytes);
+
+} // namespace plumb::probe

@@ -1,0 +1,23 @@
+// How long a cache line takes from one CPU to another.
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+#include <vector>
+
+namespace plumb::probe {
+
+// Two threads, one on each CPU, call answer() and ask() at the same time. Where one of them does not get its CPU, both give up
+// at their end.
+class Handover {
+  public:
+    // Nanoseconds from one CPU to the other: the median of short series; NaN: the two hardly ran at the same time.
+    double ask(uint64_t length_ns);
+    void answer(uint64_t length_ns);
+
+  private:
+    alignas(128) std::atomic<uint64_t> ball_{0}; // odd: it is the answering thread's turn
+    alignas(128) std::atomic<bool> is_over_{false};
+};
+
+} // namespace plumb::probe
