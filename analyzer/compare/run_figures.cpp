@@ -7,12 +7,6 @@ namespace plumb {
 
 namespace {
 
-std::string place_of(const model::SourceFrame& frame) {
-    if (frame.file.empty())
-        return fmt::format("{} in {}", frame.function, frame.module);
-    return fmt::format("{} at {}:{}", frame.function, frame.file.substr(frame.file.rfind('/') + 1), frame.line);
-}
-
 std::string finding_key(const Finding& finding) {
     if (!finding.where.empty() && !finding.where.front().function.empty())
         return fmt::format("{} in {}", finding.id, finding.where.front().function);
@@ -20,6 +14,12 @@ std::string finding_key(const Finding& finding) {
 }
 
 } // namespace
+
+std::string place_of(const model::SourceFrame& frame) {
+    if (frame.file.empty())
+        return fmt::format("{} in {}", frame.function, frame.module);
+    return fmt::format("{} at {}:{}", frame.function, frame.file.substr(frame.file.rfind('/') + 1), frame.line);
+}
 
 RunFigures figures_of(const Report& report) {
     RunFigures figures;

@@ -26,6 +26,9 @@ struct RunFigures {
     std::map<std::string, ComparedFinding> findings;
 };
 
+// "function at file:line", the file without its folders; "function in module" without debug information.
+std::string place_of(const model::SourceFrame& frame);
+
 RunFigures figures_of(const Report& report);
 
 } // namespace plumb

@@ -69,7 +69,11 @@ class Recording {
         record_options.insert(record_options.end(), command.record_options.begin(), command.record_options.end());
         const ChildResult child = record_child({command.words, record_options, command.environment, partial.string(),
                                                 (folder / (name + ".out")).string(), errors.string()});
-        if (caught_signal() || turn.is_warm_up)
+        if (caught_signal())
+            return drop(partial);
+        if (child.is_whole && child.exit_status == 0 && options_.reason_to_end)
+            result_.stopped = options_.reason_to_end(turn.command, partial.string());
+        if (turn.is_warm_up)
             return drop(partial);
         if (!child.is_whole) {
             result_.stopped = fmt::format("run {} of {} was not recorded whole. It wrote: {}", name, command.set, end_of(errors));

@@ -1,0 +1,74 @@
+#include "scale/run_facts.h"
+
+#include <algorithm>
+#include <fmt/format.h>
+#include <functional>
+#include <numeric>
+#include <set>
+
+namespace plumb::scale {
+
+namespace {
+
+// The times of the processes that the first one started: it is the shell of copies_command(). Where it is not seen who started whom, each
+// copy counts as long as the run.
+std::vector<double> times_of_copies(const model::Run& run, size_t copies) {
+    std::set<uint32_t> pids;
+    for (const model::Process& process : run.processes)
+        pids.insert(process.pid);
+    const auto shell = std::ranges::find_if(run.processes, [&](const model::Process& one) { return !pids.contains(one.parent_pid); });
+    std::vector<const model::Process*> started;
+    for (const model::Process& process : run.processes)
+        if (shell != run.processes.end() && process.parent_pid == shell->pid && process.pid != shell->pid)
+            started.push_back(&process);
+    std::ranges::sort(started, {}, &model::Process::start_ns);
+    std::vector<double> times;
+    for (const model::Process* const process : started)
+        times.push_back(static_cast<double>(process->end_ns - process->start_ns) * 1e-9);
+    if (times.size() != copies)
+        times.assign(copies, static_cast<double>(run.wall_ns()) * 1e-9);
+    return times;
+}
+
+void divide(std::map<std::string, double>& amounts, double by) {
+    for (auto& [name, amount] : amounts)
+        amount /= by;
+}
+
+} // namespace
+
+RunFacts facts_of(const Report& report, size_t copies) {
+    RunFacts facts;
+    RunFigures figures = figures_of(report);
+    facts.time_s = figures.wall_s;
+    facts.cpu_s = figures.cpu_s;
+    facts.lines_s = std::move(figures.lines_s);
+    facts.libraries_s = std::move(figures.libraries_s);
+    facts.thread_s = report.account.own_s();
+    std::map<std::string, double> heaviest;
+    for (const AccountLine& line : report.account.lines) {
+        const std::string name = words_of(line);
+        facts.classes_s[name] += line.seconds;
+        if (!line.places.empty() && line.places.front().seconds > heaviest[name]) {
+            heaviest[name] = line.places.front().seconds;
+            facts.class_places[name] = place_of(line.places.front().frame);
+        }
+    }
+    for (const Finding& finding : report.findings)
+        facts.findings.push_back({finding.id, finding.title, finding.gain.fraction, finding.where});
+    std::ranges::stable_sort(facts.findings, std::greater{}, &NotedFinding::gain);
+    for (const model::Process& process : report.run->processes)
+        facts.threads += process.threads.size();
+    if (copies > 0) {
+        const auto count = static_cast<double>(copies);
+        facts.copies_s = times_of_copies(*report.run, copies);
+        facts.time_s = std::accumulate(facts.copies_s.begin(), facts.copies_s.end(), 0.0) / count;
+        facts.thread_s /= count;
+        facts.cpu_s /= count;
+        for (std::map<std::string, double>* const amounts : {&facts.classes_s, &facts.lines_s, &facts.libraries_s})
+            divide(*amounts, count);
+    }
+    return facts;
+}
+
+} // namespace plumb::scale

@@ -1,0 +1,34 @@
+// What of one run of a sweep is compared with the runs of other points.
+#pragma once
+
+#include "analysis/report.h"
+#include "compare/run_figures.h"
+
+#include <map>
+#include <string>
+#include <vector>
+
+namespace plumb::scale {
+
+struct NotedFinding {
+    std::string id, title;
+    double gain = 0;
+    std::vector<Location> where;
+};
+
+struct RunFacts {
+    double time_s = 0;            // wall time; of copies, the mean time of one
+    std::vector<double> copies_s; // of a run of copies, in the order of their start
+    // Of the whole run; of copies, for each of them: thread time, and what it is made of. The time account by its classes in words,
+    // and the place with the most of each; CPU time by source line and by library.
+    double thread_s = 0, cpu_s = 0;
+    std::map<std::string, double> classes_s, lines_s, libraries_s;
+    std::map<std::string, std::string> class_places; // "function at file:line", as the names of lines
+    std::vector<NotedFinding> findings;              // by gain, the largest first
+    size_t threads = 0;
+};
+
+// `copies`: so many were started; 0: the run is one program.
+RunFacts facts_of(const Report& report, size_t copies);
+
+} // namespace plumb::scale
