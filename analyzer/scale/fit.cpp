@@ -16,6 +16,7 @@ namespace {
 constexpr size_t kResamples = 1000, kLeastPointsOfLaw = 4, kLeastPointsOfExponent = 3;
 constexpr double kTailOfResamples = 0.025;
 constexpr double kSureShare = 0.95;     // of the samples that must prefer one law
+constexpr double kBend = 1 - 1e-9;      // rounding is no bend
 constexpr double kFloorOfSquares = 1e-6; // a law that deviates by less than 0.1 % a point is not the better one for it
 
 using Row = std::array<double, 3>;
@@ -72,14 +73,14 @@ double constant_of(std::span<const double> values) {
     return once / twice;
 }
 
-// Schwarz's criterion: the law with the smaller one is preferred.
+// Schwarz's criterion: the law with the smaller one is preferred. A part of a law that is 0 is no parameter of it.
 double criterion_of(double squares, size_t points, double parameters) {
     const auto n = static_cast<double>(points);
     return n * std::log(squares / n + kFloorOfSquares) + parameters * std::log(n);
 }
 
 bool is_saturated(const Usl& usl, const std::optional<Saturation>& saturation, size_t points) {
-    return saturation && criterion_of(saturation->squares, points, 2) < criterion_of(usl.squares, points, 3);
+    return saturation && criterion_of(saturation->squares, points, 2) < criterion_of(usl.squares, points, 1.0 + (usl.contention > 0) + (usl.coherence > 0));
 }
 
 std::vector<CurvePoint> medians_of(std::span<const double> parts, const std::vector<std::vector<double>>& samples,
@@ -151,7 +152,8 @@ std::optional<Saturation> fit_saturation(std::span<const CurvePoint> curve) {
             (i < bend ? before : behind).push_back(i < bend ? curve[i].cost : curve[i].cost / curve[i].parts);
         Saturation one{constant_of(before), constant_of(behind), 0};
         one.squares = squares_of(curve, one);
-        if (one.served() < curve.back().parts && (!best || one.squares < best->squares))
+        // The bend lies where the points were divided, else another division fits better.
+        if (one.served() < kBend * curve[bend].parts && (bend == 1 || one.served() >= kBend * curve[bend - 1].parts) && (!best || one.squares < best->squares))
             best = one;
     }
     return best;

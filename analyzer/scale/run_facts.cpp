@@ -3,12 +3,23 @@
 #include <algorithm>
 #include <fmt/format.h>
 #include <functional>
+#include <limits>
 #include <numeric>
 #include <set>
 
 namespace plumb::scale {
 
 namespace {
+
+// From the first process to the end of the last: what plumb does before and behind is no serial part of the program.
+double time_of_processes(const model::Run& run) {
+    uint64_t begin_ns = std::numeric_limits<uint64_t>::max(), end_ns = 0;
+    for (const model::Process& process : run.processes) {
+        begin_ns = std::min(begin_ns, process.start_ns);
+        end_ns = std::max(end_ns, process.end_ns);
+    }
+    return static_cast<double>(end_ns > begin_ns ? end_ns - begin_ns : run.wall_ns()) * 1e-9;
+}
 
 // The times of the processes that the first one started: it is the shell of copies_command(). Where it is not seen who started whom, each
 // copy counts as long as the run.
@@ -40,7 +51,7 @@ void divide(std::map<std::string, double>& amounts, double by) {
 RunFacts facts_of(const Report& report, size_t copies) {
     RunFacts facts;
     RunFigures figures = figures_of(report);
-    facts.time_s = figures.wall_s;
+    facts.time_s = time_of_processes(*report.run);
     facts.cpu_s = figures.cpu_s;
     facts.lines_s = std::move(figures.lines_s);
     facts.libraries_s = std::move(figures.libraries_s);

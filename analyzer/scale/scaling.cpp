@@ -57,37 +57,32 @@ void compare_with_first(Axis axis, std::vector<ScalePoint>& points, size_t first
         }
 }
 
-// The ratio of the times of work that makes two points alike.
-bool is_as_good(Axis axis, const ScalePoint& best, const ScalePoint& other) {
-    statistics::Difference difference = time_between(best, other);
-    const double scale = axis == Axis::copies ? best.at.value / other.at.value : 1;
-    difference.low *= scale;
-    difference.high *= scale;
-    return !difference.is_one();
+// The other point certainly takes less time for the same work.
+bool is_beaten(Axis axis, const ScalePoint& point, const ScalePoint& other) {
+    const statistics::Difference difference = work_between(axis, point, other);
+    return difference.is_one() && difference.high < 1;
 }
 
-// The point with the smallest median, or the first one that cannot be said to be slower.
+// The first point that no other certainly beats, else that with the smallest median.
 void choose_best(Scaling& scaling) {
-    std::optional<size_t> fastest;
+    std::vector<size_t> measured, unbeaten;
     for (size_t i = 0; i < scaling.points.size(); ++i)
-        if (scaling.points[i].time_s &&
-            (!fastest || time_of_work(scaling.axis, scaling.points[i]) < time_of_work(scaling.axis, scaling.points[*fastest])))
-            fastest = i;
+        if (scaling.points[i].time_s)
+            measured.push_back(i);
+    const auto time = [&](size_t i) { return time_of_work(scaling.axis, scaling.points[i]); };
+    const size_t fastest = *std::ranges::min_element(measured, {}, time);
     scaling.best = fastest;
-    scaling.best_is_known = true;
-    std::vector<size_t> alike;
-    for (size_t i = 0; i < scaling.points.size(); ++i) {
-        if (!scaling.points[i].time_s)
-            continue;
-        if (i != *fastest && !time_between(scaling.points[*fastest], scaling.points[i]).is_known)
-            scaling.best_is_known = false;
-        if (i == *fastest || is_as_good(scaling.axis, scaling.points[*fastest], scaling.points[i]))
-            alike.push_back(i);
-    }
+    scaling.best_is_known = std::ranges::all_of(
+        measured, [&](size_t i) { return i == fastest || time_between(scaling.points[fastest], scaling.points[i]).is_known; });
     if (!scaling.best_is_known)
         return;
-    scaling.best = alike.front();
-    scaling.alike.assign(alike.begin() + 1, alike.end());
+    for (const size_t i : measured)
+        if (std::ranges::none_of(measured, [&](size_t j) { return j != i && is_beaten(scaling.axis, scaling.points[i], scaling.points[j]); }))
+            unbeaten.push_back(i);
+    if (unbeaten.empty())
+        return;
+    scaling.best = unbeaten.front();
+    scaling.alike.assign(unbeaten.begin() + 1, unbeaten.end());
 }
 
 void fit_laws(Scaling& scaling) {
@@ -118,6 +113,15 @@ double cost_of(Axis axis, const PointValue& point, double time_s) {
 
 statistics::Difference time_between(const ScalePoint& base, const ScalePoint& other) {
     return difference_between(figures_of_both(base, other, [](const RunFacts& run) { return std::max(run.time_s, 1e-9); }));
+}
+
+statistics::Difference work_between(Axis axis, const ScalePoint& base, const ScalePoint& other) {
+    statistics::Difference difference = time_between(base, other);
+    const double scale = axis == Axis::copies ? base.at.value / other.at.value : 1;
+    difference.ratio *= scale;
+    difference.low *= scale;
+    difference.high *= scale;
+    return difference;
 }
 
 Scaling scaling_of(const SweepRuns& runs, size_t cpus) {

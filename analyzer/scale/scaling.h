@@ -70,6 +70,9 @@ Scaling scaling_of(const SweepRuns& runs, size_t cpus);
 // Of what one point takes against another, run by run of the same round where there are enough such pairs.
 statistics::Difference time_between(const ScalePoint& base, const ScalePoint& other);
 
+// The same for the same work: of copies, each does as much.
+statistics::Difference work_between(Axis axis, const ScalePoint& base, const ScalePoint& other);
+
 // The parts that work: of a size, one.
 double parts_of(Axis axis, const PointValue& point);
 

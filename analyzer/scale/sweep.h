@@ -10,7 +10,7 @@
 namespace plumb::scale {
 
 struct AskedPoints { // what the user said; at most one list is set
-    std::string threads, ranks, copies, size;
+    std::string threads = {}, ranks = {}, copies = {}, size = {};
 };
 
 struct Sweep {

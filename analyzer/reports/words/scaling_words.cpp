@@ -43,15 +43,10 @@ std::string best_sentence(const Scaling& scaling) {
     std::string others;
     for (size_t i = 0; i < std::min(scaling.alike.size(), kMostNamedPoints); ++i) {
         const ScalePoint& other = scaling.points[scaling.alike[i]];
-        statistics::Difference difference = time_between(best, other);
-        const double work = scaling.axis == Axis::copies ? best.at.value / other.at.value : 1; // the time of a copy for each of them
-        difference.ratio *= work;
-        difference.low *= work;
-        difference.high *= work;
-        others += fmt::format("{}{}: {}", i > 0 ? "; " : "", other.at.text, change_words(difference));
+        others += fmt::format("{}{} ({} of time for the same work)", i > 0 ? ", " : "", point_words(scaling.axis, other.at),
+                              change_words(work_between(scaling.axis, best, other)));
     }
-    return fmt::format("{} {}, as far as this can be said: cannot tell more of them apart from it ({} of time for the same work).", name, verb,
-                       others);
+    return fmt::format("{} {}, or others do: cannot tell it apart from {}. Fewer are certainly slower.", name, verb, others);
 }
 
 std::string amdahl_words(const CurveFit& fit) {
@@ -133,12 +128,12 @@ std::string growth_sentence(const Scaling& scaling) {
     if (!growth.thread_s.is_known)
         return fmt::format("{} the {} changes by {}; with so few runs it cannot be said what of it is chance.", begin, whose,
                            shift_words(growth.thread_s));
-    if (!growth.is_certain)
+    const bool has_class = !growth.classes.empty() && growth.classes.front().grows, has_line = !growth.lines.empty() && growth.lines.front().grows;
+    if (!has_class && !has_line)
         return fmt::format("{} nothing is known to grow: the {} changes by {}.", begin, whose, shift_words(growth.thread_s));
     std::string sentence = fmt::format("{} the {} changes by {}", begin, whose, shift_words(growth.thread_s));
-    if (!growth.classes.empty() && growth.classes.front().grows)
+    if (has_class)
         sentence += "; the most by: " + grown_words(growth.classes.front());
-    const bool has_line = !growth.lines.empty() && growth.lines.front().grows;
     if (has_line)
         sentence += "; of all lines the most by " + grown_words(growth.lines.front());
     sentence += ".";
