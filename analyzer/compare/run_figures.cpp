@@ -16,6 +16,8 @@ std::string finding_key(const Finding& finding) {
 } // namespace
 
 std::string place_of(const model::SourceFrame& frame) {
+    if (frame.function.empty())
+        return frame.module;
     if (frame.file.empty())
         return fmt::format("{} in {}", frame.function, frame.module);
     return fmt::format("{} at {}:{}", frame.function, frame.file.substr(frame.file.rfind('/') + 1), frame.line);

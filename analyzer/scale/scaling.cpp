@@ -52,6 +52,8 @@ void compare_with_first(Axis axis, std::vector<ScalePoint>& points, size_t first
     for (ScalePoint& point : points)
         if (point.time_s) {
             point.to_first = time_between(points[first], point);
+            if (&point == &points[first])
+                point.to_first.low = point.to_first.high = 1;
             point.speed_up = (axis == Axis::copies ? point.at.value / points[first].at.value : 1) / point.to_first.ratio;
             point.efficiency = point.speed_up * parts_of(axis, points[first].at) / parts_of(axis, point.at);
         }

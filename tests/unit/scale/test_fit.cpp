@@ -68,7 +68,7 @@ TEST_CASE("intervals hold the truth nearly always, and are as narrow as the nois
     CHECK(named >= kTries * 8 / 10);
 }
 
-TEST_CASE("a shared resource that is full is told apart from contention") {
+TEST_CASE("a shared resource that is full is not taken for contention") {
     const Saturation truth{1, 1.0 / 6, 0}; // serves six at full speed
     const std::optional<Saturation> exact = fit_saturation(curve_of(truth));
     REQUIRE(exact);
