@@ -1,4 +1,5 @@
-// plumb scale -- CMD {threads}: runs at several numbers of threads, ranks or copies, or sizes; the best point, and what grows behind it.
+// plumb scale -- CMD {threads}: runs at several numbers of threads, ranks or copies, or sizes; the best point, and what grows
+// behind it.
 #include "analyses/lines/launch_command.h"
 #include "analysis/analyse_run.h"
 #include "commands/command.h"
@@ -69,13 +70,15 @@ int scale_runs(ScaleArguments arguments, const std::vector<std::string>& command
 CommandAction declare_scale(CLI::App& subcommand) {
     auto arguments = std::make_shared<ScaleArguments>();
     arguments->series.rounds = kRoundsOfSweep;
-    subcommand.add_option("--threads", arguments->points.threads,
-                          "Numbers of threads, as 1,2,4 (default: the powers of two up to the number of CPUs); they replace {threads} in "
-                          "the command, else they are set as OMP_NUM_THREADS");
+    subcommand.add_option(
+        "--threads", arguments->points.threads,
+        "Numbers of threads, as 1,2,4 (default: the powers of two up to the number of CPUs); they replace {threads} in "
+        "the command, else they are set as OMP_NUM_THREADS");
     subcommand.add_option("--ranks", arguments->points.ranks, "Numbers of ranks, for {ranks} in the command");
-    subcommand.add_option("--copies", arguments->points.copies,
-                          "Numbers of copies of the command that run at the same time; {copy} in it is replaced by the number of the copy, "
-                          "from 0");
+    subcommand.add_option(
+        "--copies", arguments->points.copies,
+        "Numbers of copies of the command that run at the same time; {copy} in it is replaced by the number of the copy, "
+        "from 0");
     subcommand.add_option("--size", arguments->points.size, "Sizes of the problem, for {size} in the command");
     subcommand.add_option("-n,--rounds", arguments->series.rounds, "Runs that count, of each point; all points take turns")
         ->check(CLI::Range(size_t{1}, kMostRoundsOfSweep))

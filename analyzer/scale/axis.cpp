@@ -20,7 +20,8 @@ PointValue point_from(Axis axis, const std::string& word) {
     const bool is_size = axis == Axis::size;
     if (failure != std::errc() || rest != end || !std::isfinite(point.value) || point.value <= 0 ||
         (!is_size && (point.value != std::floor(point.value) || point.value > kMostParts)))
-        throw Error(fmt::format("--{}: \"{}\" is not {}", name_of(axis), word, is_size ? "a number above 0" : "a whole number above 0"));
+        throw Error(fmt::format("--{}: \"{}\" is not {}", name_of(axis), word,
+                                is_size ? "a number above 0" : "a whole number above 0"));
     if (!is_size)
         point.text = fmt::format("{:.0f}", point.value);
     return point;

@@ -80,7 +80,8 @@ double criterion_of(double squares, size_t points, double parameters) {
 }
 
 bool is_saturated(const Usl& usl, const std::optional<Saturation>& saturation, size_t points) {
-    return saturation && criterion_of(saturation->squares, points, 2) < criterion_of(usl.squares, points, 1.0 + (usl.contention > 0) + (usl.coherence > 0));
+    return saturation && criterion_of(saturation->squares, points, 2) <
+                             criterion_of(usl.squares, points, 1.0 + (usl.contention > 0) + (usl.coherence > 0));
 }
 
 std::vector<CurvePoint> medians_of(std::span<const double> parts, const std::vector<std::vector<double>>& samples,
@@ -153,7 +154,8 @@ std::optional<Saturation> fit_saturation(std::span<const CurvePoint> curve) {
         Saturation one{constant_of(before), constant_of(behind), 0};
         one.squares = squares_of(curve, one);
         // The bend lies where the points were divided, else another division fits better.
-        if (one.served() < kBend * curve[bend].parts && (bend == 1 || one.served() >= kBend * curve[bend - 1].parts) && (!best || one.squares < best->squares))
+        if (one.served() < kBend * curve[bend].parts && (bend == 1 || one.served() >= kBend * curve[bend - 1].parts) &&
+            (!best || one.squares < best->squares))
             best = one;
     }
     return best;

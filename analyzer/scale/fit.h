@@ -1,9 +1,10 @@
 // Laws of how a program scales, fitted to a curve.
 //
-// The Universal Scalability Law (Gunther: Guerrilla capacity planning, 2007): N parts do X(N) = N / (u (1 + s (N - 1) + k N (N - 1)))
-// of the work a second. s, the contention, is the share of the work that only one part at a time can do; with k = 0 this is Amdahl's
-// law, and s the serial part. k, the coherence, is what every part pays for each other one, which makes the curve fall in the end.
-// The law of saturation: all parts share something, mostly the bandwidth of memory, that serves no more than so many of them.
+// The Universal Scalability Law (Gunther: Guerrilla capacity planning, 2007): N parts do X(N) = N / (u (1 + s (N - 1) + k N (N
+// - 1))) of the work a second. s, the contention, is the share of the work that only one part at a time can do; with k = 0 this
+// is Amdahl's law, and s the serial part. k, the coherence, is what every part pays for each other one, which makes the curve
+// fall in the end. The law of saturation: all parts share something, mostly the bandwidth of memory, that serves no more than
+// so many of them.
 //
 // Both are fitted by least squares of the relative deviations of N / X(N): u (1 + ..), and max(u, v N).
 #pragma once
@@ -57,8 +58,8 @@ struct CurveFit {
     double worst_deviation = 0; // of that law (of the law of least squares where none can be named) from a median
 };
 
-// samples[round][point], NaN: that run is missing. The medians of the points are fitted; the intervals are those of 1,000 samples of the
-// rounds with replacement (percentile bootstrap, a fixed seed). Nothing: fewer than four points have a value.
+// samples[round][point], NaN: that run is missing. The medians of the points are fitted; the intervals are those of 1,000
+// samples of the rounds with replacement (percentile bootstrap, a fixed seed). Nothing: fewer than four points have a value.
 std::optional<CurveFit> fit_curve(std::span<const double> parts, const std::vector<std::vector<double>>& samples);
 
 struct ExponentFit {

@@ -67,7 +67,8 @@ class Grown {
             one.name = name;
             one.seconds = shift([&](const RunFacts& run) { return amount_in(run.*amounts, name); });
             one.grows = is_certain && one.seconds.is_one() && one.seconds.more >= least_s;
-            if (const auto place = later_.class_places.find(name); amounts == &RunFacts::classes_s && place != later_.class_places.end())
+            if (const auto place = later_.class_places.find(name);
+                amounts == &RunFacts::classes_s && place != later_.class_places.end())
                 one.place = place->second;
             if (const NotedFinding* const finding = finding_at(later_.findings, one.place.empty() ? name : one.place)) {
                 one.finding = finding->id;

@@ -5,8 +5,8 @@
 
 namespace plumb::scale {
 
-// Both have runs. In ideal strong scaling the thread time of all parts together stays the same, and with copies that of each copy:
-// what grows is the loss.
+// Both have runs. In ideal strong scaling the thread time of all parts together stays the same, and with copies that of each
+// copy: what grows is the loss.
 Growth growth_between(const std::vector<ScalePoint>& points, size_t from, size_t to);
 
 } // namespace plumb::scale

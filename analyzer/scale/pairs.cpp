@@ -8,10 +8,12 @@ namespace {
 constexpr size_t kLeastPairs = 6; // of statistics::paired_difference_of()
 }
 
-BothPoints figures_of_both(const ScalePoint& base, const ScalePoint& other, const std::function<double(const RunFacts&)>& figure) {
+BothPoints figures_of_both(const ScalePoint& base, const ScalePoint& other,
+                           const std::function<double(const RunFacts&)>& figure) {
     BothPoints both;
     for (size_t i = 0; i < base.runs.size(); ++i)
-        if (const auto beside = std::ranges::find(other.runs, base.runs[i].round, &repeat::SeriesRun::round); beside != other.runs.end()) {
+        if (const auto beside = std::ranges::find(other.runs, base.runs[i].round, &repeat::SeriesRun::round);
+            beside != other.runs.end()) {
             both.base.push_back(figure(base.facts[i]));
             both.other.push_back(figure(other.facts[static_cast<size_t>(beside - other.runs.begin())]));
         }
@@ -32,7 +34,8 @@ statistics::Shift shift_between(const BothPoints& both) {
 }
 
 statistics::Difference difference_between(const BothPoints& both) {
-    return both.is_paired ? statistics::paired_difference_of(both.base, both.other) : statistics::difference_of(both.base, both.other);
+    return both.is_paired ? statistics::paired_difference_of(both.base, both.other)
+                          : statistics::difference_of(both.base, both.other);
 }
 
 } // namespace plumb::scale

@@ -13,7 +13,8 @@ struct BothPoints {
     bool is_paired = false; // base[i] was measured beside other[i]
 };
 
-BothPoints figures_of_both(const ScalePoint& base, const ScalePoint& other, const std::function<double(const RunFacts&)>& figure);
+BothPoints figures_of_both(const ScalePoint& base, const ScalePoint& other,
+                           const std::function<double(const RunFacts&)>& figure);
 
 statistics::Shift shift_between(const BothPoints& both);
 statistics::Difference difference_between(const BothPoints& both);

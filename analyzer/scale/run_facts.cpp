@@ -21,13 +21,14 @@ double time_of_processes(const model::Run& run) {
     return static_cast<double>(end_ns > begin_ns ? end_ns - begin_ns : run.wall_ns()) * 1e-9;
 }
 
-// The times of the processes that the first one started: it is the shell of copies_command(). Where it is not seen who started whom, each
-// copy counts as long as the run.
+// The times of the processes that the first one started: it is the shell of copies_command(). Where it is not seen who started
+// whom, each copy counts as long as the run.
 std::vector<double> times_of_copies(const model::Run& run, size_t copies) {
     std::set<uint32_t> pids;
     for (const model::Process& process : run.processes)
         pids.insert(process.pid);
-    const auto shell = std::ranges::find_if(run.processes, [&](const model::Process& one) { return !pids.contains(one.parent_pid); });
+    const auto shell =
+        std::ranges::find_if(run.processes, [&](const model::Process& one) { return !pids.contains(one.parent_pid); });
     std::vector<const model::Process*> started;
     for (const model::Process& process : run.processes)
         if (shell != run.processes.end() && process.parent_pid == shell->pid && process.pid != shell->pid)

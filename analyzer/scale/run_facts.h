@@ -19,8 +19,8 @@ struct NotedFinding {
 struct RunFacts {
     double time_s = 0;            // from the first process to the end of the last; of copies, the mean time of one
     std::vector<double> copies_s; // of a run of copies, in the order of their start
-    // Of the whole run; of copies, for each of them: thread time, and what it is made of. The time account by its classes in words,
-    // and the place with the most of each; CPU time by source line and by library.
+    // Of the whole run; of copies, for each of them: thread time, and what it is made of. The time account by its classes in
+    // words, and the place with the most of each; CPU time by source line and by library.
     double thread_s = 0, cpu_s = 0;
     std::map<std::string, double> classes_s, lines_s, libraries_s;
     std::map<std::string, std::string> class_places; // "function at file:line", as the names of lines

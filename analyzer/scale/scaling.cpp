@@ -79,7 +79,8 @@ void choose_best(Scaling& scaling) {
     if (!scaling.best_is_known)
         return;
     for (const size_t i : measured)
-        if (std::ranges::none_of(measured, [&](size_t j) { return j != i && is_beaten(scaling.axis, scaling.points[i], scaling.points[j]); }))
+        if (std::ranges::none_of(
+                measured, [&](size_t j) { return j != i && is_beaten(scaling.axis, scaling.points[i], scaling.points[j]); }))
             unbeaten.push_back(i);
     if (unbeaten.empty())
         return;
@@ -94,9 +95,10 @@ void fit_laws(Scaling& scaling) {
         parts.push_back(point.at.value);
         for (size_t round = 0; round < scaling.asked; ++round) {
             const auto run = std::ranges::find(point.runs, round, &repeat::SeriesRun::round);
-            samples[round].push_back(run == point.runs.end() ? std::numeric_limits<double>::quiet_NaN()
-                                                             : cost_of(scaling.axis, point.at,
-                                                                       point.facts[static_cast<size_t>(run - point.runs.begin())].time_s));
+            samples[round].push_back(
+                run == point.runs.end()
+                    ? std::numeric_limits<double>::quiet_NaN()
+                    : cost_of(scaling.axis, point.at, point.facts[static_cast<size_t>(run - point.runs.begin())].time_s));
         }
     }
     if (scaling.axis == Axis::size)
@@ -149,7 +151,8 @@ Scaling scaling_of(const SweepRuns& runs, size_t cpus) {
         choose_best(scaling);
     fit_laws(scaling);
     if (*last != *scaling.first) {
-        // Each copy should take as long as one alone; of programs, where the last point is the best, the whole curve is what there is.
+        // Each copy should take as long as one alone; of programs, where the last point is the best, the whole curve is what
+        // there is.
         const bool from_best = scaling.axis != Axis::copies && scaling.best && *scaling.best != *last;
         scaling.growth = growth_between(scaling.points, from_best ? *scaling.best : *scaling.first, *last);
     }

@@ -34,7 +34,8 @@ struct GrownAmount { // seconds, of the whole run or of one copy
 struct Growth {
     size_t from = 0, to = 0;    // points
     statistics::Shift thread_s; // all classes together
-    std::vector<GrownAmount> classes, lines, libraries; // those that grow first, by how much; then the others by size of the change
+    std::vector<GrownAmount> classes, lines,
+        libraries;                      // those that grow first, by how much; then the others by size of the change
     std::vector<NotedFinding> findings; // of the later point: in most of its runs, and in less than half as many of the earlier
     bool is_certain = false;    // that the time, the thread time or the CPU time as a whole grew
 };

@@ -40,7 +40,8 @@ Axis axis_of(const std::vector<std::string>& words, const AskedPoints& asked) {
     if (!listed)
         return held.value_or(Axis::threads);
     if ((*listed == Axis::ranks || *listed == Axis::size) && !holds(words, placeholder_of(*listed)))
-        throw Error(fmt::format("--{} needs {} in the command, where the number goes", name_of(*listed), placeholder_of(*listed)));
+        throw Error(
+            fmt::format("--{} needs {} in the command, where the number goes", name_of(*listed), placeholder_of(*listed)));
     return *listed;
 }
 

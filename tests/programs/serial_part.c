@@ -1,5 +1,5 @@
-// A program of known scaling, whatever the machine: SERIAL_MS in which one thread sleeps, and then PARALLEL_MS divided among THREADS
-// that sleep; in the end each thread sleeps PER_OTHER_MS for each other one.
+// A program of known scaling, whatever the machine: SERIAL_MS in which one thread sleeps, and then PARALLEL_MS divided among
+// THREADS that sleep; in the end each thread sleeps PER_OTHER_MS for each other one.
 //
 // usage: serial_part THREADS SERIAL_MS PARALLEL_MS [PER_OTHER_MS]
 #include <pthread.h>

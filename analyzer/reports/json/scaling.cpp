@@ -27,8 +27,11 @@ ordered_json time_json(const std::optional<statistics::Spread>& spread) {
 ordered_json runs_json(const ScalePoint& point) {
     ordered_json runs = ordered_json::array();
     for (size_t i = 0; i < point.runs.size(); ++i)
-        runs.push_back({{"directory", point.runs[i].directory}, {"round", point.runs[i].round}, {"seconds", point.facts[i].time_s},
-                        {"thread_seconds", point.facts[i].thread_s}, {"copies_seconds", point.facts[i].copies_s}});
+        runs.push_back({{"directory", point.runs[i].directory},
+                        {"round", point.runs[i].round},
+                        {"seconds", point.facts[i].time_s},
+                        {"thread_seconds", point.facts[i].thread_s},
+                        {"copies_seconds", point.facts[i].copies_s}});
     return runs;
 }
 
@@ -58,7 +61,9 @@ ordered_json fit_json(const CurveFit& fit) {
     const auto name = fit.law == Law::usl ? "usl" : fit.law == Law::saturation ? "saturation" : "cannot tell";
     ordered_json saturation = nullptr;
     if (fit.saturation)
-        saturation = {{"unit_seconds", fit.saturation->unit_s}, {"served", fit.saturation->served()}, {"served_95", range_json(fit.served_95)}};
+        saturation = {{"unit_seconds", fit.saturation->unit_s},
+                      {"served", fit.saturation->served()},
+                      {"served_95", range_json(fit.served_95)}};
     return {{"law", name},
             {"worst_deviation", fit.worst_deviation},
             {"usl", {{"unit_seconds", fit.usl.unit_s},

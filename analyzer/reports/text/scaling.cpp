@@ -34,12 +34,14 @@ std::string speed_up_words(const ScalePoint& point) {
     const statistics::Difference& to_first = point.to_first;
     const double scale = point.speed_up * to_first.ratio; // of copies, so many times the work
     return to_first.is_known && to_first.low != to_first.high
-               ? fmt::format("{} ({} to {})", three_digits(point.speed_up), three_digits(scale / to_first.high), three_digits(scale / to_first.low))
+               ? fmt::format("{} ({} to {})", three_digits(point.speed_up), three_digits(scale / to_first.high),
+                             three_digits(scale / to_first.low))
                : three_digits(point.speed_up);
 }
 
 std::string count_words(const ScalePoint& point) {
-    return point.failed.empty() ? std::to_string(point.runs.size()) : fmt::format("{}, {} failed", point.runs.size(), point.failed.size());
+    return point.failed.empty() ? std::to_string(point.runs.size())
+                                : fmt::format("{}, {} failed", point.runs.size(), point.failed.size());
 }
 
 std::string mark_of(const Scaling& scaling, size_t index) {
@@ -120,8 +122,10 @@ void put_growth(TextCanvas& canvas, const Scaling& scaling) {
 
 void put_end(TextCanvas& canvas, const Scaling& scaling) {
     if (!scaling.stopped.empty())
-        canvas.paragraph("ended", 8, {{fmt::format("before all {} of each point: {}", counted(scaling.asked, "run", "runs"), scaling.stopped),
-                                       Ink::medium}});
+        canvas.paragraph(
+            "ended", 8,
+            {{fmt::format("before all {} of each point: {}", counted(scaling.asked, "run", "runs"), scaling.stopped),
+              Ink::medium}});
     if (!scaling.last_errors.empty()) {
         canvas.paragraph("", 8, {{"the last failed run wrote to stderr:"}});
         canvas.verbatim(8, scaling.last_errors);

@@ -34,10 +34,13 @@ std::string best_sentence(const Scaling& scaling) {
     const ScalePoint& best = scaling.points[*scaling.best];
     const std::string name = point_words(scaling.axis, best.at);
     const std::string what = scaling.axis == Axis::copies ? "do the most work a second" : "take the least time";
-    const std::string verb = best.at.value == 1 ? (scaling.axis == Axis::copies ? "does the most work a second" : "takes the least time") : what;
+    const std::string verb =
+        best.at.value == 1 ? (scaling.axis == Axis::copies ? "does the most work a second" : "takes the least time") : what;
     if (!scaling.best_is_known)
-        return fmt::format("{} {} by the median. With so few runs it cannot be said which differences are chance: four runs of each are "
-                           "enough.", name, verb);
+        return fmt::format(
+            "{} {} by the median. With so few runs it cannot be said which differences are chance: four runs of each are "
+            "enough.",
+            name, verb);
     if (scaling.alike.empty())
         return fmt::format("{} {}.", name, verb);
     std::string others;
@@ -52,19 +55,22 @@ std::string best_sentence(const Scaling& scaling) {
 std::string amdahl_words(const CurveFit& fit) {
     if (fit.usl.contention <= 0)
         return "no part that only one at a time can do";
-    return fmt::format("a part of {} that only one at a time can do ({})", format_fraction(fit.usl.contention), percent_range(fit.contention_95));
+    return fmt::format("a part of {} that only one at a time can do ({})", format_fraction(fit.usl.contention),
+                       percent_range(fit.contention_95));
 }
 
 std::string coherence_words(const Scaling& scaling, const CurveFit& fit) {
     if (fit.usl.coherence <= 0 || fit.coherence_95.low <= 0)
         return "; a cost of each part for each other one is not certain";
     const double peak = std::sqrt(std::max(1 - fit.usl.contention, 0.0) / fit.usl.coherence);
-    return fmt::format("; each costs each other one {} more ({}), so that more than about {} {} are slower", format_fraction(fit.usl.coherence),
-                       percent_range(fit.coherence_95), three_digits(std::max(1.0, std::round(peak))), plural_of(scaling.axis));
+    return fmt::format("; each costs each other one {} more ({}), so that more than about {} {} are slower",
+                       format_fraction(fit.usl.coherence), percent_range(fit.coherence_95),
+                       three_digits(std::max(1.0, std::round(peak))), plural_of(scaling.axis));
 }
 
 std::string saturation_words(const Scaling& scaling, const CurveFit& fit) {
-    return fmt::format("something that all share serves {} of them at full speed ({} to {}), and no more: the CPUs, or the bandwidth of memory",
+    return fmt::format("something that all share serves {} of them at full speed ({} to {}), and no more: the CPUs, or the "
+                       "bandwidth of memory",
                        three_digits(fit.saturation->served()) + " " + plural_of(scaling.axis), three_digits(fit.served_95.low),
                        three_digits(fit.served_95.high));
 }
@@ -74,7 +80,8 @@ std::string law_sentence(const Scaling& scaling) {
         return fmt::format("The law of the curve is not known: four {} are enough for it.", plural_of(scaling.axis));
     const CurveFit& fit = *scaling.fit;
     if (fit.worst_deviation > kMostDeviation)
-        return fmt::format("No law describes the curve: contention and coherence (USL), or a shared resource that is full, deviate from it by {}.",
+        return fmt::format("No law describes the curve: contention and coherence (USL), or a shared resource that is full, "
+                           "deviate from it by {}.",
                            format_fraction(fit.worst_deviation));
     const std::string usl = amdahl_words(fit) + coherence_words(scaling, fit);
     const std::string within = fmt::format(" (within {} of the medians)", format_fraction(fit.worst_deviation));
@@ -86,7 +93,8 @@ std::string law_sentence(const Scaling& scaling) {
     case Law::cannot_tell:
         break;
     }
-    return fit.saturation ? fmt::format("Cannot tell which law the curve follows{}: either {}; or {}.", within, usl, saturation_words(scaling, fit))
+    return fit.saturation ? fmt::format("Cannot tell which law the curve follows{}: either {}; or {}.", within, usl,
+                                        saturation_words(scaling, fit))
                           : fmt::format("Law of the curve{}: {}.", within, usl);
 }
 
@@ -104,7 +112,8 @@ std::string copies_sentence(const Scaling& scaling) {
         return {};
     const std::string among = point_words(scaling.axis, last.at), alone = point_words(scaling.axis, first.at);
     if (!last.to_first.is_known)
-        return fmt::format("With {} a copy takes {} times as long as with {}.", among, three_digits(last.to_first.ratio), alone);
+        return fmt::format("With {} a copy takes {} times as long as with {}.", among, three_digits(last.to_first.ratio),
+                           alone);
     if (!last.to_first.is_one())
         return fmt::format("Cannot tell whether copies slow each other: with {} a copy takes {} against {}.", among,
                            change_words(last.to_first), alone);
@@ -128,7 +137,8 @@ std::string growth_sentence(const Scaling& scaling) {
     if (!growth.thread_s.is_known)
         return fmt::format("{} the {} changes by {}; with so few runs it cannot be said what of it is chance.", begin, whose,
                            shift_words(growth.thread_s));
-    const bool has_class = !growth.classes.empty() && growth.classes.front().grows, has_line = !growth.lines.empty() && growth.lines.front().grows;
+    const bool has_class = !growth.classes.empty() && growth.classes.front().grows,
+               has_line = !growth.lines.empty() && growth.lines.front().grows;
     if (!has_class && !has_line)
         return fmt::format("{} nothing is known to grow: the {} changes by {}.", begin, whose, shift_words(growth.thread_s));
     std::string sentence = fmt::format("{} the {} changes by {}", begin, whose, shift_words(growth.thread_s));
@@ -145,7 +155,8 @@ std::string growth_sentence(const Scaling& scaling) {
     else if (const auto one = titled(growth.classes); one != growth.classes.end())
         sentence += fmt::format(" Found there: {}.", one->title);
     else if (!growth.findings.empty())
-        sentence += fmt::format(" New in the report of {}: {}.", point_words(scaling.axis, to.at), growth.findings.front().title);
+        sentence +=
+            fmt::format(" New in the report of {}: {}.", point_words(scaling.axis, to.at), growth.findings.front().title);
     return sentence;
 }
 

@@ -17,7 +17,8 @@ struct Made {
 };
 
 // Each run of a round is as much slower than in the first round as the others of that round; `scatter` is of a single run.
-SweepRuns sweep_with(Axis axis, const std::vector<std::pair<double, Made>>& points, double scatter = 0.004, size_t rounds = kRounds) {
+SweepRuns sweep_with(Axis axis, const std::vector<std::pair<double, Made>>& points, double scatter = 0.004,
+                     size_t rounds = kRounds) {
     SweepRuns runs;
     runs.sweep.axis = axis;
     runs.options.rounds = rounds;
@@ -27,7 +28,8 @@ SweepRuns sweep_with(Axis axis, const std::vector<std::pair<double, Made>>& poin
     }
     for (size_t round = 0; round < rounds; ++round)
         for (size_t point = 0; point < points.size(); ++point) {
-            const double slow = 1 + 0.05 * static_cast<double>(round), off = 1 + scatter * static_cast<double>((round * 7 + point * 3) % 5);
+            const double slow = 1 + 0.05 * static_cast<double>(round),
+                         off = 1 + scatter * static_cast<double>((round * 7 + point * 3) % 5);
             const Made& made = points[point].second;
             RunFacts facts;
             facts.time_s = made.time_s * slow * off;
@@ -94,11 +96,14 @@ TEST_CASE("a sweep without any run that counts has no figures") {
 }
 
 TEST_CASE("the line that grows behind the best point is found, and the one that does not is not") {
-    const auto point = [](double time_s, double table_s) { return Made{time_s, {{"sweep at relax.f90:31", table_s}, {"fill at a.c:2", 1}}}; };
+    const auto point = [](double time_s, double table_s) {
+        return Made{time_s, {{"sweep at relax.f90:31", table_s}, {"fill at a.c:2", 1}}};
+    };
     SweepRuns runs = sweep_with(Axis::threads, {{1, point(4, 3)}, {2, point(2, 3)}, {4, point(1.3, 3)}, {8, point(1.6, 9)}});
     for (size_t i = 0; i < runs.facts.size(); ++i)
         if (runs.result.runs[i].command == 3)
-            runs.facts[i].findings = {{"memory-hot-node", "table lies on node 0", 0.4, {{"/src/relax.f90", "sweep", "a.out", 31, 1, ""}}}};
+            runs.facts[i].findings = {
+                {"memory-hot-node", "table lies on node 0", 0.4, {{"/src/relax.f90", "sweep", "a.out", 31, 1, ""}}}};
     const Scaling scaling = scaling_of(runs, 8);
     REQUIRE(scaling.growth);
     const Growth& growth = *scaling.growth;
