@@ -80,7 +80,7 @@ class Scale(PlumbTest):
         first, two, four = result["points"]
         self.assertEqual([len(point["runs"][0]["copies_seconds"]) for point in result["points"]], [1, 2, 4])
         self.assertGreater(four["times_first"], 2.5)
-        self.assertLess(four["times_first"], 6)
+        self.assertLess(four["times_first"], 8)  # 4 where nobody else wants the CPU
         self.assertGreater(four["times_first"], two["times_first"])
         classes = [one["name"] for one in result["growth"]["classes"] if one["grows"]]
         self.assertEqual(classes[0], "runnable, waiting for a CPU")
