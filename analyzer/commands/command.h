@@ -28,6 +28,7 @@ CommandAction declare_probe(CLI::App& subcommand);
 CommandAction declare_repeat(CLI::App& subcommand);
 CommandAction declare_report(CLI::App& subcommand);
 CommandAction declare_run(CLI::App& subcommand);
+CommandAction declare_scale(CLI::App& subcommand);
 CommandAction declare_simulate(CLI::App& subcommand);
 
 } // namespace plumb

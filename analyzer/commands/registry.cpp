@@ -13,6 +13,7 @@ constexpr CommandEntry commands[] = {
     {"repeat", "record a program many times, alone or in turns with another: how the runs scatter, how they differ", declare_repeat},
     {"report", "print the diagnosis of a recorded run: text, JSON or HTML", declare_report},
     {"run", "record a program, then print the diagnosis", declare_run},
+    {"scale", "run a program at several numbers of threads, ranks or copies, or sizes: the best one, and what stops it", declare_scale},
     {"simulate", "simulate what noise costs a bulk-synchronous job, and what removing it gains", declare_simulate},
 };
 } // namespace

@@ -1,6 +1,7 @@
 // plumb repeat -n N -- CMD: many recorded runs as one set, and how they scatter; with --versus, of two commands in turns.
 #include "analysis/analyse_run.h"
 #include "commands/command.h"
+#include "commands/series_progress.h"
 #include "commands/target_command.h"
 #include "record/run/run_directory.h"
 #include "repeat/repetition.h"
@@ -9,15 +10,12 @@
 #include "reports/text/repetition.h"
 #include "reports/text/terminal.h"
 #include "support/error.h"
-#include "support/figures.h"
 
 #include <CLI/CLI.hpp>
-#include <chrono>
 #include <cstdio>
 #include <cstdlib>
 #include <fmt/format.h>
 #include <memory>
-#include <unistd.h>
 
 namespace plumb {
 
@@ -29,7 +27,6 @@ struct RepeatArguments {
 };
 
 constexpr size_t kMostRounds = 1000;
-constexpr const char* kClearLine = "\r\033[K";
 constexpr int kNothingToCount = 1, kOfSignals = 128;
 
 // Words are run as they stand, as the first command is; what only a shell understands, by one.
@@ -38,27 +35,6 @@ std::vector<std::string> words_of(const std::string& line) {
         return {"/bin/sh", "-c", line};
     return CLI::detail::split_up(line);
 }
-
-// On a terminal, one line that is written over.
-class SeriesProgress {
-  public:
-    void operator()(size_t done, size_t all) {
-        if (!is_terminal_)
-            return;
-        const double passed_s = std::chrono::duration<double>(std::chrono::steady_clock::now() - begin_).count();
-        std::fputs(kClearLine, stderr);
-        if (done > 0 && done < all)
-            fmt::print(stderr, "run {} of {}, about {} left", done + 1, all,
-                       format_seconds(passed_s / static_cast<double>(done) * static_cast<double>(all - done)));
-        else if (done < all)
-            fmt::print(stderr, "run 1 of {}", all);
-        std::fflush(stderr);
-    }
-
-  private:
-    const bool is_terminal_ = isatty(STDERR_FILENO) == 1;
-    const std::chrono::steady_clock::time_point begin_ = std::chrono::steady_clock::now();
-};
 
 // Of the runs that can be read; the others are taken out of the result, and said.
 std::vector<RunFigures> figures_of_runs(repeat::SeriesResult& result, const AnalysisOptions& options) {

@@ -12,6 +12,8 @@ namespace plumb::repeat {
 struct SeriesCommand {
     std::string set; // name of its folder
     std::vector<std::string> words;
+    std::vector<std::string> environment = {};    // NAME=VALUE, instead of what plumb itself has under that name
+    std::vector<std::string> record_options = {}; // of `plumb run`, behind those of the series
 };
 
 struct SeriesOptions {
@@ -20,6 +22,9 @@ struct SeriesOptions {
     std::string directory;                   // for all; made here
     std::vector<std::string> record_options; // of `plumb run`
     bool failures_count = false;             // a run that ends with another status than 0 counts as any other
+    // Looks at each run that ended with status 0, also in warm-up rounds: (index of the command, its directory). Returns why the series is
+    // to end, or nothing.
+    std::function<std::string(size_t, const std::string&)> reason_to_end = {};
 };
 
 struct SeriesRun {
