@@ -10,6 +10,7 @@ namespace plumb::symbols {
 
 namespace {
 
+constexpr int kMostOrigins = 8; // a copy of a copy of a declaration; a broken file may have a ring of them
 constexpr int kMaxDepth = 200; // of nested DIEs: deeper nesting is damage
 
 bool covers(Dwarf_Die* die, uint64_t address) { return dwarf_haspc(die, address) == 1; }
@@ -39,6 +40,19 @@ void descend(Dwarf_Die die, uint64_t address, bool with_blocks, std::vector<Dwar
             return;
         die = child;
     }
+}
+
+// By its number in the table of files of the die's unit; null: it has none. dwarf_decl_file() aborts on a unit without a table.
+const char* named_file(Dwarf_Die* die, unsigned int attribute_name) {
+    Dwarf_Attribute attribute;
+    Dwarf_Word number = 0;
+    Dwarf_Die unit;
+    Dwarf_Files* files = nullptr;
+    size_t count = 0;
+    if (dwarf_formudata(dwarf_attr(die, attribute_name, &attribute), &number) != 0 || !dwarf_diecu(die, &unit, nullptr, nullptr) ||
+        dwarf_getsrcfiles(&unit, &files, &count) != 0 || number >= count)
+        return nullptr;
+    return dwarf_filesrc(files, number, nullptr, nullptr);
 }
 
 } // namespace
@@ -154,24 +168,25 @@ void UnitFunctions::set_line(uint64_t address, model::SourceFrame& frame) {
 
 void UnitFunctions::set_call_site(Dwarf_Die* inlined, model::SourceFrame& caller) {
     Dwarf_Attribute attribute;
-    Dwarf_Word file = 0, line = 0;
-    if (dwarf_formudata(dwarf_attr(inlined, DW_AT_call_file, &attribute), &file) == 0) {
-        Dwarf_Die unit;
-        Dwarf_Files* files = nullptr;
-        size_t count = 0;
-        if (dwarf_diecu(inlined, &unit, nullptr, nullptr) && dwarf_getsrcfiles(&unit, &files, &count) == 0 &&
-            file < count)
-            if (const char* name = dwarf_filesrc(files, file, nullptr, nullptr))
-                caller.file = source_path(name);
-    }
+    Dwarf_Word line = 0;
+    if (const char* name = named_file(inlined, DW_AT_call_file))
+        caller.file = source_path(name);
     if (dwarf_formudata(dwarf_attr(inlined, DW_AT_call_line, &attribute), &line) == 0)
         caller.line = static_cast<uint32_t>(line);
 }
 
 void UnitFunctions::set_function_line(Dwarf_Die* function, model::SourceFrame& frame) {
-    const char* const file = dwarf_decl_file(function); // both follow origins
+    Dwarf_Die die = *function, origin;
+    Dwarf_Attribute attribute;
+    for (int step = 0; step < kMostOrigins && !dwarf_hasattr(&die, DW_AT_decl_file); ++step) {
+        if (!(dwarf_attr(&die, DW_AT_abstract_origin, &attribute) || dwarf_attr(&die, DW_AT_specification, &attribute)) ||
+            !dwarf_formref_die(&attribute, &origin))
+            return;
+        die = origin;
+    }
     int line = 0;
-    if (file && dwarf_decl_line(function, &line) == 0 && line > 0 && source_path(file) == frame.file)
+    const char* const file = named_file(&die, DW_AT_decl_file);
+    if (file && dwarf_decl_line(&die, &line) == 0 && line > 0 && source_path(file) == frame.file)
         frame.function_line = static_cast<uint32_t>(line);
 }
 
