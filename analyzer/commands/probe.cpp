@@ -27,9 +27,9 @@ namespace plumb {
 
 namespace {
 
-constexpr double kLeastTime_s = 1, kMostTime_s = 86400, kMostEvery_s = 86400;
+constexpr double kLeastTime_s = 1, kLongestProbe_s = 86400, kMostEvery_s = 86400;
 constexpr const char *kDefaultTime = "60s", *kDefaultLook = "2s";
-constexpr int kSick = 1, kOfSignals = 128;
+constexpr int kSick = 1, kStoppedProbe = 128;
 
 struct ProbeArguments {
     probe::ProbeOptions options;
@@ -110,7 +110,7 @@ int probe_once(const ProbeArguments& arguments) {
     std::vector<int> cpus;
     for (const probe::CpuTurns& cpu : measured.cpus)
         cpus.push_back(cpu.cpu);
-    probe::Outcome outcome =
+    probe::ProbeOutcome outcome =
         probe::judge(std::move(measured), platform::read_cpu_paths("", cpus), arguments.limit_percent / 100);
     if (earlier)
         outcome.against = probe::compare_with(*earlier, record_of(outcome), outcome.limit);
@@ -120,7 +120,7 @@ int probe_once(const ProbeArguments& arguments) {
     }
     put_out(arguments.format == "json" ? probe_json(outcome) : probe_text(outcome, output_style()));
     if (outcome.measured.signal)
-        return kOfSignals + outcome.measured.signal;
+        return kStoppedProbe + outcome.measured.signal;
     return outcome.is_sick() ? kSick : 0;
 }
 
@@ -141,7 +141,7 @@ int watch(const ProbeArguments& arguments) {
     });
     show_share(1);
     put_out(arguments.format == "json" ? probe_watch_json(watched) : probe_watch_text(watched, output_style()));
-    return watched.ended_early ? kOfSignals + signals.come() : 0;
+    return watched.ended_early ? kStoppedProbe + signals.come() : 0;
 }
 
 int run_probe(ProbeArguments arguments) {
@@ -150,7 +150,7 @@ int run_probe(ProbeArguments arguments) {
     if (arguments.time.empty())
         arguments.time = arguments.every.empty() ? kDefaultTime : kDefaultLook;
     arguments.options.time_s = parse_duration_s("--time", arguments.time);
-    if (arguments.options.time_s < kLeastTime_s || arguments.options.time_s > kMostTime_s)
+    if (arguments.options.time_s < kLeastTime_s || arguments.options.time_s > kLongestProbe_s)
         throw UsageError(fmt::format("--time {}: at least 1s, at most 24h", arguments.time));
     if (!arguments.every.empty())
         return watch(arguments);

@@ -68,8 +68,8 @@ std::vector<PointValue> parse_points(Axis axis, const std::string& list) {
         begin = end + 1;
     }
     std::ranges::stable_sort(points, {}, &PointValue::value);
-    const auto [rest, last] = std::ranges::unique(points, {}, &PointValue::value);
-    points.erase(rest, last);
+    const auto is_same = [](const PointValue& left, const PointValue& right) { return left.value == right.value; };
+    points.erase(std::unique(points.begin(), points.end(), is_same), points.end());
     return points;
 }
 

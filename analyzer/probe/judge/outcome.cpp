@@ -4,8 +4,8 @@
 
 namespace plumb::probe {
 
-Outcome judge(Measured measured, const std::vector<platform::CpuPath>& kernel, double limit) {
-    Outcome outcome;
+ProbeOutcome judge(Measured measured, const std::vector<platform::CpuPath>& kernel, double limit) {
+    ProbeOutcome outcome;
     outcome.limit = limit;
     outcome.figures = figures_of(measured);
     outcome.slow = slow_cpus(measured.cpus, limit);
@@ -17,7 +17,7 @@ Outcome judge(Measured measured, const std::vector<platform::CpuPath>& kernel, d
     return outcome;
 }
 
-EarlierProbe record_of(const Outcome& outcome) {
+EarlierProbe record_of(const ProbeOutcome& outcome) {
     const Measured& measured = outcome.measured;
     std::vector<int> cpus;
     for (const CpuTurns& cpu : measured.cpus)

@@ -9,7 +9,7 @@
 
 namespace plumb::probe {
 
-struct Outcome {
+struct ProbeOutcome {
     Measured measured;
     double limit = 0.1;
     std::vector<Figure> figures;
@@ -25,9 +25,9 @@ struct Outcome {
 };
 
 // `kernel`: what it says of these CPUs.
-Outcome judge(Measured measured, const std::vector<platform::CpuPath>& kernel, double limit);
+ProbeOutcome judge(Measured measured, const std::vector<platform::CpuPath>& kernel, double limit);
 
 // As it is kept; without an id.
-EarlierProbe record_of(const Outcome& outcome);
+EarlierProbe record_of(const ProbeOutcome& outcome);
 
 } // namespace plumb::probe

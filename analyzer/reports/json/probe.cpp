@@ -7,7 +7,7 @@ namespace plumb {
 namespace {
 
 using nlohmann::ordered_json;
-using probe::Outcome;
+using probe::ProbeOutcome;
 
 ordered_json median_interval_json(const statistics::Spread& spread) {
     return spread.is_known ? ordered_json::array({spread.low, spread.high}) : ordered_json(nullptr);
@@ -28,7 +28,7 @@ const char* cause_name(probe::SlowCpu::Cause cause) {
     return "both";
 }
 
-ordered_json slow_json(const Outcome& outcome) {
+ordered_json slow_json(const ProbeOutcome& outcome) {
     ordered_json all = ordered_json::array();
     for (const probe::SlowCpu& slow : outcome.slow) {
         ordered_json seen = ordered_json::array();
@@ -42,7 +42,7 @@ ordered_json slow_json(const Outcome& outcome) {
     return all;
 }
 
-ordered_json shared_json(const Outcome& outcome) {
+ordered_json shared_json(const ProbeOutcome& outcome) {
     ordered_json caches = ordered_json::array(), other = ordered_json::array();
     for (const probe::CloseGroups& level : outcome.shared.caches)
         caches.push_back({{"slowest_seconds", level.slowest_ns * 1e-9}, {"groups", level.groups}});
@@ -92,7 +92,7 @@ std::string written(const ordered_json& document) {
 
 } // namespace
 
-std::string probe_json(const Outcome& outcome) {
+std::string probe_json(const ProbeOutcome& outcome) {
     const probe::Measured& measured = outcome.measured;
     ordered_json figures = ordered_json::array();
     for (const probe::Figure& figure : outcome.figures)

@@ -8,7 +8,7 @@
 
 namespace plumb {
 
-std::string probe_json(const probe::Outcome& outcome);
+std::string probe_json(const probe::ProbeOutcome& outcome);
 std::string probe_list_json(const std::vector<probe::EarlierProbe>& probes, const std::string& file);
 
 } // namespace plumb

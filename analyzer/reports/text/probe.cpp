@@ -12,13 +12,13 @@ namespace plumb {
 namespace {
 
 using probe::Figure;
-using probe::Outcome;
+using probe::ProbeOutcome;
 using Align = Column::Align;
 using Rows = std::vector<std::vector<std::string>>;
 
 constexpr size_t kProbeIndent = 10, kMostRows = 16, kCell = 22;
 
-std::string cell(const Outcome& outcome, const char* test, const std::string& place) {
+std::string cell(const ProbeOutcome& outcome, const char* test, const std::string& place) {
     const Figure* const figure = find(outcome.figures, test, place);
     return figure ? format_with_interval(*figure) : "";
 }
@@ -37,7 +37,7 @@ void put_table(TextCanvas& canvas, const char* heading, Rows rows) {
         canvas.paragraph("", 2, {{fmt::format("and {} more: --format json", left_out), Ink::faint}});
 }
 
-void put_machine(TextCanvas& canvas, const Outcome& outcome) {
+void put_machine(TextCanvas& canvas, const ProbeOutcome& outcome) {
     const probe::Measured& measured = outcome.measured;
     const probe::MachineFacts& machine = measured.machine;
     canvas.paragraph("machine", kProbeIndent, {{machine.host, Ink::strong}, {fmt::format(
@@ -54,7 +54,7 @@ void put_machine(TextCanvas& canvas, const Outcome& outcome) {
         canvas.paragraph("kept", kProbeIndent, {{fmt::format("as probe {} in {}", outcome.history_id, outcome.history_file)}});
 }
 
-void put_verdicts(TextCanvas& canvas, const Outcome& outcome) {
+void put_verdicts(TextCanvas& canvas, const ProbeOutcome& outcome) {
     const auto slow = words_of_slow_cpus(outcome);
     for (const SlowCpuWords& words : slow) {
         canvas.paragraph("SLOW", kProbeIndent, {{words.title + ".", Ink::high}}, Ink::high);
@@ -72,7 +72,7 @@ void put_verdicts(TextCanvas& canvas, const Outcome& outcome) {
                                                            format_fraction(outcome.limit)), Ink::good}});
 }
 
-void put_cpus(TextCanvas& canvas, const Outcome& outcome) {
+void put_cpus(TextCanvas& canvas, const ProbeOutcome& outcome) {
     std::vector<const probe::CpuTurns*> order;
     for (const probe::CpuTurns& cpu : outcome.measured.cpus)
         order.push_back(&cpu);
@@ -94,7 +94,7 @@ void put_cpus(TextCanvas& canvas, const Outcome& outcome) {
           Ink::faint}});
 }
 
-void put_copies(TextCanvas& canvas, const Outcome& outcome) {
+void put_copies(TextCanvas& canvas, const ProbeOutcome& outcome) {
     Rows rows{{"copies", "read memory", "slower in computing"}};
     for (const probe::CopyTurns& copies : outcome.measured.copies) {
         const std::string place = counted(copies.copies, "copy", "copies");
@@ -105,7 +105,7 @@ void put_copies(TextCanvas& canvas, const Outcome& outcome) {
         put_table(canvas, "Copies at the same time", std::move(rows));
 }
 
-void put_pairs(TextCanvas& canvas, const Outcome& outcome) {
+void put_pairs(TextCanvas& canvas, const ProbeOutcome& outcome) {
     Rows rows{{"CPUs", "hand over a line", "both compute", "both read memory"}};
     for (const probe::PairFigures& pair : outcome.pairs) {
         const std::string place = probe::place_of_pair(pair.first, pair.second);
@@ -124,7 +124,7 @@ void put_pairs(TextCanvas& canvas, const Outcome& outcome) {
                            Ink::medium}});
 }
 
-void put_memory_and_disk(TextCanvas& canvas, const Outcome& outcome) {
+void put_memory_and_disk(TextCanvas& canvas, const ProbeOutcome& outcome) {
     Rows rows{{"", "median"}};
     for (const Figure& figure : outcome.figures)
         if (figure.test == "memory latency" && !figure.place.starts_with("CPU "))
@@ -152,7 +152,7 @@ void put_memory_and_disk(TextCanvas& canvas, const Outcome& outcome) {
                            Ink::faint}});
 }
 
-void put_against(TextCanvas& canvas, const Outcome& outcome) {
+void put_against(TextCanvas& canvas, const ProbeOutcome& outcome) {
     const probe::Against& against = *outcome.against;
     const auto count = [&](bool probe::Change::*which) {
         return static_cast<size_t>(std::ranges::count(against.changes, true, which));
@@ -182,7 +182,7 @@ void put_against(TextCanvas& canvas, const Outcome& outcome) {
 
 } // namespace
 
-std::string probe_text(const Outcome& outcome, const TextStyle& style) {
+std::string probe_text(const ProbeOutcome& outcome, const TextStyle& style) {
     TextCanvas canvas(style);
     put_machine(canvas, outcome);
     put_verdicts(canvas, outcome);

@@ -9,7 +9,7 @@
 
 namespace plumb {
 
-std::string probe_text(const probe::Outcome& outcome, const TextStyle& style);
+std::string probe_text(const probe::ProbeOutcome& outcome, const TextStyle& style);
 std::string probe_list_text(const std::vector<probe::EarlierProbe>& probes, const std::string& file, const TextStyle& style);
 
 } // namespace plumb

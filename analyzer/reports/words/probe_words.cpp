@@ -100,7 +100,7 @@ std::string format_date(double since_1970_s) {
     return text;
 }
 
-std::vector<SlowCpuWords> words_of_slow_cpus(const probe::Outcome& outcome) {
+std::vector<SlowCpuWords> words_of_slow_cpus(const probe::ProbeOutcome& outcome) {
     std::vector<SlowCpuWords> all;
     for (const SlowCpu& slow : outcome.slow) {
         const auto known = std::ranges::find(all, slow.cpu, &SlowCpuWords::cpu);
@@ -116,7 +116,7 @@ std::vector<SlowCpuWords> words_of_slow_cpus(const probe::Outcome& outcome) {
     return all;
 }
 
-std::vector<std::string> words_of_shared_paths(const probe::Outcome& outcome) {
+std::vector<std::string> words_of_shared_paths(const probe::ProbeOutcome& outcome) {
     std::vector<std::string> lines;
     const probe::SharedPaths& shared = outcome.shared;
     if (shared.computing > 0)

@@ -17,9 +17,9 @@ struct SlowCpuWords {
     int cpu = 0;
     std::string title, why; // a sentence; why it is slow, and who ran there
 };
-std::vector<SlowCpuWords> words_of_slow_cpus(const probe::Outcome& outcome); // one for each CPU, the slowest first
+std::vector<SlowCpuWords> words_of_slow_cpus(const probe::ProbeOutcome& outcome); // one for each CPU, the slowest first
 
 // What CPUs share by what was measured, and where the kernel says otherwise.
-std::vector<std::string> words_of_shared_paths(const probe::Outcome& outcome);
+std::vector<std::string> words_of_shared_paths(const probe::ProbeOutcome& outcome);
 
 } // namespace plumb
