@@ -19,6 +19,7 @@ constexpr double kLeastFraction = 0.1;   // of the variance: less is not worth a
 constexpr double kAsClose = 0.02;        // as the closest: cannot be kept apart
 constexpr size_t kRunsPerGroup = 3;      // at least, on average: an amount with more values is one along which the time may go
 
+constexpr double kKnown = 0.75;          // of the runs: a short one may end before anybody looked
 constexpr size_t kThirds = 3;            // that an amount with many values is shown in
 
 using Seconds = std::vector<double>;
@@ -31,41 +32,46 @@ double sum_of_squares(const Seconds& values) {
     return sum;
 }
 
-// A condition of all runs: in groups, or along an amount.
+// A condition of most runs: in groups, or along an amount.
 struct Candidate {
     std::string name;
     bool is_amount = false;
     bool is_line = false;             // an amount with so many values that the time is taken to go along it
-    std::vector<size_t> group;        // by run; not of a line
+    std::vector<size_t> runs;         // that it is known of: what follows is by these
+    std::vector<size_t> group;        // not of a line
     std::vector<std::string> labels;  // by group; of an amount, empty ones
-    Seconds amount;                   // by run
+    Seconds amount;
 
     size_t freedom() const { return is_line ? 1 : labels.size() - 1; }
 };
 
+// Of a run that the condition is not known of, the mean of the others: that it is not known explains nothing.
 Seconds fit(const Candidate& candidate, const Seconds& values) {
-    const auto count = static_cast<double>(values.size());
-    Seconds fitted(values.size());
+    Seconds known;
+    for (const size_t run : candidate.runs)
+        known.push_back(values[run]);
+    const auto count = static_cast<double>(known.size());
+    const double mean = std::accumulate(known.begin(), known.end(), 0.0) / count;
+    Seconds fitted(values.size(), mean);
     if (candidate.is_line) {
-        const double mean = std::accumulate(values.begin(), values.end(), 0.0) / count;
         const double middle = std::accumulate(candidate.amount.begin(), candidate.amount.end(), 0.0) / count;
         double both = 0, along = 0;
-        for (size_t run = 0; run < values.size(); ++run) {
-            both += (candidate.amount[run] - middle) * (values[run] - mean);
-            along += (candidate.amount[run] - middle) * (candidate.amount[run] - middle);
+        for (size_t i = 0; i < known.size(); ++i) {
+            both += (candidate.amount[i] - middle) * (known[i] - mean);
+            along += (candidate.amount[i] - middle) * (candidate.amount[i] - middle);
         }
-        for (size_t run = 0; run < values.size(); ++run)
-            fitted[run] = mean + both / along * (candidate.amount[run] - middle);
+        for (size_t i = 0; i < known.size(); ++i)
+            fitted[candidate.runs[i]] = mean + both / along * (candidate.amount[i] - middle);
         return fitted;
     }
     Seconds sums(candidate.labels.size());
-    std::vector<double> runs(candidate.labels.size());
-    for (size_t run = 0; run < values.size(); ++run) {
-        sums[candidate.group[run]] += values[run];
-        runs[candidate.group[run]] += 1;
+    std::vector<double> members(candidate.labels.size());
+    for (size_t i = 0; i < known.size(); ++i) {
+        sums[candidate.group[i]] += known[i];
+        members[candidate.group[i]] += 1;
     }
-    for (size_t run = 0; run < values.size(); ++run)
-        fitted[run] = sums[candidate.group[run]] / runs[candidate.group[run]];
+    for (size_t i = 0; i < known.size(); ++i)
+        fitted[candidate.runs[i]] = sums[candidate.group[i]] / members[candidate.group[i]];
     return fitted;
 }
 
@@ -90,22 +96,36 @@ void group_by(Candidate& candidate, const std::vector<std::string>& values) {
 std::vector<Candidate> candidates_of(std::span<const RunConditions* const> runs) {
     std::vector<Candidate> candidates;
     const auto can_count = [&](size_t groups) { return groups > 1 && groups * kRunsPerGroup <= runs.size(); };
-    for (const auto& [name, first] : runs.front()->kinds) {
+    const auto is_known = [&](const Candidate& candidate) {
+        return static_cast<double>(candidate.runs.size()) >= kKnown * static_cast<double>(runs.size());
+    };
+    std::set<std::string> kinds, amounts;
+    for (const RunConditions* run : runs) {
+        for (const auto& [name, kind] : run->kinds)
+            kinds.insert(name);
+        for (const auto& [name, amount] : run->amounts)
+            amounts.insert(name);
+    }
+    for (const std::string& name : kinds) {
         std::vector<std::string> values;
-        for (const RunConditions* run : runs)
-            if (const auto found = run->kinds.find(name); found != run->kinds.end())
-                values.push_back(found->second);
         Candidate candidate{.name = name};
+        for (size_t run = 0; run < runs.size(); ++run)
+            if (const auto found = runs[run]->kinds.find(name); found != runs[run]->kinds.end()) {
+                values.push_back(found->second);
+                candidate.runs.push_back(run);
+            }
         group_by(candidate, values);
-        if (values.size() == runs.size() && can_count(candidate.labels.size()))
+        if (is_known(candidate) && can_count(candidate.labels.size()))
             candidates.push_back(std::move(candidate));
     }
-    for (const auto& [name, first] : runs.front()->amounts) {
+    for (const std::string& name : amounts) {
         Candidate candidate{.name = name, .is_amount = true};
-        for (const RunConditions* run : runs)
-            if (const auto found = run->amounts.find(name); found != run->amounts.end())
+        for (size_t run = 0; run < runs.size(); ++run)
+            if (const auto found = runs[run]->amounts.find(name); found != runs[run]->amounts.end()) {
                 candidate.amount.push_back(found->second);
-        if (candidate.amount.size() != runs.size())
+                candidate.runs.push_back(run);
+            }
+        if (!is_known(candidate))
             continue;
         const std::set<double> distinct(candidate.amount.begin(), candidate.amount.end());
         if (distinct.size() < 2)
@@ -138,24 +158,24 @@ double chance_of(double fraction, const std::vector<Candidate>& candidates, cons
 std::vector<ConditionGroup> groups_of(const Candidate& candidate, std::span<const double> seconds) {
     std::vector<std::vector<size_t>> members(candidate.is_line ? kThirds : candidate.labels.size());
     if (candidate.is_line) {
-        std::vector<size_t> order(seconds.size());
+        std::vector<size_t> order(candidate.runs.size());
         std::iota(order.begin(), order.end(), size_t{0});
-        std::ranges::stable_sort(order, {}, [&](size_t run) { return candidate.amount[run]; });
+        std::ranges::stable_sort(order, {}, [&](size_t at) { return candidate.amount[at]; });
         for (size_t i = 0; i < order.size(); ++i)
             members[i * kThirds / order.size()].push_back(order[i]);
     } else {
-        for (size_t run = 0; run < seconds.size(); ++run)
-            members[candidate.group[run]].push_back(run);
+        for (size_t at = 0; at < candidate.runs.size(); ++at)
+            members[candidate.group[at]].push_back(at);
     }
     std::vector<ConditionGroup> groups;
     for (size_t i = 0; i < members.size(); ++i) {
         ConditionGroup group{.kind = candidate.is_amount ? "" : candidate.labels[i], .runs = members[i].size()};
         Seconds of_group;
-        for (const size_t run : members[i])
-            of_group.push_back(seconds[run]);
+        for (const size_t at : members[i])
+            of_group.push_back(seconds[candidate.runs[at]]);
         group.median_s = statistics::median_of(of_group);
         if (candidate.is_amount) {
-            const auto [least, most] = std::ranges::minmax(members[i], {}, [&](size_t run) { return candidate.amount[run]; });
+            const auto [least, most] = std::ranges::minmax(members[i], {}, [&](size_t at) { return candidate.amount[at]; });
             group.least = candidate.amount[least];
             group.most = candidate.amount[most];
         }

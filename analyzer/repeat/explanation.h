@@ -27,8 +27,8 @@ struct Explanation {
     std::vector<std::string> equally;   // other conditions that differ in the same runs
 };
 
-// The conditions that explain `seconds` one after the other, each what those before it leave, at most three. Of runs that all have the
-// condition, and where it differs. Deterministic.
+// The conditions that explain `seconds` one after the other, each what those before it leave, at most three. Of conditions that
+// are known of most runs, and differ. Deterministic.
 std::vector<Explanation> explanations_of(std::span<const double> seconds, std::span<const RunConditions* const> runs);
 
 } // namespace plumb::repeat

@@ -109,6 +109,29 @@ TEST_CASE("two conditions share the variance, and those that cannot be kept apar
     CHECK(one.conditions[0].explanation.equally.size() == 1);
 }
 
+TEST_CASE("a condition that is not known of some runs explains the others, and that it is not known explains nothing") {
+    MadeUpSet set(17);
+    const Variation variation = variation_of(set.draw(kRuns, [&](RunFigures& run) {
+        add_work(run, 3 * (1 - run.conditions.amounts[kHuge]));
+        if (set.uniform() < 0.1)
+            run.conditions.amounts.erase(kHuge);
+    }));
+    REQUIRE(variation.conditions.size() == 1);
+    CHECK(variation.conditions[0].explanation.condition == kHuge);
+    CHECK(variation.conditions[0].share > 0.7);
+    for (int seed = 0; seed < 20; ++seed) {
+        MadeUpSet other(static_cast<uint64_t>(seed));
+        const Variation short_runs = variation_of(other.draw(kRuns, [&](RunFigures& run) {
+            if (other.uniform() < 0.15)
+                run.conditions.amounts.erase(kHuge); // those that are soon over
+            else
+                add_work(run, 5);
+        }));
+        for (const VariedCondition& condition : short_runs.conditions)
+            CHECK(condition.explanation.condition != kHuge);
+    }
+}
+
 TEST_CASE("even runs and few runs say nothing") {
     MadeUpSet set(5);
     CHECK_FALSE(variation_of(set.draw(kRuns, [](RunFigures&) {})).is_notable());
