@@ -15,7 +15,7 @@ namespace {
 
 constexpr size_t kMostExplanations = 3, kPermutations = 4000;
 constexpr double kUnlikely = 0.01;       // by chance
-constexpr double kLeastFraction = 0.1;   // of the variance: less is not worth a line
+constexpr double kLeastFraction = 0.05;  // of the variance: less is not worth a line
 constexpr double kAsClose = 0.02;        // as the closest: cannot be kept apart
 constexpr size_t kRunsPerGroup = 3;      // at least, on average: an amount with more values is one along which the time may go
 
@@ -84,6 +84,17 @@ double raw_fraction(const Candidate& candidate, const Seconds& values) {
 double fraction_explained(const Candidate& candidate, const Seconds& values) {
     const double free_runs = static_cast<double>(values.size()) - 1 - static_cast<double>(candidate.freedom());
     return free_runs < 1 ? 0 : 1 - (1 - raw_fraction(candidate, values)) * (static_cast<double>(values.size()) - 1) / free_runs;
+}
+
+// From 0; equal values in the order of the runs. One run that took very long then weighs no more than any other.
+Seconds ranks_of(const Seconds& values) {
+    std::vector<size_t> order(values.size());
+    std::iota(order.begin(), order.end(), size_t{0});
+    std::ranges::stable_sort(order, {}, [&](size_t run) { return values[run]; });
+    Seconds ranks(values.size());
+    for (size_t rank = 0; rank < order.size(); ++rank)
+        ranks[order[rank]] = static_cast<double>(rank);
+    return ranks;
 }
 
 void group_by(Candidate& candidate, const std::vector<std::string>& values) {
@@ -194,15 +205,16 @@ std::vector<Explanation> explanations_of(std::span<const double> seconds, std::s
     const double all = sum_of_squares({seconds.begin(), seconds.end()});
     Seconds rest(seconds.begin(), seconds.end());
     while (!candidates.empty() && found.size() < kMostExplanations && all > 0) {
+        const Seconds ranks = ranks_of(rest);
         std::vector<double> fractions;
         for (const Candidate& candidate : candidates)
-            fractions.push_back(fraction_explained(candidate, rest));
+            fractions.push_back(fraction_explained(candidate, ranks));
         const auto closest = static_cast<size_t>(std::distance(fractions.begin(), std::ranges::max_element(fractions)));
         Explanation explanation;
-        explanation.fraction = fractions[closest] * sum_of_squares(rest) / all;
+        explanation.fraction = fraction_explained(candidates[closest], rest) * sum_of_squares(rest) / all;
         if (explanation.fraction < kLeastFraction)
             break;
-        explanation.probability = chance_of(fractions[closest], candidates, rest);
+        explanation.probability = chance_of(fractions[closest], candidates, ranks);
         if (explanation.probability > kUnlikely)
             break;
         explanation.raw_fraction = raw_fraction(candidates[closest], rest) * sum_of_squares(rest) / all;

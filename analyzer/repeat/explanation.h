@@ -21,7 +21,7 @@ struct Explanation {
     std::string condition;
     double fraction = 0;        // of the time's variance, less what a condition without effect would have by chance (adjusted R^2)
     double raw_fraction = 0;    // with that
-    double probability = 1;     // that one of so many conditions without effect goes with it as closely: by permutations
+    double probability = 1;     // that one of so many conditions without effect goes with it as closely: by permutations of ranks
     std::vector<double> fitted; // by run: the time that follows from the condition
     std::vector<ConditionGroup> groups; // by value; of an amount with many values its lower, middle and upper third
     std::vector<std::string> equally;   // other conditions that differ in the same runs
