@@ -80,7 +80,7 @@ void put_cpus(TextCanvas& canvas, const ProbeOutcome& outcome) {
         return order.size() > kMostRows &&
                std::ranges::find(outcome.slow, cpu->cpu, &probe::SlowCpu::cpu) != outcome.slow.end();
     });
-    Rows rows{{"CPU", "multiply", "cache", "memory", "read memory", "clock", "had the CPU"}};
+    Rows rows{{"CPU", "multiply", "cache", "memory", "read memory", "clock", "had CPU"}};
     for (const probe::CpuTurns* cpu : order) {
         const std::string place = probe::place_of(cpu->cpu);
         rows.push_back({std::to_string(cpu->cpu), cell(outcome, "compute", place), cell(outcome, "cache", place),
@@ -90,7 +90,7 @@ void put_cpus(TextCanvas& canvas, const ProbeOutcome& outcome) {
     put_table(canvas, "Each CPU", std::move(rows));
     canvas.paragraph(
         "", 2,
-        {{"In parentheses: half of the 95 % interval, rounded up. The clock is estimated from additions, one a cycle.",
+        {{"In parentheses: half of the 95 % interval, rounded up; ?: it is as wide as the figure. The clock is estimated from additions, one a cycle.",
           Ink::faint}});
 }
 
