@@ -2,6 +2,7 @@
 #include "analysis/analyse_run.h"
 #include "commands/command.h"
 #include "commands/series_progress.h"
+#include "commands/series_reports.h"
 #include "commands/target_command.h"
 #include "record/run/run_directory.h"
 #include "repeat/repetition.h"
@@ -14,7 +15,6 @@
 #include <CLI/CLI.hpp>
 #include <cstdio>
 #include <cstdlib>
-#include <fmt/format.h>
 #include <memory>
 
 namespace plumb {
@@ -34,21 +34,6 @@ std::vector<std::string> words_of(const std::string& line) {
     if (line.find_first_of("|&;<>()$`\\\"'*?[]#~={}!\n") != std::string::npos)
         return {"/bin/sh", "-c", line};
     return CLI::detail::split_up(line);
-}
-
-// Of the runs that can be read; the others are taken out of the result, and said.
-std::vector<RunFigures> figures_of_runs(repeat::SeriesResult& result, const AnalysisOptions& options) {
-    std::vector<RunFigures> figures;
-    std::erase_if(result.runs, [&](const repeat::SeriesRun& run) {
-        try {
-            figures.push_back(figures_of(analyse_run(run.directory, options).report));
-            return false;
-        } catch (const Error& error) {
-            fmt::print(stderr, "plumb: {} does not count: {}\n", run.directory, error.what());
-            return true;
-        }
-    });
-    return figures;
 }
 
 // As text where no round has a run of both that counts: there is nothing to compare.
@@ -74,7 +59,8 @@ int repeat_runs(RepeatArguments arguments, const std::vector<std::string>& comma
     AnalysisOptions options;
     options.every_line = true;
     options.call_tree = arguments.format == "html";
-    const std::vector<RunFigures> figures = figures_of_runs(result, options);
+    std::vector<RunFigures> figures;
+    for_each_report(result, options, [&](const repeat::SeriesRun&, const Report& report) { figures.push_back(figures_of(report)); });
     const repeat::Repetition repetition = repetition_of(series, result, figures);
     const std::string text = rendered_repetition(repetition, arguments.format);
     if (std::fwrite(text.data(), 1, text.size(), stdout) != text.size() || std::fflush(stdout) != 0)

@@ -4,6 +4,7 @@
 #include "analysis/analyse_run.h"
 #include "commands/command.h"
 #include "commands/series_progress.h"
+#include "commands/series_reports.h"
 #include "commands/target_command.h"
 #include "platform/cpuset.h"
 #include "record/run/run_directory.h"
@@ -33,9 +34,8 @@ constexpr size_t kRoundsOfSweep = 6; // the fewest whose median has a 95 % inter
 constexpr size_t kMostRoundsOfSweep = 1000;
 constexpr int kNothingMeasured = 1, kOfSignal = 128;
 
-scale::RunFacts facts_of_run(const scale::Sweep& sweep, size_t point, const std::string& directory) {
-    const size_t copies = sweep.axis == scale::Axis::copies ? static_cast<size_t>(sweep.points[point].value) : 0;
-    return scale::facts_of(analyse_run(directory, {}).report, copies);
+size_t copies_at(const scale::Sweep& sweep, size_t point) {
+    return sweep.axis == scale::Axis::copies ? static_cast<size_t>(sweep.points[point].value) : 0;
 }
 
 int scale_runs(ScaleArguments arguments, const std::vector<std::string>& command) {
@@ -49,11 +49,14 @@ int scale_runs(ScaleArguments arguments, const std::vector<std::string>& command
     scale::ThreadCheck check(series.commands.size());
     if (runs.sweep.is_by_environment)
         series.reason_to_end = [&](size_t point, const std::string& directory) {
-            return check.is_done() ? std::string() : check.saw(point, facts_of_run(runs.sweep, point, directory).threads);
+            return check.is_done() ? std::string() : check.saw(point, scale::facts_of(analyse_run(directory, {}).report, 0).threads);
         };
     runs.result = repeat::record_series(series, SeriesProgress());
-    for (const repeat::SeriesRun& run : runs.result.runs)
-        runs.facts.push_back(facts_of_run(runs.sweep, run.command, run.directory));
+    AnalysisOptions options;
+    options.every_line = true; // one that is not among the first of one point may be at another
+    for_each_report(runs.result, options, [&](const repeat::SeriesRun& run, const Report& report) {
+        runs.facts.push_back(scale::facts_of(report, copies_at(runs.sweep, run.command)));
+    });
     scale::Scaling scaling = scaling_of(runs, cpus);
     scaling.program = shell_line(command);
     const TextStyle style = detect_style(stdout, [](const char* name) -> const char* { return std::getenv(name); });

@@ -81,7 +81,7 @@ struct Footprint {
 struct MemoryLayout {
     uint64_t stack_start = 0; // address, at exec
     uint64_t environment_bytes = 0;
-    uint64_t resident_bytes = 0, huge_bytes = 0; // when most was seen to be resident; of it by huge pages
+    uint64_t resident_bytes = 0, huge_bytes = 0; // when its pages were examined last, a large one while it was small; of it by huge pages
 };
 
 struct Memory {

@@ -57,10 +57,8 @@ void Collectors::count_events(int pid) {
 void Collectors::begin(int pid, uint64_t begin_ns) {
     const double budget = options_.budget_percent / 100;
     threads.emplace(file, "/proc", begin_ns);
-    if (was_sampled_) {
-        io.emplace(file, "/proc", begin_ns);
-        layouts.emplace(file, "/proc", begin_ns);
-    }
+    if (was_sampled_)
+        process_watch.emplace(file, "/proc", begin_ns);
     if (sampler && sampler->sees_switches()) {
         switches.emplace(file, budget * kSwitchShare);
         active.emplace(file);

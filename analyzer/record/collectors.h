@@ -12,10 +12,9 @@
 #include "record/run/options.h"
 #include "record/run/overhead_governor.h"
 #include "record/watch/goroutines/goroutine_watch.h"
-#include "record/watch/memory/layout_watch.h"
 #include "record/watch/memory/memory_watch.h"
-#include "record/watch/node/io_watch.h"
 #include "record/watch/node/page_reads.h"
+#include "record/watch/process_watch.h"
 #include "record/watch/threads/active_threads.h"
 #include "record/watch/threads/blocked_threads.h"
 #include "record/watch/threads/preemptions.h"
@@ -73,8 +72,7 @@ class Collectors {
     std::unique_ptr<MemoryWatch> memory;  // where it has more than one place
     std::optional<PageReads> page_reads;  // where there are samples and waits are recorded
     std::optional<EventCounts> events;
-    std::optional<IoWatch> io;            // from begin() on, like the next ones
-    std::optional<LayoutWatch> layouts;
+    std::optional<ProcessWatch> process_watch; // from begin() on, like the next ones
     std::optional<ThreadMonitor> threads;
     std::optional<BlockedThreads> blocked;
     std::optional<GoroutineWatch> goroutines;

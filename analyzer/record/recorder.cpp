@@ -222,10 +222,8 @@ void Recorder::watch() {
             all.accesses->look_at_burst(monotonic_ns());
         if (all.memory)
             all.memory->look_at_footprints(monotonic_ns());
-        if (all.io)
-            all.io->look(all.processes, monotonic_ns());
-        if (all.layouts)
-            all.layouts->look(all.processes, monotonic_ns());
+        if (all.process_watch)
+            all.process_watch->look(all.processes, monotonic_ns());
         if (all.goroutines)
             all.goroutines->look(monotonic_ns());
         if (all.blocked && monotonic_ns() >= all.blocked->next_look_ns()) {

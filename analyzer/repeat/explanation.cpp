@@ -1,6 +1,7 @@
 #include "repeat/explanation.h"
 
 #include "statistics/difference.h"
+#include "statistics/rank_correlation.h"
 #include "support/xorshift.h"
 
 #include <algorithm>
@@ -86,17 +87,6 @@ double fraction_explained(const Candidate& candidate, const Seconds& values) {
     return free_runs < 1 ? 0 : 1 - (1 - raw_fraction(candidate, values)) * (static_cast<double>(values.size()) - 1) / free_runs;
 }
 
-// From 0; equal values in the order of the runs. One run that took very long then weighs no more than any other.
-Seconds ranks_of(const Seconds& values) {
-    std::vector<size_t> order(values.size());
-    std::iota(order.begin(), order.end(), size_t{0});
-    std::ranges::stable_sort(order, {}, [&](size_t run) { return values[run]; });
-    Seconds ranks(values.size());
-    for (size_t rank = 0; rank < order.size(); ++rank)
-        ranks[order[rank]] = static_cast<double>(rank);
-    return ranks;
-}
-
 void group_by(Candidate& candidate, const std::vector<std::string>& values) {
     const std::set<std::string> distinct(values.begin(), values.end());
     candidate.labels.assign(distinct.begin(), distinct.end());
@@ -106,7 +96,9 @@ void group_by(Candidate& candidate, const std::vector<std::string>& values) {
 
 std::vector<Candidate> candidates_of(std::span<const RunConditions* const> runs) {
     std::vector<Candidate> candidates;
-    const auto can_count = [&](size_t groups) { return groups > 1 && groups * kRunsPerGroup <= runs.size(); };
+    const auto can_count = [](const Candidate& candidate, size_t groups) {
+        return groups > 1 && groups * kRunsPerGroup <= candidate.runs.size();
+    };
     const auto is_known = [&](const Candidate& candidate) {
         return static_cast<double>(candidate.runs.size()) >= kKnown * static_cast<double>(runs.size());
     };
@@ -126,7 +118,7 @@ std::vector<Candidate> candidates_of(std::span<const RunConditions* const> runs)
                 candidate.runs.push_back(run);
             }
         group_by(candidate, values);
-        if (is_known(candidate) && can_count(candidate.labels.size()))
+        if (is_known(candidate) && can_count(candidate, candidate.labels.size()))
             candidates.push_back(std::move(candidate));
     }
     for (const std::string& name : amounts) {
@@ -141,7 +133,7 @@ std::vector<Candidate> candidates_of(std::span<const RunConditions* const> runs)
         const std::set<double> distinct(candidate.amount.begin(), candidate.amount.end());
         if (distinct.size() < 2)
             continue;
-        candidate.is_line = !can_count(distinct.size());
+        candidate.is_line = !can_count(candidate, distinct.size());
         if (!candidate.is_line) {
             candidate.labels.resize(distinct.size());
             for (const double value : candidate.amount)
@@ -205,7 +197,7 @@ std::vector<Explanation> explanations_of(std::span<const double> seconds, std::s
     const double all = sum_of_squares({seconds.begin(), seconds.end()});
     Seconds rest(seconds.begin(), seconds.end());
     while (!candidates.empty() && found.size() < kMostExplanations && all > 0) {
-        const Seconds ranks = ranks_of(rest);
+        const Seconds ranks = statistics::ranks_of(rest); // one run that took very long then weighs no more than any other
         std::vector<double> fractions;
         for (const Candidate& candidate : candidates)
             fractions.push_back(fraction_explained(candidate, ranks));

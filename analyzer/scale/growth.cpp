@@ -21,7 +21,6 @@ double amount_in(const std::map<std::string, double>& amounts, const std::string
     return found == amounts.end() ? 0 : found->second;
 }
 
-// What a line of RunFigures would be called.
 bool is_at(const Location& location, const std::string& place) {
     return place == place_of({location.function, location.file, location.line, location.module, false});
 }

@@ -79,7 +79,7 @@ RunFacts facts_of(const Report& report, size_t copies) {
         facts.findings.push_back({finding.id, finding.title, finding.gain.fraction, finding.where});
     std::ranges::stable_sort(facts.findings, std::greater{}, &NotedFinding::gain);
     for (const model::Process& process : report.run->processes)
-        facts.threads += process.threads.size();
+        facts.threads = std::max(facts.threads, process.threads.size());
     if (copies > 0) {
         const auto count = static_cast<double>(copies);
         facts.copies_s = times_of_copies(*report.run, copies);

@@ -24,7 +24,7 @@ struct RunFacts {
     std::map<std::string, double> classes_s, lines_s, libraries_s;
     std::map<std::string, std::string> class_places; // "function at file:line", as the names of lines
     std::vector<NotedFinding> findings;              // by gain, the largest first
-    size_t threads = 0;
+    size_t threads = 0; // of the process with the most: whether a shell that starts it was met depends on chance
 };
 
 // "function at file:line", the file without its folders; "function in module" without debug information.

@@ -2,6 +2,7 @@
 
 import html.parser
 import http.server
+import re
 import shutil
 import subprocess
 import threading
@@ -35,6 +36,13 @@ class Outline(html.parser.HTMLParser):
     def count(self, tag, **attributes):
         return sum(1 for name, found in self.elements
                    if name == tag and all(found.get(key) == value for key, value in attributes.items()))
+
+
+def rows(page, name):
+    """Tables of a section, as lists of cells."""
+    found = re.search(rf'<section id="{name}">.*?</section>', page, re.S)[0]
+    return [[Outline(cell).text for cell in re.findall(r"<t[hd][ >].*?</t[hd]>", row, re.S)]
+            for row in re.findall(r"<tr>.*?</tr>", found, re.S)]
 
 
 class Server:

@@ -190,16 +190,20 @@ class CpuOversubscribed : public Diagnosis {
             const bool misplaced = are_pinned_together(input.run, schedule, waits) && !is_by_others(waits) &&
                                    !are_placed(input.run, waiting_tasks(schedule, waits));
             const double patience = misplaced ? 1 : kPatience;
-            if (counts(input.run, stacked_s / patience)) {
+            const bool is_stacked = counts(input.run, stacked_s / patience);
+            if (is_stacked) {
                 const bool even = !is_by_others(waits) && are_dealt_evenly(input.run, host, schedule);
                 findings.push_back(even ? uneven_end(input, schedule, waits, stacked_s)
                                         : stacked(input, host, schedule, waits, stacked_s));
             }
             // What ranks lose to programs that take their CPUs now and then is reported by os-noise. All ranks wait for one that shares
-            // its CPU: that is more than its own waiting.
-            const double waited_for_s = sharing_seconds(input.run, host);
-            if (counts(input.run, std::max(shared_s - noise_seconds(input.run), waited_for_s)))
-                findings.push_back(shared(input, host, schedule, spread, alone, std::max(shared_s, waited_for_s), waited_for_s > shared_s));
+            // its CPU: that is more than its own waiting. What a better placement spares is in the finding above, and time that no
+            // program is known to have used is nobody's.
+            const double waited_for_s = explained > 0 ? sharing_seconds(input.run, host) - (is_stacked ? stacked_s : 0) : 0;
+            const Waits shared_waits = waits_of(schedule, &alone, &spread);
+            if (counts(input.run, std::max(shared_s - noise_seconds(input.run), waited_for_s)) && !shared_waits.by_cpu_s.empty())
+                findings.push_back(
+                    shared(input, host, schedule, shared_waits, std::max(shared_s, waited_for_s), waited_for_s > shared_s));
             else if (findings.empty() && crowded_fraction(schedule) >= kCrowdedFraction)
                 findings.push_back(crowded(input, schedule));
         }
@@ -349,9 +353,8 @@ class CpuOversubscribed : public Diagnosis {
         return finding;
     }
 
-    Finding shared(const DiagnosisInput& input, const model::Host& host, const Schedule& schedule,
-                   const ReplayConditions& spread, const ReplayConditions& alone, double cost_s, bool ranks_wait) const {
-        const Waits waits = waits_of(schedule, &alone, &spread);
+    Finding shared(const DiagnosisInput& input, const model::Host& host, const Schedule& schedule, const Waits& waits,
+                   double cost_s, bool ranks_wait) const {
         Finding finding = base(input, schedule, waits, cost_s);
         const std::string programs = other_programs(host, 3);
         finding.confidence = 0.9 * confidence(schedule, true);

@@ -9,6 +9,7 @@
 #include "probe/measure/plan.h"
 #include "probe/measure/probe_memory.h"
 #include "probe/measure/turns.h"
+#include "record/calibrate/bandwidth_timing.h"
 #include "record/noise/measured_cpus.h"
 #include "record/run/node_trace_writer.h"
 #include "support/error.h"
@@ -96,7 +97,7 @@ class Prober::Session {
             turn_ns_ = turn_length_ns(options_.time_s, alone, rounds);
             return;
         }
-        steps_ = copy_steps(static_cast<uint32_t>(cpus_.size()));
+        steps_ = record::thread_steps(static_cast<uint32_t>(cpus_.size()));
         const size_t others = steps_.size() * 2 + 6;
         turn_ns_ = turn_length_ns((1 - kShareOfPairs) * options_.time_s, alone + others, rounds);
         const double pair_s = static_cast<double>(2 * turn_ns_ + std::min(turn_ns_, kShortTurn_ns)) * 1e-9;

@@ -44,18 +44,6 @@ PairPlan pairs_of(const std::vector<platform::CpuPath>& paths, size_t most) {
     return plan;
 }
 
-std::vector<uint32_t> copy_steps(uint32_t most) {
-    std::vector<uint32_t> steps;
-    for (uint32_t power = 1; power <= most; power *= 2) {
-        steps.push_back(power);
-        if (power >= 2 && power + power / 2 <= most)
-            steps.push_back(power + power / 2);
-    }
-    if (most > 0 && steps.back() != most)
-        steps.push_back(most);
-    return steps;
-}
-
 size_t rounds_needed(size_t comparisons) {
     const double rounds = std::ceil(std::log2(static_cast<double>(std::max<size_t>(comparisons, 1)) / kFalseProbes));
     return std::max(kFewestRounds, static_cast<size_t>(rounds) + 1);

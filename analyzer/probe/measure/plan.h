@@ -21,9 +21,6 @@ struct PairPlan {
 // All pairs, or `most` of them: by what the kernel says that two CPUs share, pairs of each kind in turn.
 PairPlan pairs_of(const std::vector<platform::CpuPath>& paths, size_t most);
 
-// 1, 2, 3, 4, 6, 8, ... and `most`.
-std::vector<uint32_t> copy_steps(uint32_t most);
-
 // Rounds that the verdicts need with so many comparisons: by the signs of all rounds alone, one of them is false in at most one
 // probe of twenty.
 size_t rounds_needed(size_t comparisons);

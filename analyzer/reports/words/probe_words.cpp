@@ -72,6 +72,8 @@ std::string why_slow(const probe::Measured& measured, const SlowCpu& slow) {
     return words;
 }
 
+std::string pairs_words(size_t pairs) { return counted(pairs, "pair that was measured", "pairs that were measured"); }
+
 } // namespace
 
 std::string format_figure(double value, probe::Unit unit) {
@@ -124,11 +126,12 @@ std::vector<std::string> words_of_shared_paths(const probe::ProbeOutcome& outcom
     if (shared.computing > 0)
         lines.push_back(
             shared.cores.empty()
-                ? "No two of these CPUs slow each other down when both calculate: none share a core."
+                ? fmt::format("Of {} no two CPUs slow each other down when both calculate: they share no core.",
+                              pairs_words(shared.computing))
                 : fmt::format("Share a core (slow each other down when both calculate): {}.", groups_words(shared.cores)));
     if (shared.reading > 0)
         lines.push_back(shared.memory_paths.empty()
-                            ? "No two of these CPUs slow each other down when both read memory."
+                            ? fmt::format("Of {} no two CPUs slow each other down when both read memory.", pairs_words(shared.reading))
                             : fmt::format("Share a path to memory (slow each other down when both read it): {}.",
                                           groups_words(shared.memory_paths)));
     if (shared.computing < outcome.pairs.size() || shared.reading < outcome.pairs.size())
@@ -137,7 +140,8 @@ std::vector<std::string> words_of_shared_paths(const probe::ProbeOutcome& outcom
         lines.push_back(fmt::format("Hand over cache lines within {}, all others take longer: {}.",
                                     format_seconds(level.slowest_ns * 1e-9), groups_words(level.groups)));
     if (shared.caches.empty() && shared.handovers > 1)
-        lines.push_back("Cache lines take about the same time between all of them: no groups by cache.");
+        lines.push_back(fmt::format("Cache lines take about the same time between the CPUs of {}: no groups by cache.",
+                                    pairs_words(shared.handovers)));
     for (size_t i = 0; i < std::min(outcome.disagreements.size(), kMostDisagreements); ++i) {
         const probe::Disagreement& other = outcome.disagreements[i];
         lines.push_back(fmt::format("The kernel says that CPUs {} and {} {} one {}. The measurement says the opposite.",

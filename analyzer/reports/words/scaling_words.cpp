@@ -77,7 +77,7 @@ std::string saturation_words(const Scaling& scaling, const CurveFit& fit) {
 
 std::string law_sentence(const Scaling& scaling) {
     if (!scaling.fit)
-        return fmt::format("The law of the curve is not known: four {} are enough for it.", plural_of(scaling.axis));
+        return fmt::format("The law of the curve is not known: it takes four different numbers of {}.", plural_of(scaling.axis));
     const CurveFit& fit = *scaling.fit;
     if (fit.worst_deviation > kMostDeviation)
         return fmt::format("No law describes the curve: contention and coherence (USL), or a shared resource that is full, "

@@ -126,7 +126,7 @@ struct ProcessMemory {
     // Since 1.13; 0: not known.
     Address stack_start;         //  96  where its stack began at exec, after arguments and environment
     uint64_t environment_bytes;  // 104  at exec
-    uint64_t backed_bytes;       // 112  resident, when it was most (/proc/PID/smaps_rollup)
+    uint64_t backed_bytes;       // 112  resident, when it was last looked at in /proc/PID/smaps_rollup: not where that takes too long
     uint64_t huge_bytes;         // 120  of them, by huge pages
 };
 static_assert(sizeof(ProcessMemory) == 128);

@@ -6,7 +6,7 @@ import re
 import subprocess
 import unittest
 
-from page_test import CHROMIUM, BrowserTest, Outline
+from page_test import CHROMIUM, BrowserTest, Outline, rows
 from plumb_test import PlumbTest
 
 RENDER = os.environ["PLUMB_RENDER_REPORT"]
@@ -14,13 +14,6 @@ RENDER = os.environ["PLUMB_RENDER_REPORT"]
 
 def render(kind):
     return subprocess.run([RENDER, kind, "html"], capture_output=True, check=True).stdout.decode("utf-8")
-
-
-def rows(page, name):
-    """Tables of a section, as lists of cells."""
-    found = re.search(rf'<section id="{name}">.*?</section>', page, re.S)[0]
-    return [[Outline(cell).text for cell in re.findall(r"<t[hd][ >].*?</t[hd]>", row, re.S)]
-            for row in re.findall(r"<tr>.*?</tr>", found, re.S)]
 
 
 class StaticPage(PlumbTest):

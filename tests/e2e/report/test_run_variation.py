@@ -12,6 +12,7 @@ RUNS = 16
 DRAWN = "1011010001101001"  # eight of each, in no order
 WAITING = "runnable, waiting for a CPU"
 LEAST_SHARE = 0.2
+BY_MACHINE = ["CPU time of other programs", "CPU time taken by the hypervisor"]
 TRIES = 3  # others use the CPUs as well
 CPUS = sorted(os.sched_getaffinity(0))
 
@@ -41,7 +42,8 @@ class RunVariation(PlumbTest):
 
     def is_cause(self, variation, name):
         by_machine = self.waiting(variation) + max(0, variation["unexplained_fraction"])
-        return self.share(variation, name) >= max(LEAST_SHARE, 0.8 * (1 - by_machine))
+        wrong = [one["name"] for one in variation["conditions"] if name not in [one["name"], *one["equally"], *BY_MACHINE]]
+        return not wrong and self.share(variation, name) >= max(LEAST_SHARE, 0.8 * (1 - by_machine))
 
     @staticmethod
     def share(variation, name):
@@ -89,7 +91,7 @@ class RunVariation(PlumbTest):
     def test_even_runs_have_no_cause_but_what_other_programs_do(self):
         variation = self.repeat(f"exec {PROGRAMS}/cpu_work 1000 250")
         names = [one["name"] for one in variation["conditions"]]
-        self.assertIn(names, ([], ["CPU time of other programs"], ["CPU time taken by the hypervisor"]))
+        self.assertLessEqual(set(names), set(BY_MACHINE))
         if variation["is_known"] and not names:
             self.assertEqual(variation["parts"][0]["name"], WAITING)
 

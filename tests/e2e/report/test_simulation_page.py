@@ -6,7 +6,7 @@ import re
 import subprocess
 import unittest
 
-from page_test import CHROMIUM, BrowserTest, Outline
+from page_test import CHROMIUM, BrowserTest, Outline, rows
 from plumb_test import PLUMB, PlumbTest, TREE
 
 RENDER = os.environ["PLUMB_RENDER_REPORT"]
@@ -20,13 +20,6 @@ def render(kind):
 
 def section(page, name):
     return Outline(re.search(rf'<section id="{name}">.*?</section>', page, re.S)[0]).text
-
-
-def rows(page, name):
-    """Tables of a section, as lists of cells."""
-    found = re.search(rf'<section id="{name}">.*?</section>', page, re.S)[0]
-    return [[Outline(cell).text for cell in re.findall(r"<t[hd][ >].*?</t[hd]>", row, re.S)]
-            for row in re.findall(r"<tr>.*?</tr>", found, re.S)]
 
 
 class StaticPage(PlumbTest):

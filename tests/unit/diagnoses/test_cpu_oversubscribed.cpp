@@ -189,6 +189,60 @@ TEST_CASE("waiting behind another program") {
     }
 }
 
+TEST_CASE("ranks that wait for one that shares its CPU lose what their replay says, once") {
+    const auto job_that_loses = [](SyntheticRun& made, double lost_s) {
+        model::MpiJob job;
+        job.elapsed_s = 8;
+        job.noise.replayed = true;
+        job.noise.lost_s = lost_s;
+        model::NoiseTaker taker;
+        taker.kind = model::NoiseTaker::Kind::programs;
+        taker.names = {"cc1plus"};
+        taker.hosts = taker.losses.cpus_per_node = 1;
+        taker.preemptions = 400;
+        taker.taken_s = 4; // of one CPU, half of the time: no noise
+        taker.lost_s = lost_s;
+        job.noise.takers = {taker};
+        made.run.mpi_jobs = {job};
+    };
+    const auto costs = [](SyntheticRun& made) {
+        double sum_s = 0;
+        for (const Finding& finding : made.diagnose("cpu-oversubscribed"))
+            sum_s += finding.severity == Severity::info ? 0 : finding.cost.seconds;
+        return sum_s;
+    };
+    SECTION("a CPU that others share, and none with room") {
+        SyntheticRun made(8, 1);
+        made.add_thread(0, 0.9, 0.1);
+        made.add_other("cc1plus", 0, 0.1);
+        made.finish();
+        const double alone_s = costs(made);
+        job_that_loses(made, 3);
+        CHECK(alone_s < 1);
+        CHECK(costs(made) == Approx(3));
+        CHECK(made.diagnose("cpu-oversubscribed").at(0).gain.how.find("collectives of all ranks") != std::string::npos);
+    }
+    SECTION("what a better placement spares is not said twice") {
+        SyntheticRun made(8, 2);
+        made.add_thread(0, 0.5, 0.5).allowed_cpus = {0};
+        made.add_other("cc1plus", 0, 0.5);
+        made.finish();
+        const double alone_s = costs(made);
+        job_that_loses(made, 4);
+        CHECK(alone_s == Approx(4).epsilon(0.02));
+        CHECK(costs(made) == Approx(alone_s));
+    }
+    SECTION("time that nobody is known to have used") {
+        SyntheticRun made(8, 1);
+        made.add_thread(0, 0.9, 0.1);
+        made.add_other("cc1plus", 0, 0.1);
+        made.run.hosts[0].others.clear();
+        made.finish();
+        job_that_loses(made, 3);
+        CHECK(costs(made) == 0);
+    }
+}
+
 TEST_CASE("where no CPU is idle, free threads gain nothing by another placement") {
     SyntheticRun made(8, 2);
     for (int cpu = 0; cpu < 2; cpu++) {
