@@ -1,4 +1,5 @@
-// The same number of steps from place to place of a large block in each run: much faster on huge pages, for which GLIBC_TUNABLES asks.
+// The same number of steps in each run, each to one line of another page of a large block, from which the next one follows: the lines fit
+// into a cache, and small pages need more translations than the processor keeps. GLIBC_TUNABLES may ask for huge ones.
 //
 // usage: page_work MEBIBYTES MILLION_STEPS
 #include <stdint.h>
@@ -6,17 +7,24 @@
 #include <stdlib.h>
 #include <string.h>
 
+enum { kPage = 4096, kLine = 64 };
+
 int main(int argc, char **argv) {
     if (argc < 3)
         return 2;
-    const size_t count = ((size_t)atol(argv[1]) << 20) / sizeof(uint64_t);
-    uint64_t *block = malloc(count * sizeof *block);
+    size_t pages = 1; // a power of two
+    while (2 * pages * kPage <= (size_t)atol(argv[1]) << 20)
+        pages *= 2;
+    char *block = malloc(pages * kPage);
     if (!block)
         return 2;
-    memset(block, 1, count * sizeof *block);
+    memset(block, 1, pages * kPage);
     uint64_t value = 1;
-    for (long step = 1000000 * atol(argv[2]); step > 0; step--)
-        value = value * 6364136223846793005u + block[value % count] + 1442695040888963407u;
+    for (long step = 1000000 * atol(argv[2]); step > 0; step--) {
+        const size_t page = (value >> 33) & (pages - 1);
+        const char *line = block + page * kPage + page * kLine % kPage; // not the same set of the cache for all pages
+        value = value * 6364136223846793005u + *(const volatile uint64_t *)line + 1442695040888963407u;
+    }
     printf("%d\n", value != 0);
     free(block);
     return 0;

@@ -64,6 +64,15 @@ ordered_json variation_json(const repeat::Variation& variation) {
             {"unexplained_fraction", variation.unexplained}};
 }
 
+ordered_json met_json(const RunConditions& conditions) {
+    ordered_json met = ordered_json::array();
+    for (const auto& [name, kind] : conditions.kinds)
+        met.push_back({{"name", name}, {"value", kind}});
+    for (const auto& [name, amount] : conditions.amounts)
+        met.push_back({{"name", name}, {"amount", amount}, {"unit", amount_unit(name)}});
+    return met;
+}
+
 ordered_json command_json(const repeat::RepeatedCommand& command) {
     ordered_json runs = ordered_json::array(), failed = ordered_json::array();
     for (size_t i = 0; i < command.runs.size(); ++i)
@@ -71,7 +80,8 @@ ordered_json command_json(const repeat::RepeatedCommand& command) {
                         {"round", command.runs[i].round},
                         {"exit_status", command.runs[i].exit_status},
                         {"wall_seconds", command.figures[i].wall_s},
-                        {"cpu_seconds", command.figures[i].cpu_s}});
+                        {"cpu_seconds", command.figures[i].cpu_s},
+                        {"conditions", met_json(command.figures[i].conditions)}});
     for (const repeat::SeriesRun& run : command.failed)
         failed.push_back({{"directory", run.directory}, {"round", run.round}, {"exit_status", run.exit_status}});
     return {{"set", command.set},

@@ -76,7 +76,7 @@ class RunVariation(PlumbTest):
         self.assertIn("align", variation["conditions"][0]["advice"])
 
     def test_huge_pages(self):
-        script = f"if [ $drawn = 1 ]; then tunable=1; else tunable=0; fi; GLIBC_TUNABLES=glibc.malloc.hugetlb=$tunable exec {PROGRAMS}/page_work 192 3"
+        script = f"if [ $drawn = 1 ]; then tunable=1; else tunable=0; fi; GLIBC_TUNABLES=glibc.malloc.hugetlb=$tunable exec {PROGRAMS}/page_work 16 60"
         self.check_condition(script, "its memory on huge pages")
 
     def test_a_neighbour_on_the_same_cpu(self):
