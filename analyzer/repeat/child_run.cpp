@@ -3,6 +3,7 @@
 #include "support/error.h"
 #include "trace/file/run_json.h"
 
+#include <algorithm>
 #include <array>
 #include <atomic>
 #include <cerrno>
@@ -12,6 +13,7 @@
 #include <fmt/format.h>
 #include <optional>
 #include <spawn.h>
+#include <string_view>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -33,6 +35,26 @@ extern "C" void pass_on(int signal) {
         kill(-pid, signal);
 }
 
+std::vector<char*> pointers_to(std::vector<std::string>& words) {
+    std::vector<char*> pointers;
+    for (std::string& word : words)
+        pointers.push_back(word.data());
+    pointers.push_back(nullptr);
+    return pointers;
+}
+
+// plumb's own, with these instead of what it has under their names.
+std::vector<std::string> environment_with(const std::vector<std::string>& settings) {
+    std::vector<std::string> environment = settings;
+    for (char** one = environ; *one; ++one) {
+        const std::string_view variable = *one;
+        const std::string_view name = variable.substr(0, variable.find('=') + 1);
+        if (std::ranges::none_of(settings, [&](const std::string& setting) { return setting.starts_with(name); }))
+            environment.emplace_back(variable);
+    }
+    return environment;
+}
+
 class Actions {
   public:
     Actions() {
@@ -50,12 +72,8 @@ class Actions {
     void open(int fd, const std::string& path, int flags) {
         posix_spawn_file_actions_addopen(&files_, fd, path.c_str(), flags, 0666);
     }
-    int spawn(pid_t& pid, std::vector<std::string>& words) const {
-        std::vector<char*> arguments;
-        for (std::string& word : words)
-            arguments.push_back(word.data());
-        arguments.push_back(nullptr);
-        return posix_spawn(&pid, "/proc/self/exe", &files_, &attributes_, arguments.data(), environ);
+    int spawn(pid_t& pid, std::vector<std::string>& words, std::vector<std::string>& environment) const {
+        return posix_spawn(&pid, "/proc/self/exe", &files_, &attributes_, pointers_to(words).data(), pointers_to(environment).data());
     }
 
   private:
@@ -89,7 +107,8 @@ ChildResult record_child(const ChildRun& run) {
     actions.open(STDOUT_FILENO, run.output, O_WRONLY | O_CREAT | O_TRUNC);
     actions.open(STDERR_FILENO, run.errors, O_WRONLY | O_CREAT | O_TRUNC);
     pid_t pid = 0;
-    if (const int failure = actions.spawn(pid, words))
+    std::vector<std::string> environment = environment_with(run.environment);
+    if (const int failure = actions.spawn(pid, words, environment))
         throw Error(fmt::format("cannot start a recorded run with its output in {}: {}", run.output, std::strerror(failure)));
     child = pid;
     if (const int signal = first_signal) // it came before there was a child

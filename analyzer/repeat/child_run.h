@@ -8,6 +8,7 @@ namespace plumb::repeat {
 
 struct ChildRun {
     std::vector<std::string> command, options; // options: of `plumb run`
+    std::vector<std::string> environment;      // NAME=VALUE, instead of what plumb itself has under that name
     std::string directory;                     // to record into; must not exist
     std::string output, errors;                // files for what it writes to stdout, and to stderr (plumb's own messages as well)
 };

@@ -37,7 +37,7 @@ class Recording {
     explicit Recording(const SeriesOptions& options) : options_(options) {
         std::error_code failure;
         if (fs::exists(options.directory, failure))
-            throw Error(fmt::format("{} exists: the runs of plumb repeat need a new folder (-o)", options.directory));
+            throw Error(fmt::format("{} exists: the runs need a new folder (-o)", options.directory));
         for (const SeriesCommand& command : options.commands)
             make_folder(fs::path(options.directory) / command.set);
     }
@@ -65,7 +65,9 @@ class Recording {
         const fs::path folder = fs::path(options_.directory) / command.set, partial = fs::path(options_.directory) / "partial";
         const std::string name = fmt::format("{}{:03}", turn.is_warm_up ? "warm-up-" : "", turn.round + 1);
         const fs::path errors = folder / (name + ".err");
-        const ChildResult child = record_child({command.words, options_.record_options, partial.string(),
+        std::vector<std::string> record_options = options_.record_options;
+        record_options.insert(record_options.end(), command.record_options.begin(), command.record_options.end());
+        const ChildResult child = record_child({command.words, record_options, command.environment, partial.string(),
                                                 (folder / (name + ".out")).string(), errors.string()});
         if (caught_signal() || turn.is_warm_up)
             return drop(partial);

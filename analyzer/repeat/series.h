@@ -12,6 +12,8 @@ namespace plumb::repeat {
 struct SeriesCommand {
     std::string set; // name of its folder
     std::vector<std::string> words;
+    std::vector<std::string> environment = {};    // NAME=VALUE, instead of what plumb itself has under that name
+    std::vector<std::string> record_options = {}; // of `plumb run`, behind those of the series
 };
 
 struct SeriesOptions {
