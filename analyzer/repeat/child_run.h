@@ -21,8 +21,4 @@ struct ChildResult {
 // Waits for its end. stdin is empty: a command that reads it would leave nothing to the next. Throws Error: it cannot be started.
 ChildResult record_child(const ChildRun& run);
 
-// From then on Ctrl-C and SIGTERM go to the command that runs, and do not end plumb.
-void keep_signals_from_ending_plumb();
-int caught_signal(); // the first one; 0: none yet
-
 } // namespace plumb::repeat

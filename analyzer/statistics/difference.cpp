@@ -27,12 +27,12 @@ Bounds bounds_of(std::vector<double>& values, uint64_t bound) {
 }
 
 // Of the means of each two pairs and of each with itself: Walsh averages.
-Bounds bounds_of_pairs(std::span<const double> differences) {
+Bounds bounds_of_pairs(std::span<const double> differences, double tail) {
     std::vector<double> averages;
     for (size_t i = 0; i < differences.size(); i++)
         for (size_t j = i; j < differences.size(); j++)
             averages.push_back((differences[i] + differences[j]) / 2);
-    return bounds_of(averages, signed_rank_bound(differences.size(), kTail));
+    return bounds_of(averages, signed_rank_bound(differences.size(), tail));
 }
 
 // Of logarithms.
@@ -85,12 +85,12 @@ Shift shift_of(std::span<const double> base, std::span<const double> other) {
     return {median_of(base), median_of(other), bounds.middle, bounds.low, bounds.high, bounds.is_known};
 }
 
-Difference paired_difference_of(std::span<const double> base, std::span<const double> other) {
+Difference paired_difference_of(std::span<const double> base, std::span<const double> other, double tail) {
     Difference result = medians_of(base, other);
     std::vector<double> ratios;
     for (size_t i = 0; i < base.size(); i++)
         ratios.push_back(std::log(other[i] / base[i]));
-    set_ratio(bounds_of_pairs(ratios), result);
+    set_ratio(bounds_of_pairs(ratios, tail), result);
     return result;
 }
 
@@ -98,7 +98,7 @@ Shift paired_shift_of(std::span<const double> base, std::span<const double> othe
     std::vector<double> shifts;
     for (size_t i = 0; i < base.size(); i++)
         shifts.push_back(other[i] - base[i]);
-    const Bounds bounds = bounds_of_pairs(shifts);
+    const Bounds bounds = bounds_of_pairs(shifts, kTail);
     return {median_of(base), median_of(other), bounds.middle, bounds.low, bounds.high, bounds.is_known};
 }
 

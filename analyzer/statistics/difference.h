@@ -11,7 +11,7 @@ namespace plumb::statistics {
 struct Difference {
     double base_median = 0, other_median = 0;
     double ratio = 1;         // Hodges and Lehmann's estimate: the median of all ratios of two values
-    double low = 0, high = 0; // 95 % confidence interval; meaningless unless is_known
+    double low = 0, high = 0; // 95 % confidence interval unless another was asked for; meaningless unless is_known
     bool is_known = false;    // there are enough values for an interval
     size_t base_count = 0, other_count = 0;
 
@@ -34,8 +34,8 @@ Shift shift_of(std::span<const double> base, std::span<const double> other);
 Difference difference_of(std::span<const double> base, std::span<const double> other);
 
 // Values that were taken in turns: base[i] beside other[i]. What changes slowly changes both, and is no difference. An interval needs
-// six pairs.
-Difference paired_difference_of(std::span<const double> base, std::span<const double> other);
+// six pairs. `tail`: the chance that the truth lies below the interval, and as much above it.
+Difference paired_difference_of(std::span<const double> base, std::span<const double> other, double tail = 0.025);
 Shift paired_shift_of(std::span<const double> base, std::span<const double> other);
 
 double median_of(std::span<const double> values); // not empty
