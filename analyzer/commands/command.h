@@ -28,5 +28,6 @@ CommandAction declare_repeat(CLI::App& subcommand);
 CommandAction declare_report(CLI::App& subcommand);
 CommandAction declare_run(CLI::App& subcommand);
 CommandAction declare_simulate(CLI::App& subcommand);
+CommandAction declare_try(CLI::App& subcommand);
 
 } // namespace plumb

@@ -13,6 +13,7 @@ constexpr CommandEntry commands[] = {
     {"report", "print the diagnosis of a recorded run: text, JSON or HTML", declare_report},
     {"run", "record a program, then print the diagnosis", declare_run},
     {"simulate", "simulate what noise costs a bulk-synchronous job, and what removing it gains", declare_simulate},
+    {"try", "try what the findings advise at launch, and measure what each cure gains", declare_try},
 };
 } // namespace
 

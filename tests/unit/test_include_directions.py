@@ -35,8 +35,9 @@ ANALYZER = {
     "analysis": {"support", "platform", "model", "noise", "trace", "symbols", "team", "replay", "analyses", "diagnoses"}, # the pipeline
     "compare": {"support", "statistics", "model", "trace", "analyses", "diagnoses", "analysis"}, # several runs
     "repeat": {"support", "statistics", "trace", "compare", "analyses", "diagnoses", "analysis", "model"}, # records runs through plumb run
-    "reports": {"repeat", "compare", "statistics", "support", "model", "noise", "simulate", "replay", "analyses", "diagnoses", "analysis"}, # replay: of a timeline
-    "commands": {"repeat", "compare", "support", "platform", "model", "noise", "simulate", "trace", "symbols", "placement", "record", "team", "replay", "analyses", "diagnoses", "analysis", "reports"},
+    "trial": {"support", "statistics", "platform", "repeat", "analyses", "diagnoses", "analysis", "model"}, # runs of a command with cures
+    "reports": {"trial", "repeat", "compare", "statistics", "support", "model", "noise", "simulate", "replay", "analyses", "diagnoses", "analysis"}, # replay: of a timeline
+    "commands": {"trial", "repeat", "compare", "support", "platform", "model", "noise", "simulate", "trace", "symbols", "placement", "record", "team", "replay", "analyses", "diagnoses", "analysis", "reports"},
 }
 # What is shared with the shim: its unwinder, which the recorder runs on stack samples, and its instruction decoder.
 SHARED_WITH_THE_SHIM = {"platform/unwind": {"unwind"}, "platform/code/decoder": {"platform", "record", "unwind"},
