@@ -22,6 +22,7 @@ struct Cure {
     std::string family, needs = "", takes = "";
     Change change;
     std::vector<std::string> answers = {}; // it is what advice means that has one of these in its text or its command
+    bool is_part_of_answer = false;        // what the findings promise is more than it can do: a bound
     std::string why_not = "";              // why it does not apply here; empty: it does
     std::string why_tried = "";            // a figure of the run that speaks for it where no finding does; empty: none does
 };

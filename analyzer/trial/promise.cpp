@@ -19,7 +19,8 @@ std::optional<Promise> promise_of(const Cure& cure, const std::vector<Finding>& 
     for (const Finding& finding : findings)
         if (std::ranges::any_of(finding.advice, [&](const Advice& advice) { return is_meant(cure, advice); }) &&
             (!promise || finding.gain.fraction > promise->gain))
-            promise = Promise{finding.id, finding.title, finding.gain.fraction, finding.gain.kind() == Gain::Kind::upper_bound};
+            promise = Promise{finding.id, finding.title, finding.gain.fraction,
+                              cure.is_part_of_answer || finding.gain.kind() == Gain::Kind::upper_bound};
     return promise;
 }
 

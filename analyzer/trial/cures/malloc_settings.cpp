@@ -32,7 +32,7 @@ std::vector<Cure> malloc_setting_cures(const Facts& facts) {
     if (facts.huge_pages.empty() || facts.huge_pages == "never")
         small.why_not = "the kernel gives no transparent huge pages";
     else if (facts.huge_pages == "madvise")
-        small.why_not = "the kernel gives huge pages only to those that ask for them";
+        small.why_not = "only memory that asks for huge pages gets them";
 
     Cure arenas{.id = "more-arenas", .what = "let threads share fewer heaps of malloc", .family = "malloc-arenas", .needs = "glibc-malloc", .change = {}};
     arenas.change.tunables = fmt::format("glibc.malloc.arena_max={}", 4 * facts.threads);
