@@ -34,10 +34,8 @@ class Contest {
     const std::string& stopped() const { return stopped_; }
     double longest_s() const { return longest_s_; } // run so far
 
-    TimedRun left_behind(const std::string& output) const; // by a run elsewhere: outputs only
-    void add_base(const TimedRun& run) { judge_.add_base(run); }
-
   private:
+    TimedRun left_behind(const std::string& output) const;
     std::optional<TimedRun> take(const Contestant& contestant, size_t round);
 
     std::vector<std::string> outputs_;

@@ -94,9 +94,6 @@ class Trial {
             throw Error(fmt::format("the first run was not recorded whole (exit status {}). It wrote: {}", first.exit_status,
                                     platform::read_file(errors, 2000).value_or("")),
                         first.exit_status == 126 || first.exit_status == 127 ? first.exit_status : Error::kToolFailed);
-        TimedRun left = contest_.left_behind(output);
-        left.exit_status = first.exit_status;
-        contest_.add_base(left);
         const AnalysedRun run = analyse_run(folder, {});
         outcome_.first_run_s = static_cast<double>(run.report.run->wall_ns()) * 1e-9;
         const Facts facts = gather_facts(run.report);
@@ -116,14 +113,16 @@ class Trial {
     // Of the cures to try, by index into the outcome; index + 1 is that of the contestant.
     void measure() {
         contest_.add({"base", launch_with({}, {}, options_.command)});
-        contest_.warm_up();
         std::vector<size_t> undecided;
         for (size_t i = 0; i < outcome_.cures.size(); ++i) {
             contest_.add({outcome_.cures[i].cure.id, launch_of({&outcome_.cures[i].cure})});
             if (outcome_.cures[i].state == State::measured)
                 undecided.push_back(i);
         }
-        if (undecided.empty() || !contest_.stopped().empty())
+        if (undecided.empty())
+            return;
+        contest_.warm_up();
+        if (!contest_.stopped().empty())
             return;
         const size_t most = affordable(contest_.longest_s(), kShareOfSingles * left_s());
         for (size_t i = most; i < undecided.size(); ++i) {

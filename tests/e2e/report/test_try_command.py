@@ -62,7 +62,7 @@ class Try(PlumbTest):
         self.assertIn(cures["tcmalloc"]["measured"]["verdict"], ("worse", "unlikely"))
         self.assertLess(cures["tcmalloc"]["measured"]["gain"], -0.3)
         self.assertEqual((cures["mimalloc"]["state"], cures["mimalloc"]["why"]), ("failed", "another stdout"))
-        self.assertEqual(cures["pin-scatter"]["state"], "does-not-apply")
+        self.assertEqual(cures["omp-passive"]["state"], "does-not-apply")
         lines = [json.loads(line) for line in record.read_text().splitlines()]
         self.assertEqual({line["cure"] for line in lines}, {"jemalloc", "tcmalloc"})
         by_cure = {line["cure"]: line for line in lines}
@@ -90,8 +90,9 @@ class Try(PlumbTest):
         self.assertEqual([cures[name]["measured"]["verdict"] for name in ("keep-memory", "huge-pages")], ["better", "better"])
         self.assertEqual(result["combination"]["cures"], ["keep-memory", "huge-pages"])
         self.assertEqual(result["best"]["cures"], ["keep-memory", "huge-pages"])
-        self.assertIn("hugetlb=1", result["best"]["command"])
-        self.assertIn("trim_threshold", result["best"]["command"])
+        settings = result["best"]["command"].split(" sh -c ")[0]
+        self.assertIn("hugetlb=1", settings)
+        self.assertIn("trim_threshold", settings)
         self.assertEqual(result["combination"]["measured_beside_the_best"]["verdict"], "better")
 
     @unittest.skipUnless(HUGE_PAGES.exists() and "[madvise]" in HUGE_PAGES.read_text(), "huge pages are not for those that ask")
@@ -101,7 +102,7 @@ class Try(PlumbTest):
         result, _ = self.result("--cure", "huge-pages,keep-memory", command=["sh", "-c", arms])
         self.assertEqual(result["combination"]["cures"], ["keep-memory", "huge-pages"])
         self.assertEqual(result["best"]["cures"], ["keep-memory"])
-        self.assertNotIn("hugetlb", result["best"]["command"])
+        self.assertNotIn("hugetlb", result["best"]["command"].split(" sh -c ")[0])
 
     def test_a_cure_without_effect_is_given_up_early(self):
         result, cures = self.result("--cure", "keep-memory", command=["sleep", BASE_S])
@@ -117,7 +118,7 @@ class Try(PlumbTest):
         count = self.scratch / "count"
         result, _ = self.result(command=["sh", "-c", f"echo x >>{count}; sleep 0.05"])
         self.assertEqual({cure["state"] for cure in result["cures"]}, {"does-not-apply", "not-tried"})
-        self.assertEqual(len(count.read_text().split()), 2)  # recorded, and to warm up
+        self.assertEqual(len(count.read_text().split()), 1)  # recorded
 
     def test_an_output_that_changes_by_itself_is_not_compared(self):
         if not has_allocators:
@@ -145,7 +146,7 @@ class Try(PlumbTest):
     def test_a_command_that_fails_half_the_time_is_measured_where_it_does_not(self):
         count = self.scratch / "count"
         script = f"echo x >>{count}; case $GLIBC_TUNABLES in *trim*) sleep 0.05;; *) sleep {BASE_S};; esac; " \
-                 f"test $(( $(wc -l <{count}) / 2 % 2 )) = 0 || exit 3"
+                 f"test $(( ($(wc -l <{count}) + 1) / 2 % 2 )) = 0 || exit 3"  # by twos: whole rounds
         result, cures = self.result("--cure", "keep-memory", command=["sh", "-c", script])
         self.assertGreaterEqual(result["unusual_base_runs"], 3)
         measured = cures["keep-memory"]["measured"]
@@ -228,7 +229,7 @@ class Try(PlumbTest):
         for attempt in range(3):  # another program on the machine spoils the figures
             self.folder = self.scratch / f"stacked-{attempt}"
             result, cures = self.result("--time", "60s", command=[
-                "sh", "-c", f"for i in 1 2; do taskset -c {min(os.sched_getaffinity(0))} {PROGRAMS}/burn 1 0.3 & done; wait"])
+                "sh", "-c", f"for i in 1 2; do taskset -c {min(os.sched_getaffinity(0))} {PROGRAMS}/burn 0.4 & done; wait"])
             cure = cures["pin-scatter"]
             if cure["state"] == "measured" and cure["measured"] and cure["measured"]["verdict"] == "better":
                 break
