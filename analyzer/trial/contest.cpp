@@ -67,14 +67,23 @@ std::optional<TimedRun> Contest::take(const Contestant& contestant, size_t round
     return run;
 }
 
+std::optional<statistics::Spread> Contest::base_walls() const {
+    std::vector<double> walls;
+    if (!runs_.empty())
+        for (const std::optional<TimedRun>& run : runs_.front())
+            if (run)
+                walls.push_back(run->wall_s);
+    if (walls.empty())
+        return std::nullopt;
+    return statistics::spread_of(walls);
+}
+
 void Contest::warm_up() {
     if (const std::optional<TimedRun> run = take(contestants_.front(), 0))
         judge_.add_base(*run);
 }
 
-void Contest::round(std::vector<size_t> who) {
-    if (rounds_ % 2)
-        std::ranges::reverse(who);
+void Contest::round(const std::vector<size_t>& who) {
     for (Rounds& runs : runs_)
         runs.emplace_back();
     rounds_++;

@@ -1,10 +1,12 @@
-// Runs the base and cures in rounds: one run of each, every other round in the opposite order.
+// Runs the base and cures in rounds: one run of each of these.
 #pragma once
 
+#include "statistics/spread.h"
 #include "trial/cure.h"
 #include "trial/judge.h"
 
 #include <functional>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -24,13 +26,14 @@ class Contest {
 
     // A run of the base that does not count but for what it does.
     void warm_up();
-    // One more run each, of these. After a failure of the machine, a full disk or a signal the round ends, and stopped() says why. Throws
+    // One more run each, of these in this order. After a failure of the machine, a full disk or a signal the round ends, and stopped() says why. Throws
     // Error: one cannot be started.
-    void round(std::vector<size_t> who);
+    void round(const std::vector<size_t>& who);
 
     const Rounds& runs_of(size_t contestant) const { return runs_[contestant]; }
     const Judge& judge() const { return judge_; }
     Pairs pairs_of(size_t base, size_t other) const { return judge_.pairs_of(runs_[base], runs_[other]); }
+    std::optional<statistics::Spread> base_walls() const; // none: no run of the base
     const std::string& stopped() const { return stopped_; }
     double longest_s() const { return longest_s_; } // run so far
 

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <array>
 #include <boost/math/distributions/normal.hpp>
+#include <boost/math/distributions/students_t.hpp>
 #include <cmath>
 #include <vector>
 
@@ -30,7 +31,7 @@ constexpr double sum_of_tails() {
 static_assert(sum_of_tails() <= kAllTails + 1e-9);
 static_assert(kLooks.front().pairs == kLeastPairs);
 
-constexpr size_t kLeastForChance = 4; // pairs
+constexpr size_t kLeastForChance = kLeastPairs; // fewer say too little of how they scatter
 
 // The one that this number of pairs is due for, or comes before.
 const Look& look_at(size_t pairs) {
@@ -47,7 +48,8 @@ double tail_of_last(size_t pairs) {
     return left;
 }
 
-double cdf(double z) { return boost::math::cdf(boost::math::normal(), z); }
+// Of a mean whose deviation was estimated from so many pairs: further from certainty than a normal distribution.
+double cdf(double z, size_t pairs) { return boost::math::cdf(boost::math::students_t(static_cast<double>(pairs - 1)), z); }
 
 struct Scatter {
     double middle = 0, deviation = 0; // of the logarithms of the ratios
@@ -100,7 +102,7 @@ double chance_to_show(std::span<const double> base_s, std::span<const double> cu
     const double spread = scatter.deviation * std::sqrt((most - n) / (n * most)); // of that mean around what is known
     if (spread <= 0)
         return scatter.middle <= wanted ? 1 : 0;
-    return cdf((wanted - scatter.middle) / spread);
+    return cdf((wanted - scatter.middle) / spread, pairs);
 }
 
 Decision decide(std::span<const double> base_s, std::span<const double> cure_s, const DecisionRules& rules, size_t reachable, bool is_last) {

@@ -1,6 +1,7 @@
 // What plumb try found, for all reports.
 #pragma once
 
+#include "statistics/spread.h"
 #include "trial/cure.h"
 #include "trial/decision.h"
 #include "trial/promise.h"
@@ -49,6 +50,7 @@ struct Outcome {
     double first_run_s = 0;               // recorded
     size_t base_runs = 0, unusual_base_runs = 0; // the latter ended with another status than the usual one
     int usual_status = 0;
+    std::optional<statistics::Spread> base_wall_s; // none: it was not measured
     std::vector<std::string> changing_outputs; // by themselves: not compared
     std::vector<std::string> compared_outputs;
     DecisionRules rules;

@@ -53,8 +53,11 @@ std::vector<CureOutcome> select_cures(std::vector<Cure> cures, const std::vector
 }
 
 size_t affordable(double run_s, double time_s) {
-    const double runs_in_round = time_s / (run_s * static_cast<double>(kLeastPairs));
-    return runs_in_round >= 1e6 ? 1000000 : static_cast<size_t>(std::max(1.0, runs_in_round - 1));
+    constexpr size_t kMost = 1000;
+    size_t cures = 1;
+    while (cures < kMost && run_s * static_cast<double>(kLeastPairs * runs_of_rounds(cures + 1)) <= time_s)
+        cures++;
+    return cures;
 }
 
 std::vector<size_t> best_together(const std::vector<CureOutcome>& cures) {

@@ -174,12 +174,14 @@ class Trial {
     void run_singles(std::vector<size_t> undecided) {
         const std::vector<size_t> tried = undecided;
         const size_t most_rounds = 2 * options_.rules.most_pairs; // where the command fails often, not each gives a pair
-        for (size_t round = 0; round < most_rounds && !undecided.empty() && may_run(undecided.size() + 1); ++round) {
-            std::vector<size_t> who{0};
-            for (const size_t i : undecided)
-                who.push_back(i + 1);
-            contest_.round(who);
-            const size_t runs = undecided.size() + 1;
+        for (size_t round = 0; round < most_rounds && !undecided.empty() && may_run(runs_of_rounds(undecided.size())); ++round) {
+            for (size_t begin = 0; begin < undecided.size() && contest_.stopped().empty(); begin += kCuresInRound) {
+                std::vector<size_t> who{0};
+                for (size_t i = begin; i < std::min(begin + kCuresInRound, undecided.size()); ++i)
+                    who.push_back(undecided[i] + 1);
+                run_round(std::move(who), round);
+            }
+            const size_t runs = runs_of_rounds(undecided.size());
             std::erase_if(undecided, [&](size_t i) { return is_decided(outcome_.cures[i], i + 1, runs, false); });
         }
         for (const size_t i : undecided)
@@ -187,6 +189,13 @@ class Trial {
         for (const size_t i : tried)
             if (const Pairs pairs = contest_.pairs_of(0, i + 1); !pairs.failure.empty() || outcome_.cures[i].state == State::failed)
                 fail(outcome_.cures[i], pairs.failure); // what the base did since may have excused it
+    }
+
+    // Every other time in the opposite order: what changes slowly on the machine then changes all of them alike.
+    void run_round(std::vector<size_t> who, size_t round) {
+        if (round % 2)
+            std::ranges::reverse(who);
+        contest_.round(who);
     }
 
     static void fail(CureOutcome& one, const std::string& failure) {
@@ -215,7 +224,7 @@ class Trial {
         constexpr size_t kRuns = 3;
         bool is_decided = false;
         for (size_t round = 0; round < options_.rules.most_pairs && !is_decided && combination.failure.empty() && may_run(kRuns); ++round) {
-            contest_.round({0, best, all});
+            run_round({0, best, all}, round);
             const Pairs pairs = contest_.pairs_of(best, all);
             combination.failure = contest_.pairs_of(0, all).failure;
             combination.against_best = measurement_of(pairs, reachable(pairs.base.size(), kRuns), false);
@@ -237,6 +246,7 @@ class Trial {
         outcome_.unusual_base_runs = judge.unusual_runs();
         outcome_.usual_status = judge.usual_status();
         outcome_.changing_outputs = judge.changing();
+        outcome_.base_wall_s = contest_.base_walls();
         outcome_.signal = repeat::caught_signal();
         if (!contest_.stopped().empty())
             outcome_.stopped = contest_.stopped();

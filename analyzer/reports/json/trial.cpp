@@ -84,6 +84,10 @@ std::string trial_json(const trial::Outcome& outcome) {
                    {"most_pairs", outcome.rules.most_pairs},
                    {"first_run_seconds", outcome.first_run_s},
                    {"base_runs", outcome.base_runs},
+                   {"base_wall_seconds", outcome.base_wall_s ? ordered_json{{"median", outcome.base_wall_s->median},
+                                                                            {"lower_quartile", outcome.base_wall_s->lower_quartile},
+                                                                            {"upper_quartile", outcome.base_wall_s->upper_quartile}}
+                                                             : ordered_json(nullptr)},
                    {"unusual_base_runs", outcome.unusual_base_runs},
                    {"usual_exit_status", outcome.usual_status},
                    {"compared_outputs", outcome.compared_outputs},

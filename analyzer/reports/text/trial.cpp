@@ -20,6 +20,7 @@ using Align = Column::Align;
 
 constexpr size_t kTrialLabel = 10;
 constexpr double kMuchMore = 0.1; // CPU time or memory: then it is said
+constexpr double kMuchScatter = 0.1; // between the quarters of the runs of the command as it is
 
 std::string ids_of(const Outcome& outcome, const std::vector<size_t>& cures) {
     std::vector<std::string> ids;
@@ -36,6 +37,11 @@ std::vector<std::string> measured_row(const std::string& name, const std::string
 
 void put_base(TextCanvas& canvas, const Outcome& outcome) {
     canvas.paragraph("command", kTrialLabel, {{outcome.line, Ink::strong}});
+    if (const auto& wall = outcome.base_wall_s; wall && wall->upper_quartile - wall->lower_quartile > kMuchScatter * wall->median)
+        canvas.paragraph("", kTrialLabel,
+                         {{fmt::format("half of its runs without a cure took {} to {}: where other programs use the machine, small gains "
+                                       "cannot be seen", format_seconds(wall->lower_quartile), format_seconds(wall->upper_quartile)),
+                           Ink::medium}});
     if (outcome.unusual_base_runs > 0)
         canvas.paragraph("", kTrialLabel,
                          {{fmt::format("{} of {} of it ended with another status than {}, without any cure: not counted",
@@ -90,6 +96,8 @@ void put_notes(TextCanvas& canvas, const Outcome& outcome) {
             words += fmt::format("; it changes what the program does: {}", one.why);
         else if (one.measured.decision.pairs > 0 && one.measured.more_cpu > kMuchMore)
             words += fmt::format("; {} more CPU time", format_fraction(one.measured.more_cpu));
+        else if (one.measured.decision.pairs > 0 && one.measured.more_cpu < -kMuchMore)
+            words += fmt::format("; {} less CPU time", format_fraction(-one.measured.more_cpu));
         if (one.state == State::measured && one.measured.more_memory.value_or(0) > kMuchMore)
             words += fmt::format("; {} more memory", format_fraction(*one.measured.more_memory));
         canvas.paragraph("  " + one.cure.id, 18, {{words}});
