@@ -89,8 +89,8 @@ Verdict verdict_of(const Decision& decision, const DecisionRules& rules) {
 
 } // namespace
 
-double chance_to_show(std::span<const double> base_s, std::span<const double> cure_s, const DecisionRules& rules, size_t reachable) {
-    const size_t pairs = base_s.size(), all = std::min(reachable, rules.most_pairs);
+double chance_to_show(std::span<const double> base_s, std::span<const double> cure_s, const DecisionRules& rules) {
+    const size_t pairs = base_s.size(), all = rules.most_pairs;
     if (pairs < kLeastForChance)
         return 1;
     if (all <= pairs)
@@ -105,7 +105,7 @@ double chance_to_show(std::span<const double> base_s, std::span<const double> cu
     return cdf((wanted - scatter.middle) / spread, pairs);
 }
 
-Decision decide(std::span<const double> base_s, std::span<const double> cure_s, const DecisionRules& rules, size_t reachable, bool is_last) {
+Decision decide(std::span<const double> base_s, std::span<const double> cure_s, const DecisionRules& rules, bool is_last) {
     Decision decision;
     decision.pairs = base_s.size();
     if (decision.pairs == 0)
@@ -121,7 +121,7 @@ Decision decide(std::span<const double> base_s, std::span<const double> cure_s, 
     if (decision.pairs == look.pairs || is_last)
         decision.verdict = verdict_of(decision, rules);
     if (decision.verdict == Verdict::undecided && !is_last && rules.least_chance > 0 &&
-        chance_to_show(base_s, cure_s, rules, reachable) < rules.least_chance)
+        chance_to_show(base_s, cure_s, rules) < rules.least_chance)
         decision.verdict = Verdict::unlikely;
     return decision;
 }

@@ -36,12 +36,11 @@ struct Decision {
     size_t pairs = 0;
 };
 
-// `reachable`: pairs that time is left for in all. `is_last`: no pair will follow these, so that this is a look whatever their number; to
+// `is_last`: no pair will follow these, so that this is a look whatever their number; to
 // be asked for once, and not because of what the pairs say. Times above 0.
-Decision decide(std::span<const double> base_s, std::span<const double> cure_s, const DecisionRules& rules, size_t reachable,
-                bool is_last = false);
+Decision decide(std::span<const double> base_s, std::span<const double> cure_s, const DecisionRules& rules, bool is_last = false);
 
-// How likely the pairs so far make it that a gain of `worth` is shown at the end, if the others scatter around them as these do.
-double chance_to_show(std::span<const double> base_s, std::span<const double> cure_s, const DecisionRules& rules, size_t reachable);
+// How likely the pairs so far make it that a gain of `worth` is shown after `most_pairs`, if the others scatter around them as these do.
+double chance_to_show(std::span<const double> base_s, std::span<const double> cure_s, const DecisionRules& rules);
 
 } // namespace plumb::trial

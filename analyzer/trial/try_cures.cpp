@@ -150,18 +150,13 @@ class Trial {
         return false;
     }
 
-    size_t reachable(size_t pairs, size_t runs) const {
-        const double rounds = left_s() / std::max(1e-6, contest_.longest_s() * static_cast<double>(runs));
-        return pairs + (rounds >= 1000 ? 1000 : rounds > 0 ? static_cast<size_t>(rounds) : 0);
-    }
-
-    Measurement measurement_of(const Pairs& pairs, size_t reachable, bool is_last) const {
+    Measurement measurement_of(const Pairs& pairs, bool is_last) const {
         Measurement measured;
         measured.not_counted = pairs.not_counted;
         if (pairs.base.empty())
             return measured;
         const std::vector<double> base = walls_of(pairs.base), cure = walls_of(pairs.cure);
-        measured.decision = decide(base, cure, options_.rules, reachable, is_last);
+        measured.decision = decide(base, cure, options_.rules, is_last);
         measured.base_wall_s = statistics::median_of(base);
         measured.wall_s = statistics::median_of(cure);
         measured.more_cpu = median_more(pairs, [](const TimedRun& run) { return run.cpu_s; });
@@ -181,11 +176,10 @@ class Trial {
                     who.push_back(undecided[i] + 1);
                 run_round(std::move(who), round);
             }
-            const size_t runs = runs_of_rounds(undecided.size());
-            std::erase_if(undecided, [&](size_t i) { return is_decided(outcome_.cures[i], i + 1, runs, false); });
+            std::erase_if(undecided, [&](size_t i) { return is_decided(outcome_.cures[i], i + 1, false); });
         }
         for (const size_t i : undecided)
-            is_decided(outcome_.cures[i], i + 1, 0, true);
+            is_decided(outcome_.cures[i], i + 1, true);
         for (const size_t i : tried)
             if (const Pairs pairs = contest_.pairs_of(0, i + 1); !pairs.failure.empty() || outcome_.cures[i].state == State::failed)
                 fail(outcome_.cures[i], pairs.failure); // what the base did since may have excused it
@@ -203,9 +197,9 @@ class Trial {
         one.why = failure;
     }
 
-    bool is_decided(CureOutcome& one, size_t contestant, size_t runs, bool is_last) {
+    bool is_decided(CureOutcome& one, size_t contestant, bool is_last) {
         const Pairs pairs = contest_.pairs_of(0, contestant);
-        one.measured = measurement_of(pairs, reachable(pairs.base.size(), runs), is_last);
+        one.measured = measurement_of(pairs, is_last);
         if (!pairs.failure.empty())
             fail(one, pairs.failure);
         return one.state == State::failed || one.measured.decision.verdict != Verdict::undecided ||
@@ -227,12 +221,12 @@ class Trial {
             run_round({0, best, all}, round);
             const Pairs pairs = contest_.pairs_of(best, all);
             combination.failure = contest_.pairs_of(0, all).failure;
-            combination.against_best = measurement_of(pairs, reachable(pairs.base.size(), kRuns), false);
+            combination.against_best = measurement_of(pairs, false);
             is_decided = combination.against_best.decision.verdict != Verdict::undecided;
         }
         if (!is_decided)
-            combination.against_best = measurement_of(contest_.pairs_of(best, all), 0, true);
-        combination.against_base = measurement_of(contest_.pairs_of(0, all), 0, true);
+            combination.against_best = measurement_of(contest_.pairs_of(best, all), true);
+        combination.against_base = measurement_of(contest_.pairs_of(0, all), true);
         if (combination.failure.empty() && combination.against_best.decision.verdict == Verdict::better) {
             outcome_.best = together;
             outcome_.best_measured = combination.against_base;

@@ -27,7 +27,7 @@ template <class Time> Counts trials(double gain, const DecisionRules& rules, Tim
         while (decision.verdict == Verdict::undecided && base.size() < rules.most_pairs) {
             base.push_back(time(random));
             cured.push_back(time(random) * (1 - gain));
-            decision = decide(base, cured, rules, rules.most_pairs);
+            decision = decide(base, cured, rules);
         }
         const double one = 1.0 / static_cast<double>(trials);
         (decision.verdict == Verdict::better      ? counts.better
@@ -117,19 +117,19 @@ TEST_CASE("a gain that is certain and too small is not worth it") {
 
 TEST_CASE("without enough pairs there is an estimate and no verdict") {
     const std::vector<double> base{1, 1, 1}, cured{0.5, 0.5, 0.5};
-    const Decision decision = decide(base, cured, {}, kMostPairs, true);
+    const Decision decision = decide(base, cured, {}, true);
     CHECK(decision.verdict == Verdict::undecided);
     CHECK(decision.gain == Approx(0.5));
     CHECK_FALSE(decision.is_known);
-    CHECK(decide({}, {}, {}, kMostPairs).pairs == 0);
+    CHECK(decide({}, {}, {}).pairs == 0);
 }
 
 TEST_CASE("between two looks nothing but giving up is decided, unless it is the last") {
     std::vector<double> base(7, 1.0), cured(7, 0.7);
-    CHECK(decide(base, cured, {}, kMostPairs).verdict == Verdict::undecided);
-    CHECK(decide(base, cured, {}, kMostPairs, true).verdict == Verdict::better);
+    CHECK(decide(base, cured, {}).verdict == Verdict::undecided);
+    CHECK(decide(base, cured, {}, true).verdict == Verdict::better);
     base.resize(6), cured.resize(6);
-    CHECK(decide(base, cured, {}, kMostPairs).verdict == Verdict::better);
+    CHECK(decide(base, cured, {}).verdict == Verdict::better);
     std::vector<double> slow(7, 1.3);
-    CHECK(decide(std::vector<double>(7, 1.0), slow, {}, kMostPairs).verdict == Verdict::unlikely);
+    CHECK(decide(std::vector<double>(7, 1.0), slow, {}).verdict == Verdict::unlikely);
 }
