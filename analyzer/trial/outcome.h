@@ -32,6 +32,7 @@ struct CureOutcome {
     Cure cure;
     std::optional<Promise> promise;
     State state = State::not_tried;
+    bool is_chosen = false; // by the user
     std::string why; // of a state other than measured
     Measurement measured;
     std::string line; // the command line with it

@@ -37,6 +37,7 @@ std::vector<CureOutcome> select_cures(std::vector<Cure> cures, const std::vector
         CureOutcome one;
         one.promise = promise_of(cure, findings);
         one.cure = std::move(cure);
+        one.is_chosen = std::ranges::find(wanted.ids, one.cure.id) != wanted.ids.end();
         if (const std::string left_out = why_left_out(one, wanted); !one.cure.why_not.empty()) {
             one.state = State::does_not_apply;
             one.why = one.cure.why_not;

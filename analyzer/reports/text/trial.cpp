@@ -85,8 +85,11 @@ void put_measured(TextCanvas& canvas, const Outcome& outcome) {
 
 void put_notes(TextCanvas& canvas, const Outcome& outcome) {
     for (const CureOutcome& one : outcome.cures) {
-        if (!was_tried(one))
+        if (!was_tried(one)) {
+            if (one.is_chosen)
+                canvas.paragraph("  " + one.cure.id, 18, {{(one.state == State::does_not_apply ? "does not apply: " : "not tried: ") + one.why}});
             continue;
+        }
         std::string words = one.cure.what;
         if (one.promise)
             words += fmt::format(" [{}]", one.promise->finding);
@@ -111,8 +114,10 @@ void put_best(TextCanvas& canvas, const Outcome& outcome) {
     canvas.blank();
     if (outcome.best.empty()) {
         const bool any = std::ranges::any_of(outcome.cures, was_tried);
-        canvas.paragraph("", 0, {{any ? "No cure is known to help: start the command as it is."
-                                      : "No finding of the first run advises anything that can be tried at launch here: see --list, --all "
+        const bool any_chosen = std::ranges::any_of(outcome.cures, &CureOutcome::is_chosen);
+        canvas.paragraph("", 0, {{any          ? "No cure is known to help: start the command as it is."
+                                  : any_chosen ? "None of these cures can be tried."
+                                               : "No finding of the first run advises anything that can be tried at launch here: see --list, --all "
                                         "and --cure."}});
         return;
     }
