@@ -69,7 +69,8 @@ int run_in_place(const std::vector<std::string>& command) {
 // Its children inherit it.
 void refuse_huge_pages() {
     if (prctl(PR_SET_THP_DISABLE, 1, 0, 0, 0) != 0)
-        throw Error(fmt::format("the kernel cannot be kept from using huge pages: PR_SET_THP_DISABLE failed: {}", std::strerror(errno)));
+        throw Error(fmt::format("the kernel cannot be kept from using huge pages: PR_SET_THP_DISABLE failed: {}",
+                                std::strerror(errno)));
 }
 
 int run_pinned(const placement::PinOptions& options, const std::vector<std::string>& command, bool quiet) {
@@ -109,7 +110,8 @@ int run_pinned(const placement::PinOptions& options, const std::vector<std::stri
 
 CommandAction declare_pin(CLI::App& subcommand) {
     auto options = std::make_shared<placement::PinOptions>();
-    auto quiet = std::make_shared<bool>(false), unpinned = std::make_shared<bool>(false), small_pages = std::make_shared<bool>(false);
+    auto quiet = std::make_shared<bool>(false);
+    auto unpinned = std::make_shared<bool>(false), small_pages = std::make_shared<bool>(false);
     placement::declare_pin_options(subcommand, *options);
     subcommand.add_flag("-q,--quiet", *quiet, "Print no table");
     subcommand.add_flag("--unpinned", *unpinned, "Pin nothing: for the other options of the start");

@@ -78,7 +78,9 @@ CommandAction declare_try(CLI::App& subcommand) {
         ->allow_extra_args(false);
     subcommand.add_flag("--all", options.wanted.all, "Try all cures that apply here, also those that nothing speaks for");
     subcommand.add_flag("--list", options.only_list, "Record one run, then list all cures, and why some do not apply");
-    subcommand.add_option("--output", options.outputs, "Compare these files of the command's, too: a cure that changes them has failed")
+    subcommand
+        .add_option("--output", options.outputs,
+                    "Compare these files of the command's, too: a cure that changes them has failed")
         ->delimiter(',')
         ->allow_extra_args(false);
     subcommand.add_option("--time", arguments->time, "For all runs together, e.g. 90s, 10min or 2h")->capture_default_str();
@@ -88,9 +90,12 @@ CommandAction declare_try(CLI::App& subcommand) {
     subcommand.add_option("--pairs", options.rules.most_pairs, "Runs of each cure at most")
         ->check(CLI::Range(trial::kLeastPairs, trial::kMostPairs))
         ->capture_default_str();
-    subcommand.add_option("--record", arguments->record, "Add to this file, as lines of JSON, what was promised and what was measured");
+    subcommand.add_option("--record", arguments->record,
+                          "Add to this file, as lines of JSON, what was promised and what was measured");
     subcommand.add_option("-o", options.directory, "A new folder for the runs (default: plumb-try-<program>-<time>)");
-    subcommand.add_option("--format", arguments->format, "text or json")->check(CLI::IsMember({"text", "json"}))->capture_default_str();
+    subcommand.add_option("--format", arguments->format, "text or json")
+        ->check(CLI::IsMember({"text", "json"}))
+        ->capture_default_str();
     declare_target(subcommand);
     return [&subcommand, arguments] { return try_and_report(*arguments, target_of(subcommand)); };
 }

@@ -10,7 +10,8 @@ namespace plumb::platform {
 namespace {
 
 constexpr std::string_view kCacheMagic = "glibc-ld.so.cache1.1";
-constexpr size_t kCacheHeaderBytes = 48, kCacheEntryBytes = 24; // struct cache_file_new and file_entry_new of glibc's dl-cache.h
+constexpr size_t kCacheHeaderBytes = 48,
+                 kCacheEntryBytes = 24; // struct cache_file_new and file_entry_new of glibc's dl-cache.h
 constexpr size_t kMostCacheBytes = 64 << 20;
 
 // FLAG_ELF_LIBC6 in the low byte, the kind of program above it.
@@ -50,7 +51,8 @@ std::vector<CachedLibrary> parse_library_cache(std::string_view content) {
         const size_t entry = kCacheHeaderBytes + i * kCacheEntryBytes;
         if (entry + kCacheEntryBytes > content.size())
             return {};
-        const std::string_view name = text_at(content, word_at(content, entry + 4)), path = text_at(content, word_at(content, entry + 8));
+        const std::string_view name = text_at(content, word_at(content, entry + 4)),
+                               path = text_at(content, word_at(content, entry + 8));
         if (word_at(content, entry) == kOwnKind && !name.empty() && path.starts_with('/'))
             libraries.push_back({std::string(name), std::string(path)});
     }

@@ -11,8 +11,8 @@ struct CachedLibrary {
     std::string name, path; // "libz.so.1", "/lib/x86_64-linux-gnu/libz.so.1"
 };
 
-// Those of this machine's own kind of program, in the order of the cache, where the loader takes the first of a name. Empty: it is no
-// cache of the form that glibc has written since 2.2, or it is cut off.
+// Those of this machine's own kind of program, in the order of the cache, where the loader takes the first of a name. Empty: it
+// is no cache of the form that glibc has written since 2.2, or it is cut off.
 std::vector<CachedLibrary> parse_library_cache(std::string_view content);
 
 // `root`: "" for this machine.

@@ -72,8 +72,10 @@ class Actions {
     void open(int fd, const std::string& path, int flags) {
         posix_spawn_file_actions_addopen(&files_, fd, path.c_str(), flags, 0666);
     }
-    int spawn(pid_t& pid, const std::string& program, std::vector<std::string>& words, std::vector<std::string>& environment) const {
-        return posix_spawnp(&pid, program.c_str(), &files_, &attributes_, pointers_to(words).data(), pointers_to(environment).data());
+    int spawn(pid_t& pid, const std::string& program, std::vector<std::string>& words,
+              std::vector<std::string>& environment) const {
+        return posix_spawnp(&pid, program.c_str(), &files_, &attributes_, pointers_to(words).data(),
+                            pointers_to(environment).data());
     }
 
   private:
@@ -81,9 +83,13 @@ class Actions {
     posix_spawnattr_t attributes_;
 };
 
-double seconds_of(const timeval& time) { return static_cast<double>(time.tv_sec) + static_cast<double>(time.tv_usec) * 1e-6; }
+double seconds_of(const timeval& time) {
+    return static_cast<double>(time.tv_sec) + static_cast<double>(time.tv_usec) * 1e-6;
+}
 
-uint64_t largest_bytes(const rusage& usage) { return static_cast<uint64_t>(usage.ru_maxrss) << 10; }
+uint64_t largest_bytes(const rusage& usage) {
+    return static_cast<uint64_t>(usage.ru_maxrss) << 10;
+}
 
 uint64_t own_largest_bytes() {
     rusage own{};
@@ -111,8 +117,11 @@ ProcessResult run_process(const ProcessStart& start) {
     pid_t pid = 0;
     const auto begin = Clock::now();
     if (const int failure = actions.spawn(pid, program, words, environment))
-        throw Error(fmt::format("cannot start {} with its output in {}: {}", words.front(), start.output, std::strerror(failure)),
-                    failure == ENOENT ? 127 : failure == EACCES || failure == ENOEXEC ? 126 : Error::kToolFailed);
+        throw Error(
+            fmt::format("cannot start {} with its output in {}: {}", words.front(), start.output, std::strerror(failure)),
+            failure == ENOENT                         ? 127
+            : failure == EACCES || failure == ENOEXEC ? 126
+                                                      : Error::kToolFailed);
     child = pid;
     if (const int signal = first_signal) // it came before there was a child
         kill(-pid, signal);
@@ -136,6 +145,8 @@ void keep_signals_from_ending_plumb() {
         sigaction(signal, &action, nullptr);
 }
 
-int caught_signal() { return first_signal; }
+int caught_signal() {
+    return first_signal;
+}
 
 } // namespace plumb::repeat

@@ -20,11 +20,11 @@ struct ProcessResult {
     int exit_status = 0; // 128 + n of signal n
     double wall_s = 0;   // until it ended
     double cpu_s = 0;    // of it and of those of its descendants that were waited for
-    uint64_t resident_bytes = 0; // most of any of them; 0: not known, since it is less than plumb's own, where each child begins
+    uint64_t resident_bytes = 0; // most of any of them; 0: not known: it is less than plumb's own, where each child begins
 };
 
-// Waits for its end. stdin is empty: a program that reads it would leave nothing to the next. Throws Error: it cannot be started; with
-// the exit status 127 or 126 where that is the program's fault.
+// Waits for its end. stdin is empty: a program that reads it would leave nothing to the next. Throws Error: it cannot be
+// started; with the exit status 127 or 126 where that is the program's fault.
 ProcessResult run_process(const ProcessStart& start);
 
 // From then on Ctrl-C and SIGTERM go to the program that runs, and do not end plumb.

@@ -20,14 +20,15 @@ struct Contestant {
 class Contest {
   public:
     // `outputs`: files that are compared beside stdout. `directory`: exists. `on_run` is called before each run.
-    Contest(std::vector<std::string> outputs, std::string directory, std::function<void(const Contestant&, size_t round)> on_run);
+    Contest(std::vector<std::string> outputs, std::string directory,
+            std::function<void(const Contestant&, size_t round)> on_run);
 
     size_t add(Contestant contestant); // its index; the base is 0
 
     // A run of the base that does not count but for what it does.
     void warm_up();
-    // One more run each, of these in this order. After a failure of the machine, a full disk or a signal the round ends, and stopped() says why. Throws
-    // Error: one cannot be started.
+    // One more run each, of these in this order. After a failure of the machine, a full disk or a signal the round ends, and
+    // stopped() says why. Throws Error: one cannot be started.
     void round(const std::vector<size_t>& who);
 
     const Rounds& runs_of(size_t contestant) const { return runs_[contestant]; }

@@ -15,8 +15,8 @@ constexpr const char* kPreload = "LD_PRELOAD";
 constexpr const char* kTunables = "GLIBC_TUNABLES";
 
 using Family = std::vector<Cure> (*)(const Facts&);
-constexpr Family kFamilies[] = {placement_cures,  memory_policy_cures, allocator_cures, malloc_setting_cures,
-                                openmp_cures, mpi_cures,           library_cures};
+constexpr Family kFamilies[] = {placement_cures, memory_policy_cures, allocator_cures, malloc_setting_cures,
+                                openmp_cures,    mpi_cures,           library_cures};
 
 } // namespace
 
@@ -28,11 +28,14 @@ std::vector<Cure> all_cures(const Facts& facts) {
 }
 
 bool exclude_each_other(const Cure& one, const Cure& other) {
-    const auto takes_from = [](const Cure& taker, const Cure& needy) { return !needy.needs.empty() && taker.takes == needy.needs; };
+    const auto takes_from = [](const Cure& taker, const Cure& needy) {
+        return !needy.needs.empty() && taker.takes == needy.needs;
+    };
     return one.family == other.family || takes_from(one, other) || takes_from(other, one);
 }
 
-Launch launch_with(const std::vector<Change>& changes, const std::map<std::string, std::string>& set, const std::vector<std::string>& command) {
+Launch launch_with(const std::vector<Change>& changes, const std::map<std::string, std::string>& set,
+                   const std::vector<std::string>& command) {
     Launch launch;
     std::map<std::string, std::string> settings;
     const auto current = [&](const char* name) {

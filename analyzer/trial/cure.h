@@ -11,9 +11,9 @@ namespace plumb::trial {
 
 struct Change {
     std::vector<std::pair<std::string, std::string>> settings = {}; // of the environment
-    std::string preload = "";               // a library, ahead of others that are preloaded
-    std::string tunables = "";              // of glibc, behind others
-    std::vector<std::string> launcher = {}; // words before the command; "plumb" is this plumb
+    std::string preload = "";                                       // a library, ahead of others that are preloaded
+    std::string tunables = "";                                      // of glibc, behind others
+    std::vector<std::string> launcher = {};                         // words before the command; "plumb" is this plumb
 };
 
 struct Cure {
@@ -36,7 +36,8 @@ bool exclude_each_other(const Cure& one, const Cure& other);
 struct Launch {
     std::vector<std::string> environment, words;
 };
-Launch launch_with(const std::vector<Change>& changes, const std::map<std::string, std::string>& set, const std::vector<std::string>& command);
+Launch launch_with(const std::vector<Change>& changes, const std::map<std::string, std::string>& set,
+                   const std::vector<std::string>& command);
 
 // As a line for a shell.
 std::string launch_line(const Launch& launch);

@@ -19,8 +19,14 @@ struct Look {
 };
 
 // 1/64, 1/256 and 2/1024 are the least chances of 6, 8 and 10 signs; the rest divide what is left of 2.5 %.
-constexpr std::array<Look, 8> kLooks{
-    {{6, 0.0157}, {8, 0.0040}, {10, 0.0020}, {13, 0.00066}, {17, 0.00066}, {22, 0.00066}, {30, 0.00066}, {kMostPairs, 0.00066}}};
+constexpr std::array<Look, 8> kLooks{{{6, 0.0157},
+                                      {8, 0.0040},
+                                      {10, 0.0020},
+                                      {13, 0.00066},
+                                      {17, 0.00066},
+                                      {22, 0.00066},
+                                      {30, 0.00066},
+                                      {kMostPairs, 0.00066}}};
 constexpr double kAllTails = 0.025;
 constexpr double sum_of_tails() {
     double sum = 0;
@@ -49,7 +55,9 @@ double tail_of_last(size_t pairs) {
 }
 
 // Of a mean whose deviation was estimated from so many pairs: further from certainty than a normal distribution.
-double cdf(double z, size_t pairs) { return boost::math::cdf(boost::math::students_t(static_cast<double>(pairs - 1)), z); }
+double cdf(double z, size_t pairs) {
+    return boost::math::cdf(boost::math::students_t(static_cast<double>(pairs - 1)), z);
+}
 
 struct Scatter {
     double middle = 0, deviation = 0; // of the logarithms of the ratios
@@ -98,8 +106,9 @@ double chance_to_show(std::span<const double> base_s, std::span<const double> cu
     const Scatter scatter = scatter_of(base_s, cure_s);
     const auto n = static_cast<double>(pairs), most = static_cast<double>(all);
     const double z = boost::math::quantile(boost::math::complement(boost::math::normal(), tail_of_last(all)));
-    const double wanted = std::min(std::log(1 - rules.worth), -z * scatter.deviation / std::sqrt(most)); // the mean of all, at most
-    const double spread = scatter.deviation * std::sqrt((most - n) / (n * most)); // of that mean around what is known
+    const double wanted =
+        std::min(std::log(1 - rules.worth), -z * scatter.deviation / std::sqrt(most)); // the mean of all, at most
+    const double spread = scatter.deviation * std::sqrt((most - n) / (n * most));      // of that mean around what is known
     if (spread <= 0)
         return scatter.middle <= wanted ? 1 : 0;
     return cdf((wanted - scatter.middle) / spread, pairs);

@@ -22,11 +22,18 @@ namespace {
 
 namespace fs = std::filesystem;
 
-constexpr std::array<const char*, 7> kPreloaded{"libjemalloc.so.2",  "libtcmalloc_minimal.so.4", "libtcmalloc.so.4", "libmimalloc.so.2",
-                                                "libmimalloc.so.3", "libopenblas.so.0",         "libfftw3.so.3"};
+constexpr std::array<const char*, 7> kPreloaded{"libjemalloc.so.2", "libtcmalloc_minimal.so.4", "libtcmalloc.so.4",
+                                                "libmimalloc.so.2", "libmimalloc.so.3",         "libopenblas.so.0",
+                                                "libfftw3.so.3"};
 constexpr std::array<const char*, 3> kReplaced{"libblas.so.3", "liblapack.so.3", "libfftw3.so.3"};
-constexpr std::array<const char*, 9> kVariables{"LD_PRELOAD", "GLIBC_TUNABLES", "OMP_NUM_THREADS", "OMP_WAIT_POLICY", "OMP_PROC_BIND",
-                                                "OMPI_MCA_hwloc_base_binding_policy", "OMPI_MCA_btl_vader_eager_limit", "HYDRA_BINDING",
+constexpr std::array<const char*, 9> kVariables{"LD_PRELOAD",
+                                                "GLIBC_TUNABLES",
+                                                "OMP_NUM_THREADS",
+                                                "OMP_WAIT_POLICY",
+                                                "OMP_PROC_BIND",
+                                                "OMPI_MCA_hwloc_base_binding_policy",
+                                                "OMPI_MCA_btl_vader_eager_limit",
+                                                "HYDRA_BINDING",
                                                 "MPIR_CVAR_CH4_SHM_POSIX_IQUEUE_CELL_SIZE"};
 constexpr double kComputes = 0.02; // of the run's CPU time: less is a launcher or a shell
 
@@ -56,7 +63,8 @@ void add_machine(Facts& facts) {
                 cores.insert({place->package, place->core});
         if (!cores.empty())
             facts.cores = cores.size();
-    } catch (const Error&) {} // then each CPU counts as a core
+    } catch (const Error&) {
+    } // then each CPU counts as a core
     facts.memory_nodes = std::max<size_t>(1, platform::memory_node_count(platform::read_numa_nodes("/sys")));
     facts.huge_pages = platform::read_huge_page_settings("").enabled;
     for (const char* folder : {"/usr/bin/", "/bin/", "/usr/local/bin/"})
@@ -153,7 +161,8 @@ Facts gather_facts(const Report& report) {
     add_program(facts, *report.run);
     if (const double own_s = report.account.own_s(); own_s > 0) {
         facts.allocator_fraction = report.account.seconds_of(TimeClass::allocator) / own_s;
-        facts.spinning_fraction = (report.account.seconds_of(TimeClass::spinning) + report.account.seconds_of(TimeClass::team)) / own_s;
+        facts.spinning_fraction =
+            (report.account.seconds_of(TimeClass::spinning) + report.account.seconds_of(TimeClass::team)) / own_s;
         for (const AccountLine& line : report.account.lines)
             if (line.kind == TimeClass::kernel && line.detail == "page faults")
                 facts.page_fault_fraction += line.seconds / own_s;

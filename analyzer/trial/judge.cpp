@@ -11,12 +11,15 @@ namespace {
 constexpr size_t kRunsOfFailure = 2;
 
 std::string status_text(int status) {
-    return status > 128 ? fmt::format("exit status {} (signal {})", status, status - 128) : fmt::format("exit status {}", status);
+    return status > 128 ? fmt::format("exit status {} (signal {})", status, status - 128)
+                        : fmt::format("exit status {}", status);
 }
 
 } // namespace
 
-void Judge::add_base(const TimedRun& run) { base_.push_back(run); }
+void Judge::add_base(const TimedRun& run) {
+    base_.push_back(run);
+}
 
 int Judge::usual_status() const {
     std::map<int, size_t> counts;
@@ -70,7 +73,8 @@ std::string Judge::difference_of(const TimedRun& run) const {
     const auto usual = std::ranges::find(base_, usual_status(), &TimedRun::exit_status);
     for (size_t i = 0; i < names_.size(); ++i)
         if (compares(i) && run.fingerprints[i] != usual->fingerprints[i])
-            return run.fingerprints[i] == kMissing ? fmt::format("{} is missing", names_[i]) : fmt::format("another {}", names_[i]);
+            return run.fingerprints[i] == kMissing ? fmt::format("{} is missing", names_[i])
+                                                   : fmt::format("another {}", names_[i]);
     return "";
 }
 

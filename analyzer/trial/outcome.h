@@ -22,8 +22,8 @@ enum class State {
 // Against other runs in the same rounds.
 struct Measurement {
     Decision decision;
-    double base_wall_s = 0, wall_s = 0;          // medians; 0: no pair
-    double more_cpu = 0;                         // fraction, median of the pairs
+    double base_wall_s = 0, wall_s = 0;               // medians; 0: no pair
+    double more_cpu = 0;                              // fraction, median of the pairs
     std::optional<double> more_memory = std::nullopt; // the same of the largest process; none: not known
     size_t not_counted = 0;
 };
@@ -33,7 +33,7 @@ struct CureOutcome {
     std::optional<Promise> promise;
     State state = State::not_tried;
     bool is_chosen = false; // by the user
-    std::string why; // of a state other than measured
+    std::string why;        // of a state other than measured
     Measurement measured;
     std::string line; // the command line with it
 };
@@ -46,21 +46,21 @@ struct Combination {
 };
 
 struct Outcome {
-    std::string program, line, directory; // the command's first word, its line, where its runs are
-    std::string machine;                  // the CPU's model
-    double first_run_s = 0;               // recorded
+    std::string program, line, directory;        // the command's first word, its line, where its runs are
+    std::string machine;                         // the CPU's model
+    double first_run_s = 0;                      // recorded
     size_t base_runs = 0, unusual_base_runs = 0; // the latter ended with another status than the usual one
     int usual_status = 0;
     std::optional<statistics::Spread> base_wall_s; // none: it was not measured
-    std::vector<std::string> changing_outputs; // by themselves: not compared
+    std::vector<std::string> changing_outputs;     // by themselves: not compared
     std::vector<std::string> compared_outputs;
     DecisionRules rules;
-    std::vector<CureOutcome> cures;       // those that were tried first, by what they are promised to gain
+    std::vector<CureOutcome> cures; // those that were tried first, by what they are promised to gain
     std::optional<Combination> combination;
-    std::vector<size_t> best;             // indexes of the cures to use; empty: none helps
+    std::vector<size_t> best; // indexes of the cures to use; empty: none helps
     std::string best_line;
-    Measurement best_measured;            // against the base
-    std::string stopped;                  // why not everything was decided; empty: it was
+    Measurement best_measured; // against the base
+    std::string stopped;       // why not everything was decided; empty: it was
     int signal = 0;
 };
 

@@ -26,7 +26,9 @@ std::string why_left_out(const CureOutcome& one, const Wanted& wanted) {
     return wanted.all || one.promise || !one.cure.why_tried.empty() ? "" : "nothing speaks for it";
 }
 
-double promised(const CureOutcome& one) { return one.promise ? one.promise->gain : -1; }
+double promised(const CureOutcome& one) {
+    return one.promise ? one.promise->gain : -1;
+}
 
 } // namespace
 
@@ -68,7 +70,8 @@ std::vector<size_t> best_together(const std::vector<CureOutcome>& cures) {
             better.push_back(i);
     std::ranges::stable_sort(better, std::greater(), [&](size_t i) { return cures[i].measured.decision.gain; });
     for (const size_t one : better)
-        if (std::ranges::none_of(together, [&](size_t other) { return exclude_each_other(cures[one].cure, cures[other].cure); }))
+        if (std::ranges::none_of(together,
+                                 [&](size_t other) { return exclude_each_other(cures[one].cure, cures[other].cure); }))
             together.push_back(one);
     return together;
 }

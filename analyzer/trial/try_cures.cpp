@@ -162,14 +162,16 @@ class Trial {
         measured.more_cpu = median_more(pairs, [](const TimedRun& run) { return run.cpu_s; });
         const auto is_known = [](const TimedRun& run) { return run.resident_bytes > 0; };
         if (std::ranges::all_of(pairs.base, is_known) && std::ranges::all_of(pairs.cure, is_known))
-            measured.more_memory = median_more(pairs, [](const TimedRun& run) { return static_cast<double>(run.resident_bytes); });
+            measured.more_memory =
+                median_more(pairs, [](const TimedRun& run) { return static_cast<double>(run.resident_bytes); });
         return measured;
     }
 
     void run_singles(std::vector<size_t> undecided) {
         const std::vector<size_t> tried = undecided;
         const size_t most_rounds = 2 * options_.rules.most_pairs; // where the command fails often, not each gives a pair
-        for (size_t round = 0; round < most_rounds && !undecided.empty() && may_run(runs_of_rounds(undecided.size())); ++round) {
+        for (size_t round = 0; round < most_rounds && !undecided.empty() && may_run(runs_of_rounds(undecided.size()));
+             ++round) {
             for (size_t begin = 0; begin < undecided.size() && contest_.stopped().empty(); begin += kCuresInRound) {
                 std::vector<size_t> who{0};
                 for (size_t i = begin; i < std::min(begin + kCuresInRound, undecided.size()); ++i)
@@ -181,7 +183,8 @@ class Trial {
         for (const size_t i : undecided)
             is_decided(outcome_.cures[i], i + 1, true);
         for (const size_t i : tried)
-            if (const Pairs pairs = contest_.pairs_of(0, i + 1); !pairs.failure.empty() || outcome_.cures[i].state == State::failed)
+            if (const Pairs pairs = contest_.pairs_of(0, i + 1);
+                !pairs.failure.empty() || outcome_.cures[i].state == State::failed)
                 fail(outcome_.cures[i], pairs.failure); // what the base did since may have excused it
     }
 
@@ -217,7 +220,8 @@ class Trial {
         const size_t best = together.front() + 1, all = contest_.add({"together", launch});
         constexpr size_t kRuns = 3;
         bool is_decided = false;
-        for (size_t round = 0; round < options_.rules.most_pairs && !is_decided && combination.failure.empty() && may_run(kRuns); ++round) {
+        for (size_t round = 0;
+             round < options_.rules.most_pairs && !is_decided && combination.failure.empty() && may_run(kRuns); ++round) {
             run_round({0, best, all}, round);
             const Pairs pairs = contest_.pairs_of(best, all);
             combination.failure = contest_.pairs_of(0, all).failure;
@@ -245,7 +249,8 @@ class Trial {
         if (!contest_.stopped().empty())
             outcome_.stopped = contest_.stopped();
         if (!outcome_.best.empty())
-            outcome_.best_line = outcome_.best.size() > 1 ? outcome_.combination->line : outcome_.cures[outcome_.best.front()].line;
+            outcome_.best_line =
+                outcome_.best.size() > 1 ? outcome_.combination->line : outcome_.cures[outcome_.best.front()].line;
         for (const std::string& output : options_.outputs)
             if (std::ranges::find(outcome_.changing_outputs, output) == outcome_.changing_outputs.end())
                 outcome_.compared_outputs.push_back(output);

@@ -1,5 +1,5 @@
-// plumb try: one recorded run, whose findings say which cures to try; then unrecorded runs without and with each of them in turns,
-// until it is decided which of them help; then the best of them together.
+// plumb try: one recorded run, whose findings say which cures to try; then unrecorded runs without and with each of them in
+// turns, until it is decided which of them help; then the best of them together.
 #pragma once
 
 #include "analysis/report.h"
@@ -22,8 +22,8 @@ struct TryOptions {
     bool only_list = false; // no run but the recorded one
 };
 
-// `on_progress` gets words for what runs next. Ends early, and says so in the outcome, on a signal, when the time is over or the disk is
-// full. Throws Error: the command cannot be run or recorded.
+// `on_progress` gets words for what runs next. Ends early, and says so in the outcome, on a signal, when the time is over or
+// the disk is full. Throws Error: the command cannot be run or recorded.
 Outcome try_cures(const TryOptions& options, const std::function<void(const std::string&)>& on_progress);
 
 } // namespace plumb::trial

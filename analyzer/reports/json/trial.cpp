@@ -11,7 +11,9 @@ namespace {
 using nlohmann::ordered_json;
 using trial::State;
 
-ordered_json text_or_null(const std::string& text) { return text.empty() ? ordered_json(nullptr) : ordered_json(text); }
+ordered_json text_or_null(const std::string& text) {
+    return text.empty() ? ordered_json(nullptr) : ordered_json(text);
+}
 
 ordered_json gain_interval(const trial::Decision& decision) {
     return decision.is_known ? ordered_json::array({decision.low, decision.high}) : ordered_json(nullptr);
@@ -35,13 +37,17 @@ ordered_json measurement_json(const trial::Measurement& measured) {
 ordered_json promise_json(const std::optional<trial::Promise>& promise) {
     if (!promise)
         return nullptr;
-    return {{"finding", promise->finding}, {"title", promise->title}, {"gain", promise->gain}, {"is_at_most", promise->is_at_most}};
+    return {
+        {"finding", promise->finding}, {"title", promise->title}, {"gain", promise->gain}, {"is_at_most", promise->is_at_most}};
 }
 
 ordered_json cure_json(const trial::CureOutcome& one) {
-    return {{"id", one.cure.id},         {"what", one.cure.what},
-            {"family", one.cure.family}, {"state", state_name(one.state)},
-            {"why", text_or_null(one.why)},  {"spoke_for_it", text_or_null(one.cure.why_tried)},
+    return {{"id", one.cure.id},
+            {"what", one.cure.what},
+            {"family", one.cure.family},
+            {"state", state_name(one.state)},
+            {"why", text_or_null(one.why)},
+            {"spoke_for_it", text_or_null(one.cure.why_tried)},
             {"promised", promise_json(one.promise)},
             {"measured", measurement_json(one.measured)},
             {"command", one.state == State::does_not_apply ? ordered_json(nullptr) : ordered_json(one.line)}};
@@ -76,27 +82,28 @@ std::string trial_json(const trial::Outcome& outcome) {
         best = {{"cures", ids_json(outcome, outcome.best)},
                 {"command", outcome.best_line},
                 {"measured", measurement_json(outcome.best_measured)}};
-    return dumped({{"schema", "plumb-trial/1"},
-                   {"command", outcome.line},
-                   {"directory", outcome.directory},
-                   {"machine", outcome.machine},
-                   {"worth", outcome.rules.worth},
-                   {"most_pairs", outcome.rules.most_pairs},
-                   {"first_run_seconds", outcome.first_run_s},
-                   {"base_runs", outcome.base_runs},
-                   {"base_wall_seconds", outcome.base_wall_s ? ordered_json{{"median", outcome.base_wall_s->median},
-                                                                            {"lower_quartile", outcome.base_wall_s->lower_quartile},
-                                                                            {"upper_quartile", outcome.base_wall_s->upper_quartile}}
-                                                             : ordered_json(nullptr)},
-                   {"unusual_base_runs", outcome.unusual_base_runs},
-                   {"usual_exit_status", outcome.usual_status},
-                   {"compared_outputs", outcome.compared_outputs},
-                   {"changing_outputs", outcome.changing_outputs},
-                   {"stopped", text_or_null(outcome.stopped)},
-                   {"cures", cures},
-                   {"combination", combination},
-                   {"best", best}},
-                  2);
+    return dumped(
+        {{"schema", "plumb-trial/1"},
+         {"command", outcome.line},
+         {"directory", outcome.directory},
+         {"machine", outcome.machine},
+         {"worth", outcome.rules.worth},
+         {"most_pairs", outcome.rules.most_pairs},
+         {"first_run_seconds", outcome.first_run_s},
+         {"base_runs", outcome.base_runs},
+         {"base_wall_seconds", outcome.base_wall_s ? ordered_json{{"median", outcome.base_wall_s->median},
+                                                                  {"lower_quartile", outcome.base_wall_s->lower_quartile},
+                                                                  {"upper_quartile", outcome.base_wall_s->upper_quartile}}
+                                                   : ordered_json(nullptr)},
+         {"unusual_base_runs", outcome.unusual_base_runs},
+         {"usual_exit_status", outcome.usual_status},
+         {"compared_outputs", outcome.compared_outputs},
+         {"changing_outputs", outcome.changing_outputs},
+         {"stopped", text_or_null(outcome.stopped)},
+         {"cures", cures},
+         {"combination", combination},
+         {"best", best}},
+        2);
 }
 
 std::string trial_lines(const trial::Outcome& outcome, int64_t unix_s) {

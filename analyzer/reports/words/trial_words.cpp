@@ -18,7 +18,9 @@ std::string promise_words(const std::optional<trial::Promise>& promise) {
     return (promise->is_at_most ? "up to " : "about ") + format_fraction(promise->gain);
 }
 
-std::string gain_words(double gain) { return (gain < 0 ? "-" : "") + format_fraction(std::abs(gain)); }
+std::string gain_words(double gain) {
+    return (gain < 0 ? "-" : "") + format_fraction(std::abs(gain));
+}
 
 std::string interval_words(const trial::Decision& decision) {
     if (!decision.is_known)

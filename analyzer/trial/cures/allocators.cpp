@@ -17,7 +17,9 @@ struct Allocator {
     std::vector<const char*> libraries;
 };
 
-std::string share_words(double fraction, const char* what) { return fmt::format("{:.0f} % of the time is {}", 100 * fraction, what); }
+std::string share_words(double fraction, const char* what) {
+    return fmt::format("{:.0f} % of the time is {}", 100 * fraction, what);
+}
 
 } // namespace
 

@@ -22,7 +22,8 @@ std::vector<std::string> files_for(const Interface& interface, const Facts& fact
         if (other.name == interface.name)
             files.push_back(other.path);
     for (const Library& library : facts.installed)
-        if (interface.also && library.name == interface.also && std::ranges::find(facts.loaded, library.name) == facts.loaded.end())
+        if (interface.also && library.name == interface.also &&
+            std::ranges::find(facts.loaded, library.name) == facts.loaded.end())
             files.push_back(library.name);
     return files;
 }
@@ -32,7 +33,8 @@ std::vector<std::string> files_for(const Interface& interface, const Facts& fact
 std::vector<Cure> library_cures(const Facts& facts) {
     std::vector<Cure> cures;
     for (const Interface& interface : kInterfaces) {
-        Cure cure{.id = interface.id, .what = fmt::format("use another {}", interface.what), .family = interface.id, .change = {}};
+        Cure cure{
+            .id = interface.id, .what = fmt::format("use another {}", interface.what), .family = interface.id, .change = {}};
         cure.answers = {"libopenblas"};
         const bool is_loaded = std::ranges::find(facts.loaded, interface.name) != facts.loaded.end();
         const std::vector<std::string> files = files_for(interface, facts);

@@ -9,9 +9,13 @@ std::vector<Cure> memory_policy_cures(const Facts& facts) {
     interleave.change.launcher = {"numactl", "--interleave=all"};
     interleave.answers = {"--interleave=all"};
     interleave.why_not = !one_node.empty() ? one_node : facts.has_numactl ? "" : "numactl is not installed";
-    Cure sweep{.id = "sweep", .what = "drop cached files from the NUMA nodes before the start", .family = "sweep", .change = {}};
+    Cure sweep{
+        .id = "sweep", .what = "drop cached files from the NUMA nodes before the start", .family = "sweep", .change = {}};
     sweep.answers = {"--sweep"};
-    sweep.why_not = !one_node.empty() ? one_node : "it changes the next runs as well, so that no run without it is left to compare with: see plumb run --sweep";
+    sweep.why_not =
+        !one_node.empty()
+            ? one_node
+            : "it changes the next runs as well, so that no run without it is left to compare with: see plumb run --sweep";
     return {interleave, sweep};
 }
 

@@ -7,8 +7,8 @@ namespace plumb::trial {
 
 namespace {
 
-Cure setting(const Facts& facts, const char* id, const std::string& what, const char* family, const char* name, const std::string& value,
-             std::vector<std::string> answers) {
+Cure setting(const Facts& facts, const char* id, const std::string& what, const char* family, const char* name,
+             const std::string& value, std::vector<std::string> answers) {
     Cure cure{.id = id, .what = what, .family = family, .change = {}};
     cure.change.settings = {{name, value}};
     cure.answers = std::move(answers);
@@ -30,18 +30,20 @@ std::vector<Cure> openmp_cures(const Facts& facts) {
     if (cures.back().why_not.empty() && facts.threads == share)
         cures.back().why_not = "it has that many threads already";
     cures.push_back(setting(facts, "omp-half", fmt::format("half as many OpenMP threads: {}", std::max<size_t>(1, share / 2)),
-                            "openmp-threads", "OMP_NUM_THREADS", std::to_string(std::max<size_t>(1, share / 2)), {"OMP_NUM_THREADS"}));
+                            "openmp-threads", "OMP_NUM_THREADS", std::to_string(std::max<size_t>(1, share / 2)),
+                            {"OMP_NUM_THREADS"}));
     if (cures.back().why_not.empty() && share < 2)
         cures.back().why_not = "one thread cannot be halved";
-    cures.push_back(setting(facts, "omp-passive", "let waiting OpenMP threads sleep", "openmp-wait", "OMP_WAIT_POLICY", "passive",
-                            {"OMP_WAIT_POLICY"}));
+    cures.push_back(setting(facts, "omp-passive", "let waiting OpenMP threads sleep", "openmp-wait", "OMP_WAIT_POLICY",
+                            "passive", {"OMP_WAIT_POLICY"}));
     if (facts.spinning_fraction >= kSpeaksFor)
         cures.back().why_tried = fmt::format("{:.0f} % of the time is spinning", 100 * facts.spinning_fraction);
     cures.push_back(setting(facts, "omp-active", "let waiting OpenMP threads spin", "openmp-wait", "OMP_WAIT_POLICY", "active",
                             {"OMP_WAIT_POLICY"}));
-    cures.push_back(setting(facts, "omp-spread", "bind OpenMP threads, spread over the CPUs", "placement", "OMP_PROC_BIND", "spread",
-                            {"OMP_PROC_BIND=spread"}));
-    cures.push_back(setting(facts, "omp-close", "bind OpenMP threads side by side", "placement", "OMP_PROC_BIND", "close", {"OMP_PROC_BIND=close"}));
+    cures.push_back(setting(facts, "omp-spread", "bind OpenMP threads, spread over the CPUs", "placement", "OMP_PROC_BIND",
+                            "spread", {"OMP_PROC_BIND=spread"}));
+    cures.push_back(setting(facts, "omp-close", "bind OpenMP threads side by side", "placement", "OMP_PROC_BIND", "close",
+                            {"OMP_PROC_BIND=close"}));
     return cures;
 }
 

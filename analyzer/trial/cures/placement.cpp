@@ -17,7 +17,8 @@ std::string why_no_pinning(const Facts& facts) {
     return "";
 }
 
-Cure pinned(const Facts& facts, const char* id, const std::string& what, std::vector<std::string> options, std::vector<std::string> answers) {
+Cure pinned(const Facts& facts, const char* id, const std::string& what, std::vector<std::string> options,
+            std::vector<std::string> answers) {
     Cure cure{.id = id, .what = what, .family = "placement", .change = {}};
     cure.change.launcher = {"plumb", "pin", "-q"};
     cure.change.launcher.insert(cure.change.launcher.end(), options.begin(), options.end());
@@ -38,7 +39,8 @@ std::vector<Cure> placement_cures(const Facts& facts) {
                            {"--spread", std::to_string(siblings)}, {"--pin=spread"}));
     if (cures.back().why_not.empty() && siblings < 2)
         cures.back().why_not = "each core has one CPU here: the same as pin-scatter";
-    cures.push_back(pinned(facts, "pin-bind", "pin threads, and their memory to the same NUMA node", {"--scatter", "--bind-memory"}, {"--bind-memory"}));
+    cures.push_back(pinned(facts, "pin-bind", "pin threads, and their memory to the same NUMA node",
+                           {"--scatter", "--bind-memory"}, {"--bind-memory"}));
     if (cures.back().why_not.empty() && facts.memory_nodes < 2)
         cures.back().why_not = "all memory is on one NUMA node";
     return cures;

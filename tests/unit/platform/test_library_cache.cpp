@@ -10,7 +10,9 @@ using namespace plumb::platform;
 
 namespace {
 
-void put_word(std::string& text, uint32_t word) { text.append(reinterpret_cast<const char*>(&word), sizeof word); }
+void put_word(std::string& text, uint32_t word) {
+    text.append(reinterpret_cast<const char*>(&word), sizeof word);
+}
 
 #if defined(__x86_64__)
 constexpr uint32_t kHere = 0x0303, kElsewhere = 0x0a03;
@@ -43,7 +45,8 @@ std::string cache_of(const std::vector<Entry>& entries) {
 } // namespace
 
 TEST_CASE("libraries of other kinds of programs are left out of the loader's cache") {
-    const std::string cache = cache_of({{kHere, "libz.so.1", "/lib/libz.so.1"}, {kElsewhere, "libz.so.1", "/arm/libz.so.1"},
+    const std::string cache = cache_of({{kHere, "libz.so.1", "/lib/libz.so.1"},
+                                        {kElsewhere, "libz.so.1", "/arm/libz.so.1"},
                                         {kHere, "liba.so", "/lib/liba.so"}});
     const std::vector<CachedLibrary> libraries = parse_library_cache(cache);
     REQUIRE(libraries.size() == 2);

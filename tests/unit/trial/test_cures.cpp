@@ -23,7 +23,9 @@ Facts all_there() {
     facts.threads = 2;
     facts.processes = 2;
     facts.loaded = {"libc.so.6", "libblas.so.3"};
-    facts.installed = {{"libjemalloc.so.2", "/lib/libjemalloc.so.2"}, {"libtcmalloc.so.4", "/lib/libtcmalloc.so.4"}, {"libopenblas.so.0", "/o"}};
+    facts.installed = {{"libjemalloc.so.2", "/lib/libjemalloc.so.2"},
+                       {"libtcmalloc.so.4", "/lib/libtcmalloc.so.4"},
+                       {"libopenblas.so.0", "/o"}};
     facts.others = {{"libblas.so.3", "/lib/atlas/libblas.so.3"}};
     return facts;
 }
@@ -35,7 +37,9 @@ Cure cure_of(const Facts& facts, const std::string& id) {
     return *found;
 }
 
-std::string why_not(const Facts& facts, const std::string& id) { return cure_of(facts, id).why_not; }
+std::string why_not(const Facts& facts, const std::string& id) {
+    return cure_of(facts, id).why_not;
+}
 
 } // namespace
 
@@ -56,8 +60,9 @@ TEST_CASE("ids are unique and every cure that applies changes something") {
 
 TEST_CASE("cures apply only where their means are") {
     const Facts facts = all_there();
-    for (const char* id : {"pin-scatter", "pin-compact", "pin-cores", "pin-bind", "interleave", "jemalloc", "tcmalloc", "keep-memory",
-                           "huge-pages", "omp-all-cpus", "omp-half", "omp-passive", "omp-spread", "mpi-bind", "mpi-eager", "blas", "blas-2"}) {
+    for (const char* id :
+         {"pin-scatter", "pin-compact", "pin-cores", "pin-bind", "interleave", "jemalloc", "tcmalloc", "keep-memory",
+          "huge-pages", "omp-all-cpus", "omp-half", "omp-passive", "omp-spread", "mpi-bind", "mpi-eager", "blas", "blas-2"}) {
         INFO(id);
         CHECK(why_not(facts, id) == "");
     }
@@ -134,8 +139,8 @@ TEST_CASE("figures of the run speak for cures that no finding advises") {
 
 TEST_CASE("cures of a family, and those that take away what others need, exclude each other") {
     const Facts facts = all_there();
-    const Cure scatter = cure_of(facts, "pin-scatter"), spread = cure_of(facts, "omp-spread"), jemalloc = cure_of(facts, "jemalloc"),
-               keep = cure_of(facts, "keep-memory"), huge = cure_of(facts, "huge-pages");
+    const Cure scatter = cure_of(facts, "pin-scatter"), spread = cure_of(facts, "omp-spread"),
+               jemalloc = cure_of(facts, "jemalloc"), keep = cure_of(facts, "keep-memory"), huge = cure_of(facts, "huge-pages");
     CHECK(exclude_each_other(scatter, spread)); // both place threads
     CHECK(exclude_each_other(jemalloc, cure_of(facts, "tcmalloc")));
     CHECK(exclude_each_other(jemalloc, keep));
@@ -146,9 +151,10 @@ TEST_CASE("cures of a family, and those that take away what others need, exclude
 
 TEST_CASE("changes add to what the environment has, and to one another") {
     const Facts facts = all_there();
-    const Launch launch = launch_with({cure_of(facts, "pin-scatter").change, cure_of(facts, "keep-memory").change,
-                                       cure_of(facts, "huge-pages").change, cure_of(facts, "blas").change},
-                                      {{"LD_PRELOAD", "/own.so"}, {"GLIBC_TUNABLES", "glibc.malloc.perturb=1"}}, {"./my app", "1"});
+    const Launch launch =
+        launch_with({cure_of(facts, "pin-scatter").change, cure_of(facts, "keep-memory").change,
+                     cure_of(facts, "huge-pages").change, cure_of(facts, "blas").change},
+                    {{"LD_PRELOAD", "/own.so"}, {"GLIBC_TUNABLES", "glibc.malloc.perturb=1"}}, {"./my app", "1"});
     CHECK(launch.environment ==
           std::vector<std::string>{"GLIBC_TUNABLES=glibc.malloc.perturb=1:glibc.malloc.mmap_threshold=1073741824:"
                                    "glibc.malloc.trim_threshold=4294967296:glibc.malloc.hugetlb=1",

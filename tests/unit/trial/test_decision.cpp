@@ -1,5 +1,5 @@
-// The sequential test keeps its error rates, whatever it looks at and however early it ends. By simulation: pairs of runs whose times
-// scatter, until a verdict.
+// The sequential test keeps its error rates, whatever it looks at and however early it ends. By simulation: pairs of runs whose
+// times scatter, until a verdict.
 #include "trial/decision.h"
 
 #include <catch2/catch.hpp>
@@ -53,7 +53,9 @@ auto normal(double noise) {
 auto disturbed(double noise) {
     return [noise](std::mt19937_64& random) {
         const double time = std::exp(std::normal_distribution<double>(0, noise)(random));
-        return std::uniform_real_distribution<double>(0, 1)(random) < 0.2 ? time + std::exponential_distribution<double>(3)(random) : time;
+        return std::uniform_real_distribution<double>(0, 1)(random) < 0.2
+                   ? time + std::exponential_distribution<double>(3)(random)
+                   : time;
     };
 }
 

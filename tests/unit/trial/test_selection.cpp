@@ -10,12 +10,18 @@ using namespace plumb::trial;
 namespace {
 
 std::vector<Cure> some_cures() {
-    Cure fast{.id = "fast", .what = "w", .family = "allocator", .takes = "malloc", .change = {}, .answers = {"LD_PRELOAD=libfast"}};
+    Cure fast{
+        .id = "fast", .what = "w", .family = "allocator", .takes = "malloc", .change = {}, .answers = {"LD_PRELOAD=libfast"}};
     Cure faster = fast;
     faster.id = "faster";
     Cure pages{.id = "pages", .what = "w", .family = "pages", .needs = "malloc", .change = {}, .answers = {"hugetlb"}};
     Cure pin{.id = "pin", .what = "w", .family = "placement", .change = {}, .answers = {"--pin=scatter"}};
-    Cure missing{.id = "missing", .what = "w", .family = "x", .change = {}, .answers = {"LD_PRELOAD=libfast"}, .why_not = "not installed"};
+    Cure missing{.id = "missing",
+                 .what = "w",
+                 .family = "x",
+                 .change = {},
+                 .answers = {"LD_PRELOAD=libfast"},
+                 .why_not = "not installed"};
     Cure heavy{.id = "heavy", .what = "w", .family = "y", .change = {}, .why_tried = "a figure"};
     return {pin, fast, faster, pages, missing, heavy};
 }
