@@ -17,7 +17,9 @@
 #include <fmt/core.h>
 #include <memory>
 #include <poll.h>
+#include <sys/prctl.h>
 #include <sys/wait.h>
+#include <unistd.h>
 
 namespace plumb {
 
@@ -51,6 +53,24 @@ std::string preload(const record::Executable& program, record::Child::Environmen
     if (found != target.variables.end())
         environment["LD_PRELOAD"] = found->second;
     return target.why_no_shim;
+}
+
+// The program takes the place of plumb. Never returns.
+int run_in_place(const std::vector<std::string>& command) {
+    std::vector<char*> words;
+    for (const std::string& word : command)
+        words.push_back(const_cast<char*>(word.c_str()));
+    words.push_back(nullptr);
+    execvp(words.front(), words.data());
+    const record::ExecFailure failure = record::explain_exec_failure(command.front(), errno);
+    throw Error(failure.text, failure.exit_status);
+}
+
+// Its children inherit it.
+void refuse_huge_pages() {
+    if (prctl(PR_SET_THP_DISABLE, 1, 0, 0, 0) != 0)
+        throw Error(fmt::format("the kernel cannot be kept from using huge pages: PR_SET_THP_DISABLE failed: {}",
+                                std::strerror(errno)));
 }
 
 int run_pinned(const placement::PinOptions& options, const std::vector<std::string>& command, bool quiet) {
@@ -91,10 +111,18 @@ int run_pinned(const placement::PinOptions& options, const std::vector<std::stri
 CommandAction declare_pin(CLI::App& subcommand) {
     auto options = std::make_shared<placement::PinOptions>();
     auto quiet = std::make_shared<bool>(false);
+    auto unpinned = std::make_shared<bool>(false), small_pages = std::make_shared<bool>(false);
     placement::declare_pin_options(subcommand, *options);
     subcommand.add_flag("-q,--quiet", *quiet, "Print no table");
+    subcommand.add_flag("--unpinned", *unpinned, "Pin nothing: for the other options of the start");
+    subcommand.add_flag("--no-huge-pages", *small_pages, "Keep the kernel from giving the program transparent huge pages");
     declare_target(subcommand);
-    return [&subcommand, options, quiet] { return run_pinned(*options, target_of(subcommand), *quiet); };
+    return [&subcommand, options, quiet, unpinned, small_pages] {
+        const std::vector<std::string> command = target_of(subcommand);
+        if (*small_pages)
+            refuse_huge_pages();
+        return *unpinned ? run_in_place(command) : run_pinned(*options, command, *quiet);
+    };
 }
 
 } // namespace plumb

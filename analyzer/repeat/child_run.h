@@ -22,8 +22,4 @@ struct ChildResult {
 // Of one thread only: signals go to the last one that was started.
 ChildResult record_child(const ChildRun& run);
 
-// From then on Ctrl-C, SIGTERM, SIGHUP and SIGQUIT go to the command that runs, and do not end plumb.
-void keep_signals_from_ending_plumb();
-int caught_signal(); // the first one; 0: none yet
-
 } // namespace plumb::repeat

@@ -1,6 +1,7 @@
 #include "repeat/series.h"
 
 #include "repeat/child_run.h"
+#include "repeat/process.h"
 #include "repeat/turns.h"
 #include "support/error.h"
 

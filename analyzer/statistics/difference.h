@@ -11,7 +11,7 @@ namespace plumb::statistics {
 struct Difference {
     double base_median = 0, other_median = 0;
     double ratio = 1;         // Hodges and Lehmann's estimate: the median of all ratios of two values
-    double low = 0, high = 0; // 95 % confidence interval; meaningless unless is_known
+    double low = 0, high = 0; // 95 % confidence interval unless another was asked for; meaningless unless is_known
     bool is_known = false;    // there are enough values for an interval
     size_t base_count = 0, other_count = 0;
 

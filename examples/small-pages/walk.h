@@ -1,5 +1,5 @@
-/* walk MEBIBYTES MILLISECONDS: goes from place to place through a table, each place told by what was read at the one before,
-   for so much CPU time. ASK_FOR_HUGE_PAGES: whether to, before the table is touched. Prints the nanoseconds of a step. */
+/* walk MEBIBYTES MILLISECONDS [STEPS]: goes from place to place through a table, each place given by what was read at the one
+   before, for so much CPU time, or with STEPS for so many steps. ASK_FOR_HUGE_PAGES: whether to, before the table is touched. Prints the nanoseconds of a step. */
 #define _GNU_SOURCE
 #include <stdint.h>
 #include <stdio.h>
@@ -47,8 +47,8 @@ static void connect(struct place* table, size_t count) {
 }
 
 int main(int count, char** arguments) {
-    if (count != 3) {
-        fprintf(stderr, "usage: %s MEBIBYTES MILLISECONDS\n", arguments[0]);
+    if (count != 3 && count != 4) {
+        fprintf(stderr, "usage: %s MEBIBYTES MILLISECONDS [STEPS]\n", arguments[0]);
         return 2;
     }
     const size_t bytes = (size_t)atol(arguments[1]) << 20;
@@ -61,9 +61,10 @@ int main(int count, char** arguments) {
     connect(table, bytes / sizeof *table);
     struct place* at = table;
     double steps = 0;
+    const double wanted = count == 4 ? strtod(arguments[3], NULL) : 0;
     const double begin = cpu_ms();
     double now = begin;
-    for (; now < begin + strtod(arguments[2], NULL); now = cpu_ms(), steps += kSteps)
+    for (; wanted > 0 ? steps < wanted : now < begin + strtod(arguments[2], NULL); now = cpu_ms(), steps += kSteps)
         at = walk(at, kSteps);
     printf("%.3f ns a step\n", (now - begin) * 1e6 / steps);
     return at == NULL;

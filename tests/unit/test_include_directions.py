@@ -36,9 +36,10 @@ ANALYZER = {
     "compare": {"support", "statistics", "model", "trace", "analyses", "diagnoses", "analysis"}, # several runs
     "repeat": {"support", "statistics", "trace", "compare", "analyses", "diagnoses", "analysis", "model"}, # records runs through plumb run
     "scale": {"support", "statistics", "repeat", "compare", "analyses", "diagnoses", "analysis", "model"}, # a sweep is a series of runs
+    "trial": {"support", "statistics", "platform", "repeat", "analyses", "diagnoses", "analysis", "model"}, # runs of a command with cures
     "probe": {"support", "statistics", "platform", "record"}, # the machine itself: knows nothing of runs
-    "reports": {"probe", "scale", "repeat", "compare", "statistics", "support", "model", "noise", "simulate", "replay", "analyses", "diagnoses", "analysis"}, # replay: of a timeline
-    "commands": {"probe", "scale", "repeat", "compare", "support", "platform", "model", "noise", "simulate", "trace", "symbols", "placement", "record", "team", "replay", "analyses", "diagnoses", "analysis", "reports"},
+    "reports": {"probe", "trial", "scale", "repeat", "compare", "statistics", "support", "model", "noise", "simulate", "replay", "analyses", "diagnoses", "analysis"}, # replay: of a timeline
+    "commands": {"probe", "trial", "scale", "repeat", "compare", "support", "platform", "model", "noise", "simulate", "trace", "symbols", "placement", "record", "team", "replay", "analyses", "diagnoses", "analysis", "reports"},
 }
 # What is shared with the shim: its unwinder, which the recorder runs on stack samples, and its instruction decoder.
 SHARED_WITH_THE_SHIM = {"platform/unwind": {"unwind"}, "platform/code/decoder": {"platform", "record", "unwind"},

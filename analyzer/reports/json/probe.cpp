@@ -1,5 +1,7 @@
 #include "reports/json/probe.h"
 
+#include "reports/json/document.h"
+
 #include <nlohmann/json.hpp>
 
 namespace plumb {
@@ -83,8 +85,6 @@ ordered_json cpus_json(const probe::Measured& measured) {
     }
     return cpus;
 }
-
-ordered_json text_or_null(const std::string& text) { return text.empty() ? ordered_json(nullptr) : ordered_json(text); }
 
 std::string written(const ordered_json& document) {
     return document.dump(2, ' ', true, ordered_json::error_handler_t::replace) + "\n";

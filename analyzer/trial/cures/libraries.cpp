@@ -1,0 +1,61 @@
+// Other builds of libraries that the program loads, of the same interface: BLAS, LAPACK, FFT.
+#include "trial/cures/families.h"
+
+#include <algorithm>
+#include <fmt/format.h>
+
+namespace plumb::trial {
+
+namespace {
+
+struct Interface {
+    const char *id, *name, *what;
+    const char* also; // a library of another name with the same interface, or null
+};
+constexpr Interface kInterfaces[] = {{"blas", "libblas.so.3", "BLAS", "libopenblas.so.0"},
+                                     {"lapack", "liblapack.so.3", "LAPACK", "libopenblas.so.0"},
+                                     {"fft", "libfftw3.so.3", "FFT library", nullptr}};
+
+std::vector<std::string> files_for(const Interface& interface, const Facts& facts) {
+    std::vector<std::string> files;
+    for (const Library& other : facts.others)
+        if (other.name == interface.name)
+            files.push_back(other.path);
+    for (const Library& library : facts.installed)
+        if (interface.also && library.name == interface.also &&
+            std::ranges::find(facts.loaded, library.name) == facts.loaded.end())
+            files.push_back(library.name);
+    return files;
+}
+
+} // namespace
+
+std::vector<Cure> library_cures(const Facts& facts) {
+    std::vector<Cure> cures;
+    for (const Interface& interface : kInterfaces) {
+        Cure cure{
+            .id = interface.id, .what = fmt::format("use another {}", interface.what), .family = interface.id, .change = {}};
+        cure.answers = {"libopenblas"};
+        const bool is_loaded = std::ranges::find(facts.loaded, interface.name) != facts.loaded.end();
+        const std::vector<std::string> files = files_for(interface, facts);
+        cure.why_not = !is_loaded                      ? fmt::format("the program does not load {}", interface.name)
+                       : !facts.why_no_preload.empty() ? "it cannot be preloaded: " + facts.why_no_preload
+                       : files.empty()                 ? fmt::format("no other {} is installed", interface.name)
+                                                       : "";
+        if (!cure.why_not.empty()) {
+            cures.push_back(cure);
+            continue;
+        }
+        for (size_t i = 0; i < files.size(); ++i) {
+            Cure one = cure;
+            if (i > 0)
+                one.id += fmt::format("-{}", i + 1);
+            one.what = fmt::format("use {} as the {}", files[i], interface.what);
+            one.change.preload = files[i];
+            cures.push_back(one);
+        }
+    }
+    return cures;
+}
+
+} // namespace plumb::trial
