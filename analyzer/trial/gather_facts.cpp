@@ -36,6 +36,7 @@ constexpr std::array<const char*, 9> kVariables{"LD_PRELOAD",
                                                 "HYDRA_BINDING",
                                                 "MPIR_CVAR_CH4_SHM_POSIX_IQUEUE_CELL_SIZE"};
 constexpr double kComputes = 0.02; // of the run's CPU time: less is a launcher or a shell
+constexpr uint64_t kLeastResidentBytes = 8u << 20; // the size of its pages matters to no less
 
 uint64_t run_ns_of(const model::Process& process) {
     uint64_t sum = 0;
@@ -137,6 +138,10 @@ void add_program(Facts& facts, const model::Run& run) {
             most_ns = own_ns;
             facts.why_no_preload = why_no_preload(process);
             facts.is_dynamic = !process.is_static;
+            const model::MemoryLayout& layout = process.memory.layout;
+            facts.huge_page_fraction = layout.resident_bytes >= kLeastResidentBytes
+                                           ? static_cast<double>(layout.huge_bytes) / static_cast<double>(layout.resident_bytes)
+                                           : 0;
         }
         add_libraries(facts, process);
     }

@@ -34,4 +34,8 @@ std::string plumb_run_line(const model::Run& run, const std::string& options) {
     return "plumb run " + options + " -- " + shell_line(run.command);
 }
 
+std::string try_allocators_line(const model::Run& run) {
+    return run.command.empty() ? std::string() : "plumb try --cure jemalloc,tcmalloc,mimalloc -- " + shell_line(run.command);
+}
+
 } // namespace plumb

@@ -164,9 +164,8 @@ class HeapBound : public Diagnosis {
             "buffer or an arena for many small objects, or store values instead of pointers", "code", ""});
         if (is_glibc(module) && !input.run.command.empty())
             finding.advice.push_back({"Try another allocator",
-                "this needs no rebuild; distributions have packages of jemalloc, tcmalloc and mimalloc; compare the wall "
-                "times", "launch",
-                "LD_PRELOAD=libjemalloc.so.2 plumb run -- " + shell_line(input.run.command)});
+                "this needs no rebuild; which is fastest, if any, differs from program to program: this runs those that are "
+                "installed in turns with the program as it is", "launch", try_allocators_line(input.run)});
         if (is_glibc(module) && profile.kernel_hits * 4 > profile.hits && !input.run.command.empty() &&
             repeated_fault_share(input.run) >= kLeastRepeated)
             finding.advice.push_back({"Let the allocator keep its memory",

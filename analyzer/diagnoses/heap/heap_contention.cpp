@@ -104,10 +104,8 @@ class HeapContention : public Diagnosis {
         finding.evidence["lock_wait_seconds"] = waiting_s;
         finding.evidence["seen_waiting_fraction"] = seen;
         finding.advice.push_back({"Use an allocator with a cache for each thread",
-            "jemalloc, tcmalloc and mimalloc rarely take a lock that threads share", "launch",
-            input.run.command.empty()
-                ? std::string()
-                : "LD_PRELOAD=libjemalloc.so.2 plumb run -- " + shell_line(input.run.command)});
+            "several rarely take a lock that threads share; which is fastest differs from program to program: this runs those "
+            "that are installed in turns with the program as it is", "launch", try_allocators_line(input.run)});
         finding.advice.push_back({"Free blocks in the thread that allocated them, and use more arenas",
             "freeing a block in another thread takes the lock of the owner's arena; check that MALLOC_ARENA_MAX or "
             "mallopt(M_ARENA_MAX) does not limit all threads to one arena", "code", ""});

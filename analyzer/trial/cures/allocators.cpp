@@ -37,7 +37,7 @@ std::vector<Cure> allocator_cures(const Facts& facts) {
             if (found != facts.installed.end() && cure.change.preload.empty())
                 cure.change.preload = found->name; // the loader finds it, as it was found here
         }
-        cure.answers = {"LD_PRELOAD=libjemalloc"};
+        cure.answers = {"plumb try --cure jemalloc,"}; // try_allocators_line
         cure.is_part_of_answer = true; // findings promise what no allocation at all would save
         if (!facts.why_no_preload.empty())
             cure.why_not = "it cannot be preloaded: " + facts.why_no_preload;

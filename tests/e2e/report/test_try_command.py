@@ -233,6 +233,17 @@ class Try(PlumbTest):
         cures = {cure["id"]: cure for cure in json.loads(done.stdout)["cures"]}
         self.assertEqual((cures["jemalloc"]["state"], cures["jemalloc"]["why"]), ("does-not-apply", "libjemalloc.so.2 is not installed"))
 
+    @unittest.skipUnless(HUGE_PAGES.exists() and "[never]" not in HUGE_PAGES.read_text(), "the kernel gives no huge pages")
+    def test_small_pages_are_tried_where_memory_is_on_huge_ones(self):
+        command = [PROGRAMS / "page_work", "64", "20"]
+        with_huge = {**ENVIRONMENT, "GLIBC_TUNABLES": "glibc.malloc.hugetlb=1"}
+        done = subprocess.run([PLUMB, "try", "--list", "--format", "json", "-o", self.folder, "--", *map(str, command)], timeout=300,
+                              capture_output=True, text=True, env=with_huge, cwd=self.scratch)
+        self.assertEqual((done.returncode, done.stderr), (0, ""))
+        cures = {cure["id"]: cure for cure in json.loads(done.stdout)["cures"]}
+        self.assertRegex(cures["no-huge-pages"]["spoke_for_it"], r"^\d+ % of the memory is on huge pages$")
+        self.assertEqual(cures["huge-pages"]["why"], "glibc.malloc.hugetlb is set already")
+
     def test_a_chosen_cure_that_does_not_apply_is_named_with_the_reason(self):
         done = self.start("--cure", "omp-passive", command=["sleep", "0.02"])
         self.assertEqual((done.returncode, done.stderr), (0, ""))

@@ -78,7 +78,7 @@ TEST_CASE("time in the allocator is reported by share and by line") {
     CHECK(finding.where[0].line == 20);
     CHECK(finding.where[0].share == Approx(0.75));
     CHECK(finding.subject.name == "/src/app.cpp:20");
-    CHECK(finding.advice[1].command == "LD_PRELOAD=libjemalloc.so.2 plumb run -- ./app 'big file'");
+    CHECK(finding.advice[1].command == "plumb try --cure jemalloc,tcmalloc,mimalloc -- ./app 'big file'");
 }
 
 TEST_CASE("larger thresholds are for memory that comes and goes; what a line keeps stands in the finding") {

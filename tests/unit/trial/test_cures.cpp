@@ -115,6 +115,9 @@ TEST_CASE("OpenMP threads are counted for each rank, and what is set already is 
     facts.environment["OMP_WAIT_POLICY"] = "passive";
     CHECK(why_not(facts, "omp-passive") == "OMP_WAIT_POLICY=passive is set already");
     CHECK(why_not(facts, "omp-active") == "");
+    facts.environment["GLIBC_TUNABLES"] = "glibc.malloc.hugetlb=1";
+    CHECK(why_not(facts, "huge-pages") == "glibc.malloc.hugetlb is set already");
+    CHECK(why_not(facts, "keep-memory") == "");
     facts.ranks = 16;
     CHECK(why_not(facts, "mpi-bind") == "there are more ranks than cores");
 }
@@ -135,6 +138,11 @@ TEST_CASE("figures of the run speak for cures that no finding advises") {
     CHECK(cure_of(facts, "jemalloc").why_tried == "20 % of the time is in the allocator");
     CHECK(cure_of(facts, "keep-memory").why_tried == "10 % of the time is page faults");
     CHECK(cure_of(facts, "omp-passive").why_tried == "30 % of the time is spinning");
+    facts.huge_page_fraction = 0.1;
+    CHECK(cure_of(facts, "no-huge-pages").why_tried.empty());
+    facts.huge_page_fraction = 0.6;
+    CHECK(cure_of(facts, "no-huge-pages").why_tried == "60 % of the memory is on huge pages");
+    CHECK(why_not(facts, "no-huge-pages") == ""); // it asked for them
 }
 
 TEST_CASE("cures of a family, and those that take away what others need, exclude each other") {
