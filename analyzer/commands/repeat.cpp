@@ -23,7 +23,7 @@ namespace {
 
 struct RepeatArguments {
     repeat::SeriesOptions series;
-    std::string versus, format = "text", record;
+    std::string versus, format = "text", record, prepare;
 };
 
 constexpr size_t kMostRounds = 1000;
@@ -52,6 +52,8 @@ int repeat_runs(RepeatArguments arguments, const std::vector<std::string>& comma
     series.commands = {{arguments.versus.empty() ? "runs" : "base", command}};
     if (!arguments.versus.empty())
         series.commands.push_back({"versus", words_of(arguments.versus)});
+    for (repeat::SeriesCommand& one : series.commands)
+        one.prepare = arguments.prepare;
     series.record_options = CLI::detail::split_up(arguments.record);
     if (series.directory.empty())
         series.directory = record::timed_name("plumb-repeat-", command.front());
@@ -83,6 +85,7 @@ CommandAction declare_repeat(CLI::App& subcommand) {
     subcommand.add_option("--warm-up", arguments->series.warm_up_rounds, "Runs of each command before those that count")
         ->check(CLI::Range(size_t{0}, kMostRounds))
         ->capture_default_str();
+    subcommand.add_option("--prepare", arguments->prepare, "A shell line to run before each run, not recorded");
     subcommand.add_option("-o,--output", arguments->series.directory,
                           "A new folder for the runs (default: plumb-repeat-<program>-<time>)");
     subcommand.add_option("--record", arguments->record, "Options of plumb run for each run, as \"--heap off --rate 99\"");

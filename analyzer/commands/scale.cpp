@@ -27,7 +27,7 @@ namespace {
 struct ScaleArguments {
     scale::AskedPoints points;
     repeat::SeriesOptions series;
-    std::string format = "text", record;
+    std::string format = "text", record, prepare;
 };
 
 constexpr size_t kRoundsOfSweep = 6; // the fewest whose median has a 95 % interval
@@ -40,7 +40,7 @@ size_t copies_at(const scale::Sweep& sweep, size_t point) {
 
 int scale_runs(ScaleArguments arguments, const std::vector<std::string>& command) {
     const size_t cpus = platform::allowed_cpus("/", platform::affinity_mask()).size();
-    scale::SweepRuns runs{scale::sweep_of(command, arguments.points, cpus), arguments.series, {}, {}};
+    scale::SweepRuns runs{scale::sweep_of(command, arguments.points, cpus, arguments.prepare), arguments.series, {}, {}};
     repeat::SeriesOptions& series = runs.options;
     series.commands = runs.sweep.commands;
     series.record_options = CLI::detail::split_up(arguments.record);
@@ -89,6 +89,8 @@ CommandAction declare_scale(CLI::App& subcommand) {
     subcommand.add_option("--warm-up", arguments->series.warm_up_rounds, "Runs of each point before those that count")
         ->check(CLI::Range(size_t{0}, kMostRoundsOfSweep))
         ->capture_default_str();
+    subcommand.add_option("--prepare", arguments->prepare,
+                          "A shell line to run before each run, not recorded; {threads}, {ranks} and {size} are replaced in it as well");
     subcommand.add_option("-o,--output", arguments->series.directory,
                           "A new folder for the runs (default: plumb-scale-<program>-<time>)");
     subcommand.add_option("--record", arguments->record, "Options of plumb run for each run, as \"--heap off --rate 99\"");

@@ -26,6 +26,7 @@ struct PageScatter {
     uint64_t resident_bytes = 0, huge_bytes = 0; // of the area
     uint64_t timed_bytes = 0; // memory over which such accesses were timed on this machine; 0: they were not
     double small_page_ns = 0, huge_page_ns = 0; // of one access; huge_page_ns 0: no huge pages were available
+    double small_touch_ns = 0, huge_touch_ns = 0; // CPU time to touch 2 MiB for the first time; 0: not known
     std::string why_not_timed; // in words, when either is missing
     uint64_t first_ns = 0, last_ns = 0;
     uint64_t watched = 0, new_pages = 0; // accesses seen one after another, and those that needed another page; 0: none were

@@ -66,6 +66,8 @@ class Recording {
         const fs::path folder = fs::path(options_.directory) / command.set, partial = fs::path(options_.directory) / "partial";
         const std::string name = fmt::format("{}{:03}", turn.is_warm_up ? "warm-up-" : "", turn.round + 1);
         const fs::path errors = folder / (name + ".err");
+        if (!prepared(command, folder / (name + ".prepare")))
+            return;
         std::vector<std::string> record_options = options_.record_options;
         record_options.insert(record_options.end(), command.record_options.begin(), command.record_options.end());
         const ChildResult child = record_child({command.words, record_options, command.environment, partial.string(),
@@ -92,6 +94,18 @@ class Recording {
         (has_failed ? result_.failed : result_.runs).push_back({turn.command, turn.round, (set / name).string(), child.exit_status});
         if (has_failed)
             result_.last_errors = end_of(errors);
+    }
+
+    // False: the series is to end.
+    bool prepared(const SeriesCommand& command, const std::string& output) {
+        if (command.prepare.empty())
+            return true;
+        const std::string errors = output + ".err";
+        const int status =
+            run_process({{"/bin/sh", "-c", command.prepare}, "", command.environment, output + ".out", errors}).exit_status;
+        if (status != 0 && !caught_signal())
+            result_.stopped = fmt::format("the preparation \"{}\" ended with status {}. It wrote: {}", command.prepare, status, end_of(errors));
+        return status == 0 && !caught_signal();
     }
 
     static void drop(const fs::path& partial) {

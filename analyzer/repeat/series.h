@@ -14,6 +14,7 @@ struct SeriesCommand {
     std::vector<std::string> words;
     std::vector<std::string> environment = {};    // NAME=VALUE, instead of what plumb itself has under that name
     std::vector<std::string> record_options = {}; // of `plumb run`, behind those of the series
+    std::string prepare = "";                     // a line for a shell, run before each run and not recorded; empty: none
 };
 
 struct SeriesOptions {
@@ -41,8 +42,8 @@ struct SeriesResult {
     int signal = 0;                // that ended it; 0: none did
 };
 
-// `on_run(done, all)` is called before each run, and after the last. Ends early, and says so in the result, on a signal, when a run cannot
-// be recorded whole, and when all of the first rounds failed. Throws Error: nothing could be recorded.
+// `on_run(done, all)` is called before each run, and after the last. Ends early, and says so in the result, on a signal, when a
+// preparation fails, when a run cannot be recorded whole, and when all of the first rounds failed. Throws Error: nothing could be recorded.
 SeriesResult record_series(const SeriesOptions& options, const std::function<void(size_t, size_t)>& on_run);
 
 } // namespace plumb::repeat

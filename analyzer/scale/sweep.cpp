@@ -41,7 +41,7 @@ Axis axis_of(const std::vector<std::string>& words, const AskedPoints& asked) {
         return held.value_or(Axis::threads);
     if ((*listed == Axis::ranks || *listed == Axis::size) && !holds(words, placeholder_of(*listed)))
         throw Error(
-            fmt::format("--{} needs {} in the command, where the number goes", name_of(*listed), placeholder_of(*listed)));
+            fmt::format("--{} needs {} in the command or in --prepare, where the number goes", name_of(*listed), placeholder_of(*listed)));
     return *listed;
 }
 
@@ -54,18 +54,21 @@ std::vector<std::string> copies_command(const std::vector<std::string>& words, s
     return {"/bin/sh", "-c", script + "for i in $p; do wait $i || s=$?; done\nexit $s"};
 }
 
-Sweep sweep_of(const std::vector<std::string>& words, const AskedPoints& asked, size_t cpus) {
+Sweep sweep_of(const std::vector<std::string>& words, const AskedPoints& asked, size_t cpus, const std::string& prepare) {
     Sweep sweep;
-    sweep.axis = axis_of(words, asked);
+    std::vector<std::string> all_words = words;
+    all_words.push_back(prepare);
+    sweep.axis = axis_of(all_words, asked);
     const std::string& list = list_of(asked, sweep.axis);
     if (list.empty() && sweep.axis == Axis::size)
         throw Error("{size} in the command needs --size LIST, as in --size 1000,2000,4000");
     sweep.points = list.empty() ? default_points(cpus) : parse_points(sweep.axis, list);
-    sweep.is_by_environment = sweep.axis == Axis::threads && !holds(words, placeholder_of(Axis::threads));
+    sweep.is_by_environment = sweep.axis == Axis::threads && !holds(all_words, placeholder_of(Axis::threads));
     for (const PointValue& point : sweep.points) {
         repeat::SeriesCommand command{fmt::format("{}-{}", name_of(sweep.axis), point.text), {}};
         command.words = sweep.axis == Axis::copies ? copies_command(words, static_cast<size_t>(point.value))
                                                    : filled(words, placeholder_of(sweep.axis), point.text);
+        command.prepare = filled({prepare}, placeholder_of(sweep.axis), point.text).front();
         if (sweep.is_by_environment)
             command.environment = {"OMP_NUM_THREADS=" + point.text};
         sweep.commands.push_back(std::move(command));

@@ -21,8 +21,9 @@ struct Sweep {
 };
 
 // The axis is that of the list, else that whose placeholder the command holds, else threads by OMP_NUM_THREADS. `cpus`: what
-// the runs may use. Throws Error: two placeholders, or a list without its placeholder, or a size without a list.
-Sweep sweep_of(const std::vector<std::string>& words, const AskedPoints& asked, size_t cpus);
+// the runs may use. `prepare`: what is done before each run, which may hold placeholders as the command does, or instead of it.
+// Throws Error: two placeholders, or a list without its placeholder, or a size without a list.
+Sweep sweep_of(const std::vector<std::string>& words, const AskedPoints& asked, size_t cpus, const std::string& prepare = "");
 
 // A command that starts `count` copies at once and waits for them all. It fails as the last one that fails does. One recorder
 // then sees all copies: who shares a CPU with whom, and its own cost is the same for one copy and for many.

@@ -34,6 +34,7 @@ struct Facts {
 
     double allocator_fraction = 0, page_fault_fraction = 0; // of the thread time
     double spinning_fraction = 0;                           // in OpenMP, and in loops that only wait
+    std::map<std::string, double> library_fractions;        // by the names of `loaded`
     double huge_page_fraction = 0;                          // of the memory of the process that computed most
 
     std::map<std::string, std::string> environment; // of the variables that cures set, those that are set already

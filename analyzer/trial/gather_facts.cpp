@@ -172,6 +172,8 @@ Facts gather_facts(const Report& report) {
             if (line.kind == TimeClass::kernel && line.detail == "page faults")
                 facts.page_fault_fraction += line.seconds / own_s;
     }
+    for (const LibraryShare& library : report.libraries)
+        facts.library_fractions[library_name(library.module)] += library.fraction;
     return facts;
 }
 

@@ -134,9 +134,14 @@ std::string words_of(const KernelCause& cause) {
     return cause.kind == KernelCause::Kind::system_call ? "the system call " + cause.name + by_whom : cause.name;
 }
 
-const char* gain_words(const KernelCause& cause, double by_calls) {
+// Of page faults on memory that is touched for the first time.
+bool is_for_new_pages(const model::Run& run, const KernelCause& cause) {
+    return cause.kind == KernelCause::Kind::page_fault && repeated_fault_share(run) < kLeastRepeated;
+}
+
+const char* gain_words(const KernelCause& cause, double by_calls, bool for_new_pages) {
     if (cause.kind != KernelCause::Kind::system_call)
-        return "all of it";
+        return for_new_pages ? "all of it; but new memory must be cleared all the same" : "all of it";
     if (by_calls < 1)
         return "with fewer calls, a microsecond for each: the data must be moved all the same";
     return moves_data(cause.name) ? "all of it, although the data must still be moved"
@@ -209,8 +214,9 @@ class KernelTime : public Diagnosis {
             const double by_calls = part_by_calls(entry, share * totals.cpu_s);
             const double on_the_wall =
                 std::min(finding.cost.fraction, fraction_on_the_wall(input.run, profile, entry).value_or(finding.cost.fraction));
-            finding.gain = {on_the_wall * by_calls, gain_words(entry.cause, by_calls),
-                            on_the_wall * certain_part(input.run, entry, by_calls)};
+            const bool for_new_pages = is_for_new_pages(input.run, entry.cause);
+            finding.gain = {on_the_wall * by_calls, gain_words(entry.cause, by_calls, for_new_pages),
+                            on_the_wall * certain_part(input.run, entry, by_calls), for_new_pages};
             if (on_the_wall < kMostly * finding.cost.fraction)
                 finding.gain.how += "; the run does not wait for the rest of this time";
         }

@@ -12,6 +12,7 @@
 #include "diagnoses/memory/page_size_cause.h"
 #include "diagnoses/registry.h"
 #include "model/alignment.h"
+#include "support/figures.h"
 
 #include <algorithm>
 #include <fmt/format.h>
@@ -21,7 +22,9 @@ namespace plumb {
 
 namespace {
 
+constexpr double kLeastTouching = 0.05; // of what the accesses save: less is not worth a word
 constexpr double kLeastSpeedUp = 1.05; // of the accesses alone: two timings of the same differ by less
+constexpr double kHugePage = 2 << 20;
 constexpr double kUnwatched = 0.8;     // trust where time samples alone say that accesses which follow one another lie apart
 
 struct ScatteredObject {
@@ -31,6 +34,7 @@ struct ScatteredObject {
     double cost_ns = 0;  // CPU time that huge pages would save
     double small_ns = 0; // of all accesses to it on small pages
     double time_ns = 0;
+    std::map<std::pair<size_t, uint64_t>, double> touch_ns; // of each area, by process and start: what huge pages cost to get
     uint64_t samples = 0;
     bool timed = false;
     LineShares lines;
@@ -42,6 +46,12 @@ double cost_of(const model::PageScatter& scatter) {
     if (!is_timed(scatter) || scatter.small_page_ns < kLeastSpeedUp * scatter.huge_page_ns)
         return 0;
     return static_cast<double>(scatter.small_ns) * (1 - scatter.huge_page_ns / scatter.small_page_ns);
+}
+
+// What the area takes longer to touch for the first time on huge pages: they must be found, and zeroed as a whole.
+double touching_cost_of(const model::PageScatter& scatter) {
+    const uint64_t on_small = scatter.resident_bytes - std::min(scatter.huge_bytes, scatter.resident_bytes);
+    return std::max(0.0, scatter.huge_touch_ns - scatter.small_touch_ns) * static_cast<double>(on_small) / kHugePage;
 }
 
 std::string mebibytes(uint64_t bytes) { return grouped((bytes + (1 << 19)) >> 20) + " MiB"; }
@@ -104,6 +114,7 @@ class PageSize : public Diagnosis {
         object.timed = is_timed(scatter);
         object.cost_ns += cost_of(scatter);
         object.small_ns += static_cast<double>(scatter.small_ns);
+        object.touch_ns[{process, scatter.area.start}] = touching_cost_of(scatter);
         object.time_ns += static_cast<double>(scatter.time_ns);
         object.samples += scatter.samples;
         object.lines.add(paths.user_frame_at(process, scatter.address, 0), static_cast<double>(scatter.small_ns));
@@ -120,7 +131,7 @@ class PageSize : public Diagnosis {
         finding.cost.how = object.timed ? "estimated" : "bound";
         finding.confidence = confidence_above(object.samples, totals.samples, kLeastNotedFraction) *
                              (scatter.watched > 0 ? 1 : kUnwatched);
-        finding.gain = gain_of(object, finding.cost.fraction);
+        finding.gain = gain_of(object, finding.cost.fraction, totals);
         finding.title = fmt::format("Accesses to {} scatter over {}{}: nearly every access needs another page",
                                     object.memory.words(), mebibytes(scatter.footprint_bytes), on_pages(object));
         finding.subject = object.memory.subject();
@@ -142,7 +153,7 @@ class PageSize : public Diagnosis {
         return huge < 0.005 ? " on small pages" : fmt::format(", {:.0f} % of them on small pages", 100 * (1 - huge));
     }
 
-    static Gain gain_of(const ScatteredObject& object, double fraction) {
+    static Gain gain_of(const ScatteredObject& object, double fraction, const RunTotals& totals) {
         const model::PageScatter& scatter = object.scatter;
         if (!object.timed)
             return {0, "not known: " + (scatter.why_not_timed.empty() ? "such accesses were not timed here"
@@ -153,7 +164,16 @@ class PageSize : public Diagnosis {
                                       mebibytes(scatter.timed_bytes), scatter.small_page_ns, scatter.huge_page_ns);
         if (scatter.timed_bytes < scatter.footprint_bytes / 2)
             how += "; over all of it the difference is larger";
-        return {fraction, how};
+        double touching_ns = 0;
+        for (const auto& [area, cost_ns] : object.touch_ns)
+            touching_ns += cost_ns;
+        if (touching_ns < kLeastTouching * object.cost_ns)
+            return {fraction, how};
+        how += fmt::format("; less {} that it takes longer to touch so many huge pages first: {:.2g} ms each, small pages of the "
+                           "same size {:.2g} ms",
+                           format_seconds(touching_ns * 1e-9), scatter.huge_touch_ns * 1e-6, scatter.small_touch_ns * 1e-6);
+        const double touching = totals.wall_of_share(std::min(1.0, touching_ns * 1e-9 / totals.sampled_s)) / totals.wall_s;
+        return {std::max(0.0, fraction - touching), how};
     }
 
     static void add_evidence(const ScatteredObject& object, Finding& finding) {

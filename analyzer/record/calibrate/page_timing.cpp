@@ -144,18 +144,26 @@ PageTime time_pages(const ScatteredAccesses& accesses, uint64_t most_bytes) {
     }
     madvise(small.data(), most, MADV_NOHUGEPAGE);
     madvise(huge.data(), most, MADV_HUGEPAGE);
-    uint64_t span = 0;
-    for (const uint64_t begin = own_cpu_ns(); span < most && own_cpu_ns() - begin < kMostFilling_ns;) {
-        const uint64_t step = std::min(kStep, most - span);
-        if (!small.fill(span, step) || !huge.fill(span, step))
+    uint64_t span = 0, small_fill_ns = 0, huge_fill_ns = 0;
+    while (span < most && small_fill_ns + huge_fill_ns < kMostFilling_ns) {
+        const uint64_t step = std::min(kStep, most - span), begin = own_cpu_ns();
+        if (!small.fill(span, step))
             break;
+        const uint64_t between = own_cpu_ns();
+        if (!huge.fill(span, step))
+            break;
+        small_fill_ns += between - begin;
+        huge_fill_ns += own_cpu_ns() - between;
         span += step;
     }
     if (span == 0) {
         time.why_not = "memory for the measurement could not be allocated";
         return time;
     }
-    if (huge.coverage(span) < kLeastCoverage)
+    if (huge.coverage(span) >= kLeastCoverage) {
+        time.small_touch_ns = small_fill_ns * kHuge / span;
+        time.huge_touch_ns = huge_fill_ns * kHuge / span;
+    } else
         madvise(huge.data(), span, kCollapse); // serves where the setting is `never`, too
     const bool has_huge = huge.coverage(span) >= kLeastCoverage;
     const bool has_small = small.coverage(span) <= 1 - kLeastCoverage;

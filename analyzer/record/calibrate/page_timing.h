@@ -16,6 +16,8 @@ struct ScatteredAccesses {
 struct PageTime {
     uint64_t span = 0;                // bytes that were timed, at most those asked for; 0: nothing was
     uint64_t small_ps = 0, huge_ps = 0; // of one access; huge_ps 0: no huge pages were available
+    // CPU time to touch 2 MiB for the first time: page faults, and zeroing them. 0: not known.
+    uint64_t small_touch_ns = 0, huge_touch_ns = 0;
     std::string why_not;              // in words, when either is missing
 };
 

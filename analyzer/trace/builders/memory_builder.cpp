@@ -109,6 +109,8 @@ void MemoryBuilder::take(const PageScatter& record, std::string path, std::strin
                                       .timed_bytes = record.timed_bytes,
                                       .small_page_ns = static_cast<double>(record.small_ps) * 1e-3,
                                       .huge_page_ns = static_cast<double>(record.huge_ps) * 1e-3,
+                                      .small_touch_ns = static_cast<double>(record.small_touch_ns),
+                                      .huge_touch_ns = static_cast<double>(record.huge_touch_ns),
                                       .why_not_timed = std::move(why_not_timed),
                                       .first_ns = first_ns,
                                       .last_ns = last_ns,

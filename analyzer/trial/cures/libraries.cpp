@@ -46,6 +46,9 @@ std::vector<Cure> library_cures(const Facts& facts) {
             cures.push_back(cure);
             continue;
         }
+        if (const auto share = facts.library_fractions.find(interface.name);
+            share != facts.library_fractions.end() && share->second >= kSpeaksFor)
+            cure.why_tried = fmt::format("{:.0f} % of the CPU time is in {}", 100 * share->second, interface.name);
         for (size_t i = 0; i < files.size(); ++i) {
             Cure one = cure;
             if (i > 0)

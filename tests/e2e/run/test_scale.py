@@ -92,6 +92,19 @@ class Scale(PlumbTest):
         self.assertEqual(sorted(lines), [f"copy-{number} of it's" for number in range(3)])
         self.assertEqual(result["cpus"], len(os.sched_getaffinity(0)))
 
+    def test_what_is_prepared_before_each_run_may_be_the_size(self):
+        number = self.scratch / "number"
+        result = self.sweep("--size", "1,3", "-n", 2, "--prepare", f"echo {{size}} >{number}; echo prepared",
+                            command=["sh", "-c", f"read n <{number}; echo $n; sleep 0.$n"])
+        self.assertEqual([(self.folder / f"size-{size}" / "002.out").read_text() for size in (1, 3)], ["1\n", "3\n"])
+        self.assertEqual((self.folder / "size-1" / "001.prepare.out").read_text(), "prepared\n")
+        self.assertGreater(result["points"][1]["times_first"], 1.3)
+
+    def test_a_preparation_that_fails_ends_the_sweep(self):
+        done = self.scale("--size", "1,2", "--prepare", "test {size} = 1 || { echo no room >&2; exit 3; }", command=["true"])
+        self.assertEqual((done.returncode, done.stderr), (1, ""))
+        self.assertRegex(" ".join(done.stdout.split()), r'the preparation "test 2 = 1 .*" ended with status 3. It wrote: no room')
+
     def test_threads_of_openmp_are_set_in_the_environment(self):
         result = self.sweep("--threads", "1,2", "-n", 1, command=["sh", "-c", "echo $OMP_NUM_THREADS; exec $0 $OMP_NUM_THREADS 0 20",
                                                                   PROGRAMS / "serial_part"])

@@ -498,6 +498,27 @@ TEST_CASE("the array, the line, the reason and what huge pages gain") {
     CHECK_THAT(finding.advice.at(0).what, Contains("Ask for huge pages")); // a variable comes from no allocator
 }
 
+TEST_CASE("what huge pages take longer to be touched first is no gain") {
+    SyntheticRun made = program(6);
+    auto& scatters = made.run.processes[0].page_scatters;
+    scatters[0].small_touch_ns = 0.5e6; // 256 huge pages: 0.256 s of 4 s
+    scatters[0].huge_touch_ns = 1.5e6;
+    Finding finding = made.diagnose("page-size").at(0);
+    CHECK(finding.cost.fraction == Approx(0.2));
+    CHECK(finding.gain.fraction == Approx(0.2 - 0.064));
+    CHECK_THAT(finding.gain.how, Contains("less 256 ms") && Contains("1.5 ms each") && Contains("0.5 ms"));
+
+    scatters.push_back(scatters[0]); // another instruction in the same area, which is touched once
+    finding = made.diagnose("page-size").at(0);
+    CHECK(finding.gain.fraction == Approx(0.4 - 0.064));
+    scatters.pop_back();
+
+    scatters[0].huge_touch_ns = 6e6; // 1.4 s
+    CHECK(made.diagnose("page-size").at(0).gain.fraction == 0);
+    scatters[0].huge_touch_ns = 0.1e6; // faster: that is not what the accesses gain
+    CHECK(made.diagnose("page-size").at(0).gain.fraction == Approx(0.2));
+}
+
 TEST_CASE("of memory from malloc the launch line comes first") {
     SyntheticRun made = program(6);
     made.resolver.data = nullptr;

@@ -58,6 +58,10 @@ TEST_CASE("the axis is that of the list, of the placeholder, or the threads of O
     CHECK(environment.commands[1].environment == Words{"OMP_NUM_THREADS=2"});
     CHECK(environment.commands[1].words == Words{"a"});
     CHECK(sweep_of({"a", "{copy}"}, {}, 2).axis == Axis::copies);
+    const Sweep around = sweep_of({"a"}, {.size = "5,10"}, 2, "fill {size}"); // the program itself is the same at all points
+    CHECK(around.commands.at(1).words == std::vector<std::string>{"a"});
+    CHECK(around.commands.at(1).prepare == "fill 10");
+    CHECK_FALSE(around.is_by_environment);
     CHECK(sweep_of({"awk", "{size}", "{ranks}"}, {.ranks = "1"}, 2).axis == Axis::ranks); // the list says which
 }
 

@@ -138,6 +138,9 @@ TEST_CASE("figures of the run speak for cures that no finding advises") {
     CHECK(cure_of(facts, "jemalloc").why_tried == "20 % of the time is in the allocator");
     CHECK(cure_of(facts, "keep-memory").why_tried == "10 % of the time is page faults");
     CHECK(cure_of(facts, "omp-passive").why_tried == "30 % of the time is spinning");
+    CHECK(cure_of(facts, "blas").why_tried.empty());
+    facts.library_fractions["libblas.so.3"] = 0.25;
+    CHECK(cure_of(facts, "blas").why_tried == "25 % of the CPU time is in libblas.so.3");
     facts.huge_page_fraction = 0.1;
     CHECK(cure_of(facts, "no-huge-pages").why_tried.empty());
     facts.huge_page_fraction = 0.6;

@@ -314,6 +314,8 @@ void PageScatter::write(NodeTraceWriter& file, uint64_t sharers) {
         record.timed_bytes = same->time.span;
         record.small_ps = same->time.small_ps;
         record.huge_ps = same->time.huge_ps;
+        record.small_touch_ns = same->time.small_touch_ns;
+        record.huge_touch_ns = same->time.huge_touch_ns;
         record.why_not_timed = file.string(same->time.why_not);
         record.first_ns = site.first_ns;
         record.last_ns = site.last_ns;
