@@ -81,7 +81,7 @@ TEST_CASE("too few rounds, or one CPU alone, have no verdict") {
     CHECK(slow_cpus({}, 0.1).empty());
 }
 
-TEST_CASE("a machine of alike CPUs is called sick in one probe of a hundred at most") {
+TEST_CASE("a machine of alike CPUs is called sick in one probe of a hundred at most", "[odds]") {
     const auto [cpus, rounds] = GENERATE(std::pair{2, 8}, std::pair{2, 40}, std::pair{16, 12});
     int sick = 0, sick_without_limit = 0;
     const int probes = 300;
@@ -95,7 +95,7 @@ TEST_CASE("a machine of alike CPUs is called sick in one probe of a hundred at m
     CHECK(sick_without_limit <= probes / 20 + 12); // its 5 % and three standard deviations
 }
 
-TEST_CASE("so many rounds are planned that verdicts are possible") {
+TEST_CASE("so many rounds are planned that verdicts are possible", "[odds]") {
     for (const size_t cpus : {2u, 16u, 256u}) {
         const size_t rounds = rounds_needed(cpus * kCpuTests);
         CHECK(slow_cpus(machine(static_cast<int>(cpus), rounds, 4, 1), 0.1).size() == kCpuTests);

@@ -78,7 +78,7 @@ TEST_CASE("of planted conditions the right one has four fifths of the variance, 
     CHECK(by_amount >= kSets - 2);
 }
 
-TEST_CASE("work that goes with nothing is unexplained") {
+TEST_CASE("work that goes with nothing is unexplained", "[odds]") {
     constexpr int kSets = 200;
     int named = 0;
     for (int seed = 0; seed < kSets; ++seed) {

@@ -51,7 +51,7 @@ TEST_CASE("neither part becomes negative where a curve is better than linear") {
     CHECK(fit.unit_s > 0);
 }
 
-TEST_CASE("intervals hold the truth nearly always, and are as narrow as the noise") {
+TEST_CASE("intervals hold the truth nearly always, and are as narrow as the noise", "[odds]") {
     const Usl truth{1, 0.08, 0.001};
     size_t contention_held = 0, coherence_held = 0, named = 0;
     constexpr size_t kTries = 40;

@@ -102,7 +102,7 @@ TEST_CASE("of pairs what changes both is no difference") {
     CHECK_FALSE(paired_difference_of(std::vector<double>(5, 1.0), std::vector<double>(5, 2.0)).is_known);
 }
 
-TEST_CASE("intervals hold the truth about as often as they say, and equal sets seldom seem to differ") {
+TEST_CASE("intervals hold the truth about as often as they say, and equal sets seldom seem to differ", "[odds]") {
     constexpr int kRounds = 2000;
     for (const size_t count : {5u, 10u, 20u}) {
         int held = 0, found = 0, false_alarms = 0, paired_held = 0, paired_known = 0;
