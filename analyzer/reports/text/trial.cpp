@@ -144,11 +144,16 @@ void put_best(TextCanvas& canvas, const trial::Outcome& outcome) {
     }
     const trial::Measurement& measured = outcome.best_measured;
     canvas.paragraph("", 0,
-                     {{fmt::format("Best: {}, {} of the wall time less ({} instead of {}):", ids_of(outcome, outcome.best),
-                                   gain_words(measured.decision.gain), format_seconds(measured.wall_s),
-                                   format_seconds(measured.base_wall_s)),
+                     {{fmt::format("Best: {}, pair by pair {} of the wall time less (medians: {} with it, {} without):",
+                                   ids_of(outcome, outcome.best), gain_words(measured.decision.gain),
+                                   format_seconds(measured.wall_s), format_seconds(measured.base_wall_s)),
                        Ink::good}});
     canvas.verbatim(2, outcome.best_line);
+    if (const auto tried = std::ranges::count_if(outcome.cures, was_tried); tried > 1)
+        canvas.paragraph("", 0,
+                         {{fmt::format("It was chosen from {} cures: if none of them gained anything, chance would call one better in {} "
+                                       "of such trials at most.",
+                                       tried, format_fraction(trial::chance_of_false(static_cast<size_t>(tried))))}});
 }
 
 void put_list(TextCanvas& canvas, const trial::Outcome& outcome) {
