@@ -92,8 +92,8 @@ class RunVariation(PlumbTest):
         variation = self.repeat(f"exec {PROGRAMS}/cpu_work 1000 250")
         names = [one["name"] for one in variation["conditions"]]
         self.assertLessEqual(set(names), set(BY_MACHINE))
-        if variation["is_known"] and not names:
-            self.assertEqual(variation["parts"][0]["name"], WAITING)
+        if variation["is_known"] and not names:  # the machine's own speed changes, too
+            self.assertTrue(variation["parts"][0]["name"] == WAITING or variation["unexplained_fraction"] >= 0.5, variation)
 
 
 if __name__ == "__main__":
