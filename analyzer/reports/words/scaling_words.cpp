@@ -49,7 +49,10 @@ std::string best_sentence(const Scaling& scaling) {
         others += fmt::format("{}{} ({} of time for the same work)", i > 0 ? ", " : "", point_words(scaling.axis, other.at),
                               change_words(work_between(scaling.axis, best, other)));
     }
-    return fmt::format("{} {}, or others do: cannot tell it apart from {}. Fewer are certainly slower.", name, verb, others);
+    const bool has_fewer = std::ranges::any_of(
+        scaling.points, [&](const ScalePoint& point) { return point.time_s && point.at.value < best.at.value; });
+    return fmt::format("{} {}, or others do: cannot tell it apart from {}.{}", name, verb, others,
+                       has_fewer ? " Fewer are certainly slower." : "");
 }
 
 std::string amdahl_words(const CurveFit& fit) {
