@@ -113,6 +113,19 @@ class Repeat(PlumbTest):
         self.assertIn("before all 20 runs of each: Interrupt", output)
         self.assertFalse((self.folder / "partial").exists())
 
+    def test_a_hangup_that_nohup_ignores_ends_nothing(self):
+        started = subprocess.Popen(["nohup", PLUMB, "repeat", "-n", "2", "--warm-up", "0", "-o", self.folder, "--", "sh", "-c",
+                                    f"echo x >>{self.scratch}/count; sleep 0.5"],
+                                   stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, env=ENVIRONMENT)
+        self.addCleanup(started.kill)
+        while not (self.scratch / "count").exists():
+            self.assertIsNone(started.poll())
+            time.sleep(0.05)
+        started.send_signal(signal.SIGHUP)
+        output, errors = started.communicate(timeout=60)
+        self.assertEqual(started.returncode, 0, errors)
+        self.assertIn("2 runs count", output)
+
     @unittest.skipUnless(has_mount_namespaces(), "no mount namespaces here")
     def test_a_full_disk_ends_the_series_with_what_there_is(self):
         self.folder.mkdir()

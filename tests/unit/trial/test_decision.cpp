@@ -135,3 +135,9 @@ TEST_CASE("between two looks nothing but giving up is decided, unless it is the 
     std::vector<double> slow(7, 1.3);
     CHECK(decide(std::vector<double>(7, 1.0), slow, {}).verdict == Verdict::unlikely);
 }
+
+TEST_CASE("the chance that one of many useless cures is called better") {
+    CHECK(chance_of_false(1) == Approx(0.025));
+    CHECK(chance_of_false(4) == Approx(0.1));
+    CHECK(chance_of_false(1000) == 1);
+}
