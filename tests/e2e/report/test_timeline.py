@@ -6,6 +6,7 @@ import json
 import os
 import re
 import shutil
+import signal
 import subprocess
 import unittest
 
@@ -103,7 +104,15 @@ class Timelines(MpiTest):
 
     def test_a_killed_rank_leaves_its_calls(self):
         self.needs("mpich", "hangs")
-        self.record("mpich", "timeout", "-s", "KILL", "2", MPI_PROGRAMS / "hangs.mpich", "missing", check=None)
+        pids = self.scratch / "pids"
+        with subprocess.Popen([PLUMB, "run", "-o", self.run_directory, "--no-report", "--timeline", "--", "mpiexec.mpich",
+                               "-n", "2", "sh", "-c", f"echo $$ >>{pids}; exec {MPI_PROGRAMS / 'hangs.mpich'} missing"],
+                              stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True, env={**os.environ, **AS_ROOT}) as run:
+            ready = [run.stdout.readline() for _ in range(2)]  # both ranks have made calls
+            self.assertEqual(sorted(ready), ["0 ready\n", "1 ready\n"])
+            for pid in pids.read_text().split():
+                os.kill(int(pid), signal.SIGKILL)
+            run.stdout.read()
         slices, _ = self.timeline()
         self.assertEqual(sorted(slices), [0, 1])
         self.assertTrue(all(slices[rank] for rank in slices))
