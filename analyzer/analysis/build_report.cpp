@@ -18,7 +18,8 @@ namespace plumb {
 
 namespace {
 
-constexpr size_t kHotLineLimit = 50, kHeapLineLimit = 30, kMpiSiteLimit = 100, kMemoryObjectLimit = 200;
+constexpr size_t kHotLineLimit = 50, kHeapLineLimit = 30, kMpiSiteLimit = 100, kMemoryObjectLimit = 200,
+                 kStreamingLineLimit = 10;
 
 void check_ids(std::span<const DiagnosisEntry> entries, const std::vector<std::string>& only) {
     for (const std::string& id : only) {
@@ -101,6 +102,9 @@ Report build_report(model::CallPaths& paths, std::span<const DiagnosisEntry> ent
     report.samples = profile.samples;
     report.heap_lines = build_heap_profile(paths, within(kHeapLineLimit));
     report.memory = summarise_memory(paths.run(), analyses.memory, kMemoryObjectLimit);
+    report.bandwidth = summarise_bandwidth(analyses.bandwidth, paths.run());
+    if (report.bandwidth)
+        report.bandwidth->where = streaming_lines(analyses.bandwidth, paths, kStreamingLineLimit);
     report.mpi = summarise_mpi(paths, within(kMpiSiteLimit));
     report.heap_exact = heap_is_exact(paths.run());
     report.cpu_seconds = cpu_seconds_of(paths.run());

@@ -2,6 +2,7 @@
 #pragma once
 
 #include "analyses/accesses/unaligned_lines.h"
+#include "analyses/memory/bandwidth_summary.h"
 #include "analyses/noise/noise_summary.h"
 #include "analyses/time/time_account.h"
 #include "analysis/call_tree.h"
@@ -59,6 +60,7 @@ struct Report {
     double sampled_seconds = 0;          // CPU time that the samples stand for
     std::vector<HeapLine> heap_lines;    // by allocated bytes
     std::vector<AccessLine> accesses;    // unaligned ones, by cost
+    std::optional<BandwidthSummary> bandwidth; // nothing: no loops over large arrays were seen
     MemorySummary memory;                // of machines with several NUMA nodes
     std::vector<MpiSummary> mpi;         // one for each of run->mpi_jobs
     std::optional<NoiseSummary> noise;   // of a run that measured noise: nothing else in it is worth a word

@@ -1,6 +1,7 @@
 #include "diagnoses/metrics.h"
 
 #include "analyses/analyses.h"
+#include "analyses/memory/bandwidth_summary.h"
 #include "analyses/memory/node_matrix.h"
 #include "analyses/time/own_time.h"
 #include "analyses/time/run_totals.h"
@@ -53,42 +54,23 @@ void add_rates(std::vector<Metric>& metrics, const RunTotals& totals) {
     rate("major faults", totals.major_faults, "pages read from a disk or from swap, a second of wall time");
 }
 
-// Of the host that moved most; means over the bursts, by the time that they stand for.
-void add_memory_bandwidth(std::vector<Metric>& metrics, const std::vector<BandwidthUse>& uses) {
-    double most = 0, most_of_roof = 0, most_threads = 0;
+void add_memory_bandwidth(std::vector<Metric>& metrics, const std::vector<BandwidthUse>& uses, const model::Run& run) {
+    const std::optional<BandwidthSummary> most = summarise_bandwidth(uses, run);
+    if (!most)
+        return;
     double bytes_of_all = 0;
-    size_t bursts = 0;
-    for (const BandwidthUse& use : uses) {
+    for (const BandwidthUse& use : uses)
         for (const LoopUse& loop : use.loops)
             bytes_of_all += loop.bytes;
-        double weight = 0, bytes = 0, threads = 0, timed = 0, of_roof = 0;
-        for (const HostBurst& burst : use.bursts) {
-            weight += burst.weight_ns;
-            bytes += burst.weight_ns * burst.bytes_per_s();
-            threads += burst.weight_ns * burst.threads;
-            if (burst.roof_bytes_per_s > 0) {
-                timed += burst.weight_ns;
-                of_roof += burst.weight_ns * burst.bytes_per_s() / burst.roof_bytes_per_s;
-            }
-        }
-        if (bytes / weight <= most)
-            continue;
-        most = bytes / weight;
-        most_threads = threads / weight;
-        most_of_roof = timed > 0 ? of_roof / timed : 0;
-        bursts = use.bursts.size();
-    }
-    if (most <= 0)
-        return;
     metrics.push_back({"memory traffic", bytes_of_all, "bytes",
                        "between memory and the caches, only in loops over arrays larger than the caches: time in these loops x "
                        "the measured rate of their streams"});
-    metrics.push_back({"memory bandwidth", most, "bytes per second",
+    metrics.push_back({"memory bandwidth", most->bytes_per_s, "bytes per second",
                        fmt::format("read from and written to memory by {:.1f} threads in loops over arrays larger than the "
                                    "caches, including lines that a store reads first; mean of {} moments when such loops "
-                                   "ran", most_threads, bursts)});
-    if (most_of_roof > 0)
-        metrics.push_back({"memory bandwidth share", most_of_roof, "fraction",
+                                   "ran", most->threads, most->bursts)});
+    if (most->roof_fraction > 0)
+        metrics.push_back({"memory bandwidth share", most->roof_fraction, "fraction",
                            "of the bandwidth that as many threads reach on the same CPUs with such streams, measured after the "
                            "run"});
 }
@@ -132,7 +114,7 @@ std::vector<Metric> metrics_of(const model::CallPaths& paths, const Analyses& an
         metrics.push_back({"remote fraction", traffic.remote_fraction(), "fraction",
                            fmt::format("sampled time of accesses to memory of other nodes / of all {} sampled accesses whose "
                                        "nodes are known", traffic.samples)});
-    add_memory_bandwidth(metrics, analyses.bandwidth);
+    add_memory_bandwidth(metrics, analyses.bandwidth, run);
     add_rates(metrics, totals);
     if (totals.peak_rss_bytes)
         metrics.push_back({"peak resident memory", static_cast<double>(totals.peak_rss_bytes), "bytes",

@@ -66,6 +66,7 @@ RunFacts facts_of(const Report& report, size_t copies) {
     for (const LibraryShare& library : report.libraries)
         facts.libraries_s[library.module] += library.seconds;
     facts.thread_s = report.account.own_s();
+    facts.bandwidth = report.bandwidth;
     std::map<std::string, double> heaviest;
     for (const AccountLine& line : report.account.lines) {
         const std::string name = words_of(line);

@@ -4,6 +4,7 @@
 #include "analysis/report.h"
 
 #include <map>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -23,6 +24,7 @@ struct RunFacts {
     double thread_s = 0, cpu_s = 0;
     std::map<std::string, double> classes_s, lines_s, libraries_s;
     std::map<std::string, std::string> class_places; // "function at file:line", as the names of lines
+    std::optional<BandwidthSummary> bandwidth;       // of loops over large arrays
     std::vector<NotedFinding> findings;              // by gain, the largest first
     size_t threads = 0; // of the process with the most: whether a shell that starts it was met depends on chance
 };

@@ -1,6 +1,7 @@
 #include "scale/scaling.h"
 
 #include "analyses/lines/launch_command.h"
+#include "scale/bandwidth_limit.h"
 #include "scale/growth.h"
 #include "scale/pairs.h"
 
@@ -35,6 +36,7 @@ std::vector<ScalePoint> points_of(const SweepRuns& runs) {
                              [&](const repeat::SeriesRun& run) { return run.command == index; });
         if (!point.facts.empty()) {
             point.time_s = spread_of_runs(point, [](const RunFacts& run) { return run.time_s; });
+            point.bandwidth = bandwidth_of(point);
             if (runs.sweep.axis == Axis::copies)
                 point.slowest_s = spread_of_runs(point, [](const RunFacts& run) { return std::ranges::max(run.copies_s); });
         }
@@ -147,8 +149,13 @@ Scaling scaling_of(const SweepRuns& runs, size_t cpus) {
     if (!scaling.first)
         return scaling;
     compare_with_first(scaling.axis, scaling.points, *scaling.first);
-    if (scaling.axis != Axis::size)
+    if (scaling.axis != Axis::size) {
         choose_best(scaling);
+        const auto limited = std::ranges::find_if(
+            scaling.points, [](const ScalePoint& point) { return point.bandwidth && is_limit(*point.bandwidth); });
+        if (limited != scaling.points.end())
+            scaling.bandwidth_limit = static_cast<size_t>(limited - scaling.points.begin());
+    }
     fit_laws(scaling);
     if (*last != *scaling.first) {
         // Each copy should take as long as one alone; of programs, where the last point is the best, the whole curve is what

@@ -20,6 +20,7 @@ struct ScalePoint {
     std::vector<RunFacts> facts;                         // of runs
     std::optional<statistics::Spread> time_s, slowest_s; // of one run or copy; of the slowest copy. None: no run counts
     statistics::Difference to_first; // its time against that of the first point that has one
+    std::optional<BandwidthSummary> bandwidth; // medians; none: no loops over large arrays
     double speed_up = 0;             // of the work done a second, against one part of the first point as many times: first 1
     double efficiency = 0;           // speed_up for each part
 };
@@ -54,6 +55,7 @@ struct Scaling {
     std::optional<size_t> first, best;
     std::vector<size_t> alike;  // other points that cannot be said to be slower than the best
     bool best_is_known = false; // there are enough runs to say which differences are chance
+    std::optional<size_t> bandwidth_limit; // the first point at which memory bandwidth is the limit
     std::optional<CurveFit> fit;
     std::optional<ExponentFit> exponent; // of a size
     std::optional<Growth> growth;        // two points at least have a time

@@ -42,6 +42,17 @@ ordered_json failed_json(const ScalePoint& point) {
     return failed;
 }
 
+ordered_json bandwidth_json(const std::optional<BandwidthSummary>& bandwidth) {
+    if (!bandwidth)
+        return nullptr;
+    return {{"bytes_per_second", bandwidth->bytes_per_s},
+            {"threads", bandwidth->threads},
+            {"roof_fraction", bandwidth->roof_fraction},
+            {"roof_times_one_thread", bandwidth->roof_times_one_thread},
+            {"time_fraction", bandwidth->time_fraction},
+            {"place", bandwidth->where.empty() ? ordered_json(nullptr) : ordered_json(place_name(bandwidth->where.front()))}};
+}
+
 ordered_json point_json(const ScalePoint& point) {
     const bool has_time = point.time_s.has_value();
     return {{"value", point.at.value},
@@ -54,7 +65,8 @@ ordered_json point_json(const ScalePoint& point) {
             {"times_first", has_time ? ordered_json(point.to_first.ratio) : ordered_json(nullptr)},
             {"times_first_95", range_json(has_time && point.to_first.is_known, point.to_first.low, point.to_first.high)},
             {"speed_up", has_time ? ordered_json(point.speed_up) : ordered_json(nullptr)},
-            {"efficiency", has_time ? ordered_json(point.efficiency) : ordered_json(nullptr)}};
+            {"efficiency", has_time ? ordered_json(point.efficiency) : ordered_json(nullptr)},
+            {"bandwidth", bandwidth_json(point.bandwidth)}};
 }
 
 ordered_json fit_json(const CurveFit& fit) {
@@ -126,6 +138,7 @@ std::string scaling_json(const Scaling& scaling) {
                                 {"best", index_json(scaling.best)},
                                 {"best_is_known", scaling.best_is_known},
                                 {"alike", scaling.alike},
+                                {"bandwidth_limit", index_json(scaling.bandwidth_limit)},
                                 {"fit", scaling.fit ? fit_json(*scaling.fit) : ordered_json(nullptr)},
                                 {"exponent", exponent},
                                 {"growth", scaling.growth ? growth_json(*scaling.growth) : ordered_json(nullptr)}};

@@ -1,5 +1,6 @@
 #include "reports/words/scaling_words.h"
 
+#include "analyses/lines/line_shares.h"
 #include "reports/words/comparison_words.h"
 #include "support/figures.h"
 
@@ -101,6 +102,20 @@ std::string law_sentence(const Scaling& scaling) {
                           : fmt::format("Law of the curve{}: {}.", within, usl);
 }
 
+std::string bandwidth_sentence(const Scaling& scaling) {
+    const ScalePoint& point = scaling.points[*scaling.bandwidth_limit];
+    const BandwidthSummary& memory = *point.bandwidth;
+    const std::string threads = fmt::format("{} threads", std::lround(memory.threads));
+    std::string loops = "loops over large arrays";
+    if (!memory.where.empty())
+        loops += fmt::format(", most of all {},", place_name(memory.where.front()));
+    return fmt::format("With {} memory bandwidth is the limit: {} take {} of the time and move {} a second, {} of what {} moved "
+                       "in a test on these CPUs after the runs. There, {} moved {} times as much as one.",
+                       point_words(scaling.axis, point.at), loops, format_fraction(memory.time_fraction),
+                       format_bytes(memory.bytes_per_s), format_fraction(memory.roof_fraction), threads, threads,
+                       three_digits(memory.roof_times_one_thread));
+}
+
 std::string exponent_sentence(const Scaling& scaling) {
     if (!scaling.exponent)
         return "How the time grows with the size is not known: three sizes are enough for it.";
@@ -188,6 +203,8 @@ std::vector<std::string> scaling_sentences(const Scaling& scaling) {
             sentences.push_back(copies);
     if (scaling.axis != Axis::size)
         sentences.push_back(law_sentence(scaling));
+    if (scaling.bandwidth_limit)
+        sentences.push_back(bandwidth_sentence(scaling));
     const ScalePoint& last = last_of(scaling);
     if (scaling.axis != Axis::size && last.at.value > static_cast<double>(scaling.cpus))
         sentences.push_back(fmt::format("{} are more than the {} that the runs may use.", point_words(scaling.axis, last.at),

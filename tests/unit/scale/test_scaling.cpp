@@ -61,6 +61,27 @@ TEST_CASE("the best point is the one with the least time, and the fewest parts w
     CHECK(flat.best_is_known);
 }
 
+TEST_CASE("memory bandwidth is the limit where a full memory gives several threads less than each alone would get") {
+    const auto limit = [](double roof_fraction, double roof_times_one_thread, double time_fraction) {
+        SweepRuns runs = sweep_with(Axis::threads, {{1, {8}}, {2, {5}}, {4, {5}}});
+        for (size_t i = 0; i < runs.facts.size(); ++i) {
+            BandwidthSummary& memory = runs.facts[i].bandwidth.emplace();
+            memory.threads = runs.sweep.points[runs.result.runs[i].command].value;
+            memory.bytes_per_s = 2e10;
+            memory.roof_fraction = roof_fraction * (runs.result.runs[i].round == 2 ? 5 : 1); // medians
+            memory.roof_times_one_thread = memory.threads == 1 ? 1 : roof_times_one_thread;
+            memory.time_fraction = time_fraction;
+        }
+        return scaling_of(runs, 4).bandwidth_limit;
+    };
+    CHECK(limit(0.97, 1.4, 0.9) == 1);
+    CHECK(limit(0.97, 1.9, 0.9) == 2);       // 2 threads still get nearly twice as much
+    CHECK_FALSE(limit(0.97, 1.4, 0.3));      // most of the time is spent elsewhere
+    CHECK_FALSE(limit(0.6, 1.4, 0.9));       // memory could give more
+    CHECK_FALSE(limit(0.97, 0, 0.9));        // no test of one thread
+    CHECK_FALSE(scaling_of(sweep_with(Axis::threads, {{1, {8}}, {2, {5}}}), 4).bandwidth_limit);
+}
+
 TEST_CASE("of few runs the smallest median is named, and that it may be chance") {
     const Scaling scaling = scaling_of(sweep_with(Axis::threads, {{1, {2}}, {2, {1.9}}}, 0.1, 3), 2);
     CHECK(scaling.best == 1);

@@ -1,0 +1,41 @@
+#include "scale/bandwidth_limit.h"
+
+#include "statistics/spread.h"
+
+namespace plumb::scale {
+
+namespace {
+
+constexpr double kMostOfTime = 0.5;
+constexpr double kFull = 0.8, kMostOfRoof = 1.35; // of the test: as a burst is judged (analyses/memory/bandwidth_use.cpp)
+constexpr double kProportional = 0.9;             // of so many times what one moves
+constexpr double kSeveral = 1.5;                  // threads at once: with one there is nothing to share
+
+} // namespace
+
+std::optional<BandwidthSummary> bandwidth_of(const ScalePoint& point) {
+    std::vector<const BandwidthSummary*> seen;
+    for (const RunFacts& run : point.facts)
+        if (run.bandwidth)
+            seen.push_back(&*run.bandwidth);
+    if (2 * seen.size() <= point.facts.size())
+        return std::nullopt;
+    BandwidthSummary middle = *seen.front();
+    for (double BandwidthSummary::*const figure :
+         {&BandwidthSummary::bytes_per_s, &BandwidthSummary::threads, &BandwidthSummary::roof_fraction,
+          &BandwidthSummary::roof_times_one_thread, &BandwidthSummary::time_fraction}) {
+        std::vector<double> values;
+        for (const BandwidthSummary* const one : seen)
+            values.push_back(one->*figure);
+        middle.*figure = statistics::median_of(values);
+    }
+    return middle;
+}
+
+bool is_limit(const BandwidthSummary& bandwidth) {
+    return bandwidth.time_fraction >= kMostOfTime && bandwidth.threads >= kSeveral && bandwidth.roof_fraction >= kFull &&
+           bandwidth.roof_fraction <= kMostOfRoof && bandwidth.roof_times_one_thread > 0 &&
+           bandwidth.roof_times_one_thread <= kProportional * bandwidth.threads;
+}
+
+} // namespace plumb::scale
