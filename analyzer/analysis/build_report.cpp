@@ -1,6 +1,7 @@
 #include "analysis/build_report.h"
 
 #include "analyses/analyses.h"
+#include "analyses/time/run_totals.h"
 #include "analysis/heap_profile.h"
 #include "analysis/mpi_summary.h"
 #include "analysis/overlaps.h"
@@ -102,7 +103,7 @@ Report build_report(model::CallPaths& paths, std::span<const DiagnosisEntry> ent
     report.samples = profile.samples;
     report.heap_lines = build_heap_profile(paths, within(kHeapLineLimit));
     report.memory = summarise_memory(paths.run(), analyses.memory, kMemoryObjectLimit);
-    report.bandwidth = summarise_bandwidth(analyses.bandwidth, paths.run());
+    report.bandwidth = summarise_bandwidth(analyses.bandwidth, totals_of(paths.run()).sampled_s);
     if (report.bandwidth)
         report.bandwidth->where = streaming_lines(analyses.bandwidth, paths, kStreamingLineLimit);
     report.mpi = summarise_mpi(paths, within(kMpiSiteLimit));

@@ -1,19 +1,20 @@
 // How far a series of runs is, for who waits for it.
 #pragma once
 
+#include "commands/progress_line.h"
+
 #include <chrono>
 #include <cstddef>
 
 namespace plumb {
 
-// On a terminal, one line that is written over; else nothing. What repeat::record_series() calls.
+// What repeat::record_series() calls.
 class SeriesProgress {
   public:
-    SeriesProgress();
     void operator()(size_t done, size_t all) const;
 
   private:
-    bool is_terminal_;
+    ProgressLine line_;
     std::chrono::steady_clock::time_point begin_ = std::chrono::steady_clock::now();
 };
 

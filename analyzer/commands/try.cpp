@@ -1,6 +1,7 @@
 // plumb try -- CMD: tries what the findings advise at launch, and says what each gained.
 #include "commands/command.h"
 #include "commands/duration_option.h"
+#include "commands/progress_line.h"
 #include "commands/target_command.h"
 #include "record/run/run_directory.h"
 #include "reports/json/trial.h"
@@ -17,7 +18,6 @@
 #include <ctime>
 #include <fmt/format.h>
 #include <memory>
-#include <unistd.h>
 
 namespace plumb {
 
@@ -30,11 +30,6 @@ struct TryArguments {
 };
 
 constexpr int kBySignal = 128;
-
-void show_progress(const std::string& words) {
-    fmt::print(stderr, "\r\033[K{}", words);
-    std::fflush(stderr);
-}
 
 // Whole lines in one write, so that several plumb may add to one file.
 void append(const std::string& file, const std::string& lines) {
@@ -52,13 +47,9 @@ int try_and_report(TryArguments arguments, const std::vector<std::string>& comma
     options.rules.worth = arguments.worth_percent / 100;
     if (options.directory.empty())
         options.directory = record::timed_name("plumb-try-", command.front());
-    const bool is_watched = isatty(STDERR_FILENO) == 1;
-    const trial::Outcome outcome = trial::try_cures(options, [is_watched](const std::string& words) {
-        if (is_watched)
-            show_progress(words);
-    });
-    if (is_watched)
-        show_progress("");
+    const ProgressLine progress;
+    const trial::Outcome outcome = trial::try_cures(options, [&progress](const std::string& words) { progress.show(words); });
+    progress.show("");
     const TextStyle style = detect_style(stdout, [](const char* name) -> const char* { return std::getenv(name); });
     const std::string text = arguments.format == "text" ? trial_text(outcome, options.only_list, style) : trial_json(outcome);
     if (std::fwrite(text.data(), 1, text.size(), stdout) != text.size() || std::fflush(stdout) != 0)
@@ -83,6 +74,7 @@ CommandAction declare_try(CLI::App& subcommand) {
                     "Compare these files of the command's, too: a cure that changes them has failed")
         ->delimiter(',')
         ->allow_extra_args(false);
+    subcommand.add_option("--prepare", options.prepare, "A shell line to run before each run; its time does not count");
     subcommand.add_option("--time", arguments->time, "For all runs together, e.g. 90s, 10min or 2h")->capture_default_str();
     subcommand.add_option("--worth", arguments->worth_percent, "Gains below this percentage of the wall time are too small")
         ->check(CLI::Range(0.0, 50.0))

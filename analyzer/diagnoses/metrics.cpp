@@ -54,8 +54,8 @@ void add_rates(std::vector<Metric>& metrics, const RunTotals& totals) {
     rate("major faults", totals.major_faults, "pages read from a disk or from swap, a second of wall time");
 }
 
-void add_memory_bandwidth(std::vector<Metric>& metrics, const std::vector<BandwidthUse>& uses, const model::Run& run) {
-    const std::optional<BandwidthSummary> most = summarise_bandwidth(uses, run);
+void add_memory_bandwidth(std::vector<Metric>& metrics, const std::vector<BandwidthUse>& uses, double sampled_s) {
+    const std::optional<BandwidthSummary> most = summarise_bandwidth(uses, sampled_s);
     if (!most)
         return;
     double bytes_of_all = 0;
@@ -114,7 +114,7 @@ std::vector<Metric> metrics_of(const model::CallPaths& paths, const Analyses& an
         metrics.push_back({"remote fraction", traffic.remote_fraction(), "fraction",
                            fmt::format("sampled time of accesses to memory of other nodes / of all {} sampled accesses whose "
                                        "nodes are known", traffic.samples)});
-    add_memory_bandwidth(metrics, analyses.bandwidth, run);
+    add_memory_bandwidth(metrics, analyses.bandwidth, totals.sampled_s);
     add_rates(metrics, totals);
     if (totals.peak_rss_bytes)
         metrics.push_back({"peak resident memory", static_cast<double>(totals.peak_rss_bytes), "bytes",

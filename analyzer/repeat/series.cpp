@@ -1,6 +1,7 @@
 #include "repeat/series.h"
 
 #include "repeat/child_run.h"
+#include "repeat/preparation.h"
 #include "repeat/process.h"
 #include "repeat/turns.h"
 #include "support/error.h"
@@ -8,8 +9,6 @@
 #include <cstring>
 #include <filesystem>
 #include <fmt/format.h>
-#include <fstream>
-#include <iterator>
 
 namespace plumb::repeat {
 
@@ -17,7 +16,6 @@ namespace {
 
 namespace fs = std::filesystem;
 
-constexpr size_t kMostErrors = 2000;    // bytes shown of a failed run's stderr
 constexpr size_t kRoundsOfFailures = 3; // of nothing else: then it will not get better
 
 void make_folder(const fs::path& path) {
@@ -25,12 +23,6 @@ void make_folder(const fs::path& path) {
     fs::create_directories(path, failure);
     if (failure)
         throw Error(fmt::format("cannot make the folder {} for the runs: {}", path.string(), failure.message()));
-}
-
-std::string end_of(const fs::path& path) {
-    std::ifstream file(path, std::ios::binary);
-    std::string text{std::istreambuf_iterator<char>(file), {}};
-    return text.size() > kMostErrors ? text.substr(text.size() - kMostErrors) : text;
 }
 
 class Recording {
@@ -66,7 +58,8 @@ class Recording {
         const fs::path folder = fs::path(options_.directory) / command.set, partial = fs::path(options_.directory) / "partial";
         const std::string name = fmt::format("{}{:03}", turn.is_warm_up ? "warm-up-" : "", turn.round + 1);
         const fs::path errors = folder / (name + ".err");
-        if (!prepared(command, folder / (name + ".prepare")))
+        result_.stopped = prepare_run(command.prepare, command.environment, (folder / (name + ".prepare")).string());
+        if (!result_.stopped.empty() || caught_signal())
             return;
         std::vector<std::string> record_options = options_.record_options;
         record_options.insert(record_options.end(), command.record_options.begin(), command.record_options.end());
@@ -79,7 +72,7 @@ class Recording {
         if (turn.is_warm_up)
             return drop(partial);
         if (!child.is_whole) {
-            result_.stopped = fmt::format("run {} of {} was not recorded whole. It wrote: {}", name, command.set, end_of(errors));
+            result_.stopped = fmt::format("run {} of {} was not recorded whole. It wrote: {}", name, command.set, end_of_file(errors.string()));
             return drop(partial);
         }
         const bool has_failed = child.exit_status != 0 && !options_.failures_count;
@@ -93,19 +86,7 @@ class Recording {
         }
         (has_failed ? result_.failed : result_.runs).push_back({turn.command, turn.round, (set / name).string(), child.exit_status});
         if (has_failed)
-            result_.last_errors = end_of(errors);
-    }
-
-    // False: the series is to end.
-    bool prepared(const SeriesCommand& command, const std::string& output) {
-        if (command.prepare.empty())
-            return true;
-        const std::string errors = output + ".err";
-        const int status =
-            run_process({{"/bin/sh", "-c", command.prepare}, "", command.environment, output + ".out", errors}).exit_status;
-        if (status != 0 && !caught_signal())
-            result_.stopped = fmt::format("the preparation \"{}\" ended with status {}. It wrote: {}", command.prepare, status, end_of(errors));
-        return status == 0 && !caught_signal();
+            result_.last_errors = end_of_file(errors.string());
     }
 
     static void drop(const fs::path& partial) {

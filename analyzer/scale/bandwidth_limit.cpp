@@ -32,6 +32,13 @@ std::optional<BandwidthSummary> bandwidth_of(const ScalePoint& point) {
     return middle;
 }
 
+std::string place_of(const BandwidthSummary& bandwidth) {
+    if (bandwidth.where.empty())
+        return "";
+    const Location& heaviest = bandwidth.where.front();
+    return place_of(model::SourceFrame{heaviest.function, heaviest.file, heaviest.line, heaviest.module, false});
+}
+
 bool is_limit(const BandwidthSummary& bandwidth) {
     return bandwidth.time_fraction >= kMostOfTime && bandwidth.threads >= kSeveral && bandwidth.roof_fraction >= kFull &&
            bandwidth.roof_fraction <= kMostOfRoof && bandwidth.roof_times_one_thread > 0 &&

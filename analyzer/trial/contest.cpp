@@ -1,5 +1,6 @@
 #include "trial/contest.h"
 
+#include "repeat/preparation.h"
 #include "repeat/process.h"
 
 #include <algorithm>
@@ -27,8 +28,9 @@ bool is_full(const std::string& directory) {
 
 } // namespace
 
-Contest::Contest(std::vector<std::string> outputs, std::string directory, std::function<void(const Contestant&, size_t)> on_run)
-    : outputs_(std::move(outputs)), directory_(std::move(directory)), on_run_(std::move(on_run)), judge_(names_of(outputs_)) {}
+Contest::Contest(std::vector<std::string> outputs, std::string directory, std::string prepare,
+                 std::function<void(const Contestant&, size_t)> on_run)
+    : outputs_(std::move(outputs)), directory_(std::move(directory)), prepare_(std::move(prepare)), on_run_(std::move(on_run)), judge_(names_of(outputs_)) {}
 
 size_t Contest::add(Contestant contestant) {
     contestants_.push_back(std::move(contestant));
@@ -47,6 +49,9 @@ TimedRun Contest::left_behind(const std::string& output) const {
 std::optional<TimedRun> Contest::take(const Contestant& contestant, size_t round) {
     on_run_(contestant, round);
     const std::string file = directory_ + "/" + contestant.id, output = file + ".out";
+    stopped_ = repeat::prepare_run(prepare_, {}, file + ".prepare");
+    if (!stopped_.empty())
+        return std::nullopt;
     const std::vector<std::string>& words = contestant.launch.words;
     const repeat::ProcessResult result = repeat::run_process(
         {words, words.front() == "plumb" ? repeat::kPlumbItself : "", contestant.launch.environment, output, file + ".err"});
@@ -76,6 +81,11 @@ std::optional<statistics::Spread> Contest::base_walls() const {
     if (walls.empty())
         return std::nullopt;
     return statistics::spread_of(walls);
+}
+
+Pairs Contest::pairs_of(size_t base, size_t other, size_t from_round) const {
+    const auto rest = [from_round](const Rounds& all) { return Rounds(all.begin() + static_cast<std::ptrdiff_t>(from_round), all.end()); };
+    return judge_.pairs_of(rest(runs_[base]), rest(runs_[other]));
 }
 
 void Contest::warm_up() {

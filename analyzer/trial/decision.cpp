@@ -114,8 +114,8 @@ double chance_to_show(std::span<const double> base_s, std::span<const double> cu
     return cdf((wanted - scatter.middle) / spread, pairs);
 }
 
-double chance_of_false(size_t cures) {
-    return std::min(1.0, kAllTails * static_cast<double>(cures)); // union bound: they share runs of the base
+double chance_of_false(size_t cures, bool is_again) {
+    return std::min(1.0, (is_again ? kAllTails * kAllTails : kAllTails) * static_cast<double>(cures)); // union bound: they share runs of the base
 }
 
 Decision decide(std::span<const double> base_s, std::span<const double> cure_s, const DecisionRules& rules, bool is_last) {

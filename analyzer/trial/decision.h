@@ -42,8 +42,9 @@ struct Decision {
 Decision decide(std::span<const double> base_s, std::span<const double> cure_s, const DecisionRules& rules,
                 bool is_last = false);
 
-// The chance that one of so many cures is called better although none gains anything, at most.
-double chance_of_false(size_t cures);
+// The chance that one of so many cures is called better although none gains anything, at most; `is_again`: called so once more,
+// by new pairs alone.
+double chance_of_false(size_t cures, bool is_again);
 
 // How likely the pairs so far make it that a gain of `worth` is shown after `most_pairs`, if the others scatter around them as
 // these do.

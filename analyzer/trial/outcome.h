@@ -3,7 +3,7 @@
 
 #include "statistics/spread.h"
 #include "trial/cure.h"
-#include "trial/decision.h"
+#include "trial/measurement.h"
 #include "trial/promise.h"
 
 #include <optional>
@@ -19,15 +19,6 @@ enum class State {
     not_tried,      // nothing speaks for it, or it was not asked for, or there was no time
 };
 
-// Against other runs in the same rounds.
-struct Measurement {
-    Decision decision;
-    double base_wall_s = 0, wall_s = 0;               // medians; 0: no pair
-    double more_cpu = 0;                              // fraction, median of the pairs
-    std::optional<double> more_memory = std::nullopt; // the same of the largest process; none: not known
-    size_t not_counted = 0;
-};
-
 struct CureOutcome {
     Cure cure;
     std::optional<Promise> promise;
@@ -35,7 +26,10 @@ struct CureOutcome {
     bool is_chosen = false; // by the user
     std::string why;        // of a state other than measured
     Measurement measured;
-    std::string line; // the command line with it
+    // Of new pairs alone, where the first ones called it better: they chose it, and flatter it.
+    std::optional<Measurement> once_more = std::nullopt;
+    bool is_doubtful = false; // the new pairs do not call it better
+    std::string line;         // the command line with it
 };
 
 // The best cures of those that exclude each other, together.
@@ -59,7 +53,8 @@ struct Outcome {
     std::optional<Combination> combination;
     std::vector<size_t> best; // indexes of the cures to use; empty: none helps
     std::string best_line;
-    Measurement best_measured; // against the base
+    Measurement best_measured;      // against the base
+    bool best_is_confirmed = false; // by pairs that had no part in its choice: best_measured is of these alone
     std::string stopped;       // why not everything was decided; empty: it was
     int signal = 0;
 };

@@ -66,7 +66,7 @@ size_t affordable(double run_s, double time_s) {
 std::vector<size_t> best_together(const std::vector<CureOutcome>& cures) {
     std::vector<size_t> better, together;
     for (size_t i = 0; i < cures.size(); ++i)
-        if (cures[i].state == State::measured && cures[i].measured.decision.verdict == Verdict::better)
+        if (cures[i].state == State::measured && cures[i].measured.decision.verdict == Verdict::better && !cures[i].is_doubtful)
             better.push_back(i);
     std::ranges::stable_sort(better, std::greater(), [&](size_t i) { return cures[i].measured.decision.gain; });
     for (const size_t one : better)

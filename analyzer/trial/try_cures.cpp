@@ -4,6 +4,7 @@
 #include "analysis/analyse_run.h"
 #include "platform/read_file.h"
 #include "repeat/child_run.h"
+#include "repeat/preparation.h"
 #include "repeat/process.h"
 #include "statistics/difference.h"
 #include "support/error.h"
@@ -16,6 +17,7 @@
 #include <cstring>
 #include <filesystem>
 #include <fmt/format.h>
+#include <iterator>
 #include <string_view>
 
 namespace plumb::trial {
@@ -24,7 +26,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-constexpr double kShareOfSingles = 0.75; // of the time; the rest is for the best together
+constexpr double kShareOfSingles = 0.6; // of the time; the rest is for the best once more, and together
 
 std::string cpu_model() {
     const std::string text = platform::read_file("/proc/cpuinfo", 4096).value_or("");
@@ -38,19 +40,11 @@ std::string cpu_model() {
     return "";
 }
 
-double median_more(const Pairs& pairs, double (*figure)(const TimedRun&)) {
-    std::vector<double> ratios;
-    for (size_t i = 0; i < pairs.base.size(); ++i)
-        if (figure(pairs.base[i]) > 0 && figure(pairs.cure[i]) > 0)
-            ratios.push_back(figure(pairs.cure[i]) / figure(pairs.base[i]));
-    return ratios.empty() ? 0 : statistics::median_of(ratios) - 1;
-}
-
 class Trial {
   public:
     Trial(const TryOptions& options, const std::function<void(const std::string&)>& on_progress)
         : options_(options), on_progress_(on_progress),
-          contest_(options.outputs, options.directory, [this](const Contestant& contestant, size_t round) {
+          contest_(options.outputs, options.directory, options.prepare, [this](const Contestant& contestant, size_t round) {
               on_progress_(round == 0 ? std::string("a run to warm up") : fmt::format("round {}: {}", round, contestant.id));
           }) {}
 
@@ -80,6 +74,8 @@ class Trial {
         on_progress_("the first run, recorded");
         const std::string folder = options_.directory + "/run", output = options_.directory + "/first.out",
                           errors = options_.directory + "/first.err";
+        if (const std::string why = repeat::prepare_run(options_.prepare, {}, options_.directory + "/first.prepare"); !why.empty())
+            throw Error(why);
         const repeat::ChildResult first = repeat::record_child({options_.command, {}, {}, folder, output, errors});
         outcome_.line = shell_line(options_.command);
         outcome_.program = options_.command.front();
@@ -131,11 +127,13 @@ class Trial {
         }
         undecided.resize(std::min(undecided.size(), most));
         run_singles(undecided);
-        const std::vector<size_t> together = best_together(outcome_.cures);
+        const std::vector<size_t> together = confirmed_together();
         if (together.empty())
             return;
+        const CureOutcome& best = outcome_.cures[together.front()];
         outcome_.best = {together.front()};
-        outcome_.best_measured = outcome_.cures[together.front()].measured;
+        outcome_.best_is_confirmed = is_better_again(best);
+        outcome_.best_measured = outcome_.best_is_confirmed ? *best.once_more : best.measured;
         if (together.size() > 1 && contest_.stopped().empty())
             run_combination(together);
     }
@@ -148,23 +146,6 @@ class Trial {
             return true;
         outcome_.stopped = fmt::format("the time of {} is over (--time)", format_seconds(options_.time_s));
         return false;
-    }
-
-    Measurement measurement_of(const Pairs& pairs, bool is_last) const {
-        Measurement measured;
-        measured.not_counted = pairs.not_counted;
-        if (pairs.base.empty())
-            return measured;
-        const std::vector<double> base = walls_of(pairs.base), cure = walls_of(pairs.cure);
-        measured.decision = decide(base, cure, options_.rules, is_last);
-        measured.base_wall_s = statistics::median_of(base);
-        measured.wall_s = statistics::median_of(cure);
-        measured.more_cpu = median_more(pairs, [](const TimedRun& run) { return run.cpu_s; });
-        const auto is_known = [](const TimedRun& run) { return run.resident_bytes > 0; };
-        if (std::ranges::all_of(pairs.base, is_known) && std::ranges::all_of(pairs.cure, is_known))
-            measured.more_memory =
-                median_more(pairs, [](const TimedRun& run) { return static_cast<double>(run.resident_bytes); });
-        return measured;
     }
 
     void run_singles(std::vector<size_t> undecided) {
@@ -202,11 +183,52 @@ class Trial {
 
     bool is_decided(CureOutcome& one, size_t contestant, bool is_last) {
         const Pairs pairs = contest_.pairs_of(0, contestant);
-        one.measured = measurement_of(pairs, is_last);
+        one.measured = measurement_of(pairs, options_.rules, is_last);
         if (!pairs.failure.empty())
             fail(one, pairs.failure);
         return one.state == State::failed || one.measured.decision.verdict != Verdict::undecided ||
                one.measured.decision.pairs >= options_.rules.most_pairs;
+    }
+
+    static bool is_better_again(const CureOutcome& one) {
+        return one.once_more && one.once_more->decision.verdict == Verdict::better;
+    }
+
+    // Cures that go together, the best first; each was better once more, unless the trial had to end before that was decided.
+    std::vector<size_t> confirmed_together() {
+        while (true) {
+            const std::vector<size_t> together = best_together(outcome_.cures);
+            std::vector<size_t> open;
+            std::ranges::copy_if(together, std::back_inserter(open), [&](size_t i) { return !outcome_.cures[i].once_more; });
+            if (open.empty())
+                return together;
+            confirm(open);
+        }
+    }
+
+    void confirm(std::vector<size_t> undecided) {
+        const size_t before = contest_.rounds(), most_rounds = 2 * options_.rules.most_pairs;
+        const auto look = [&](size_t i, bool is_last) {
+            CureOutcome& one = outcome_.cures[i];
+            one.once_more = measurement_of(contest_.pairs_of(0, i + 1, before), options_.rules, is_last);
+            if (const Pairs all = contest_.pairs_of(0, i + 1); !all.failure.empty())
+                fail(one, all.failure);
+            const Decision& decision = one.once_more->decision;
+            const bool is_decided = decision.verdict != Verdict::undecided || decision.pairs >= options_.rules.most_pairs;
+            one.is_doubtful = is_decided && decision.verdict != Verdict::better;
+            return is_decided || one.state == State::failed;
+        };
+        for (const size_t i : undecided)
+            look(i, false);
+        for (size_t round = 0; round < most_rounds && !undecided.empty() && may_run(undecided.size() + 1); ++round) {
+            std::vector<size_t> who{0};
+            for (const size_t i : undecided)
+                who.push_back(i + 1);
+            run_round(std::move(who), round);
+            std::erase_if(undecided, [&](size_t i) { return look(i, false); });
+        }
+        for (const size_t i : undecided)
+            look(i, true);
     }
 
     void run_combination(const std::vector<size_t>& together) {
@@ -225,15 +247,16 @@ class Trial {
             run_round({0, best, all}, round);
             const Pairs pairs = contest_.pairs_of(best, all);
             combination.failure = contest_.pairs_of(0, all).failure;
-            combination.against_best = measurement_of(pairs, false);
+            combination.against_best = measurement_of(pairs, options_.rules, false);
             is_decided = combination.against_best.decision.verdict != Verdict::undecided;
         }
         if (!is_decided)
-            combination.against_best = measurement_of(contest_.pairs_of(best, all), true);
-        combination.against_base = measurement_of(contest_.pairs_of(0, all), true);
+            combination.against_best = measurement_of(contest_.pairs_of(best, all), options_.rules, true);
+        combination.against_base = measurement_of(contest_.pairs_of(0, all), options_.rules, true);
         if (combination.failure.empty() && combination.against_best.decision.verdict == Verdict::better) {
             outcome_.best = together;
             outcome_.best_measured = combination.against_base;
+            outcome_.best_is_confirmed = combination.against_base.decision.verdict == Verdict::better;
         }
         outcome_.combination = std::move(combination);
     }

@@ -15,6 +15,7 @@ namespace plumb::trial {
 struct TryOptions {
     std::vector<std::string> command;
     std::vector<std::string> outputs; // files that are compared beside stdout
+    std::string prepare = {};         // a line for a shell, run before each run and not timed; empty: none
     std::string directory;            // a new one, for the recorded run and what the others write
     double time_s = 600;              // for all runs
     DecisionRules rules;

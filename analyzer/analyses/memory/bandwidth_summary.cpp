@@ -1,7 +1,5 @@
 #include "analyses/memory/bandwidth_summary.h"
 
-#include "analyses/time/run_totals.h"
-
 namespace plumb {
 
 namespace {
@@ -30,7 +28,7 @@ BandwidthSummary summary_of(const BandwidthUse& use) {
 
 } // namespace
 
-std::optional<BandwidthSummary> summarise_bandwidth(const std::vector<BandwidthUse>& uses, const model::Run& run) {
+std::optional<BandwidthSummary> summarise_bandwidth(const std::vector<BandwidthUse>& uses, double sampled_s) {
     std::optional<BandwidthSummary> most;
     double seconds = 0;
     for (const BandwidthUse& use : uses) {
@@ -39,7 +37,7 @@ std::optional<BandwidthSummary> summarise_bandwidth(const std::vector<BandwidthU
         if (const BandwidthSummary one = summary_of(use); one.bytes_per_s > (most ? most->bytes_per_s : 0))
             most = one;
     }
-    if (const double sampled_s = totals_of(run).sampled_s; most && sampled_s > 0)
+    if (most && sampled_s > 0)
         most->time_fraction = seconds / sampled_s;
     return most;
 }

@@ -19,8 +19,8 @@ struct BandwidthSummary {
     std::vector<Location> where; // the heaviest lines of these loops
 };
 
-// Nothing: no loop goes over arrays that are larger than the caches. Without `where`.
-std::optional<BandwidthSummary> summarise_bandwidth(const std::vector<BandwidthUse>& uses, const model::Run& run);
+// Nothing: no loop goes over arrays that are larger than the caches. `sampled_s`: time of the whole run. Without `where`.
+std::optional<BandwidthSummary> summarise_bandwidth(const std::vector<BandwidthUse>& uses, double sampled_s);
 
 // Of the loops of all hosts.
 std::vector<Location> streaming_lines(const std::vector<BandwidthUse>& uses, model::CallPaths& paths, size_t limit);

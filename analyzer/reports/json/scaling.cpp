@@ -1,6 +1,8 @@
 #include "reports/json/scaling.h"
 
+#include "reports/json/document.h"
 #include "reports/words/scaling_words.h"
+#include "scale/bandwidth_limit.h"
 
 #include <nlohmann/json.hpp>
 
@@ -50,7 +52,7 @@ ordered_json bandwidth_json(const std::optional<BandwidthSummary>& bandwidth) {
             {"roof_fraction", bandwidth->roof_fraction},
             {"roof_times_one_thread", bandwidth->roof_times_one_thread},
             {"time_fraction", bandwidth->time_fraction},
-            {"place", bandwidth->where.empty() ? ordered_json(nullptr) : ordered_json(place_name(bandwidth->where.front()))}};
+            {"place", text_or_null(place_of(*bandwidth))}};
 }
 
 ordered_json point_json(const ScalePoint& point) {

@@ -47,6 +47,8 @@ ordered_json cure_json(const trial::CureOutcome& one) {
             {"spoke_for_it", text_or_null(one.cure.why_tried)},
             {"promised", promise_json(one.promise)},
             {"measured", measurement_json(one.measured)},
+            {"measured_once_more", one.once_more ? measurement_json(*one.once_more) : ordered_json(nullptr)},
+            {"is_doubtful", one.is_doubtful},
             {"command", one.state == State::does_not_apply ? ordered_json(nullptr) : ordered_json(one.line)}};
 }
 
@@ -78,7 +80,8 @@ std::string trial_json(const trial::Outcome& outcome) {
     if (!outcome.best.empty())
         best = {{"cures", ids_json(outcome, outcome.best)},
                 {"command", outcome.best_line},
-                {"measured", measurement_json(outcome.best_measured)}};
+                {"measured", measurement_json(outcome.best_measured)},
+                {"is_confirmed", outcome.best_is_confirmed}};
     return dumped(
         {{"schema", "plumb-trial/1"},
          {"command", outcome.line},
@@ -122,6 +125,8 @@ std::string trial_lines(const trial::Outcome& outcome, int64_t unix_s) {
                          {"low", interval.is_null() ? interval : interval[0]},
                          {"high", interval.is_null() ? interval : interval[1]},
                          {"pairs", decision.pairs},
+                         {"once_more", one.once_more && one.once_more->decision.pairs > 0 ? ordered_json(one.once_more->decision.gain)
+                                                                                          : ordered_json(nullptr)},
                          {"verdict", one.state == State::failed ? "failed" : verdict_name(decision.verdict)}},
                         -1);
     }

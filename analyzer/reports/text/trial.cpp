@@ -76,9 +76,11 @@ bool was_tried(const CureOutcome& one) {
 void put_measured(TextCanvas& canvas, const trial::Outcome& outcome) {
     std::vector<std::vector<std::string>> rows{{"cure", "promised", "measured", "95 %", "", "pairs"}};
     for (const CureOutcome& one : outcome.cures)
-        if (one.state == State::measured)
+        if (one.state == State::measured) {
             rows.push_back(measured_row(one.cure.id, promise_words(one.promise), one.measured));
-        else if (one.state == State::failed)
+            if (one.once_more && one.once_more->decision.pairs > 0)
+                rows.push_back(measured_row("  once more", "", *one.once_more));
+        } else if (one.state == State::failed)
             rows.push_back(
                 {one.cure.id, promise_words(one.promise), "", "", "failed", std::to_string(one.measured.decision.pairs)});
     if (outcome.combination) {
@@ -129,8 +131,20 @@ void put_notes(TextCanvas& canvas, const trial::Outcome& outcome) {
                            (outcome.combination->failure.empty() ? "" : "; failed: " + outcome.combination->failure)}});
 }
 
+void put_doubtful(TextCanvas& canvas, const trial::Outcome& outcome) {
+    std::vector<size_t> doubtful;
+    for (size_t i = 0; i < outcome.cures.size(); ++i)
+        if (outcome.cures[i].is_doubtful)
+            doubtful.push_back(i);
+    if (!doubtful.empty())
+        canvas.paragraph("", 0,
+                         {{fmt::format("Better at first, but not when measured once more, and so not recommended: {}.",
+                                       ids_of(outcome, doubtful))}});
+}
+
 void put_best(TextCanvas& canvas, const trial::Outcome& outcome) {
     canvas.blank();
+    put_doubtful(canvas, outcome);
     if (outcome.best.empty()) {
         const bool any = std::ranges::any_of(outcome.cures, was_tried);
         const bool any_chosen = std::ranges::any_of(outcome.cures, &CureOutcome::is_chosen);
@@ -144,16 +158,18 @@ void put_best(TextCanvas& canvas, const trial::Outcome& outcome) {
     }
     const trial::Measurement& measured = outcome.best_measured;
     canvas.paragraph("", 0,
-                     {{fmt::format("Best: {}, pair by pair {} of the wall time less (medians: {} with it, {} without):",
+                     {{fmt::format("Best: {}, pair by pair {} of the wall time less{} (medians: {} with it, {} without):",
                                    ids_of(outcome, outcome.best), gain_words(measured.decision.gain),
+                                   outcome.best_is_confirmed ? " when measured once more" : "",
                                    format_seconds(measured.wall_s), format_seconds(measured.base_wall_s)),
                        Ink::good}});
     canvas.verbatim(2, outcome.best_line);
     if (const auto tried = std::ranges::count_if(outcome.cures, was_tried); tried > 1)
-        canvas.paragraph("", 0,
-                         {{fmt::format("It was chosen from {} cures: if none of them gained anything, chance would call one better in {} "
-                                       "of such trials at most.",
-                                       tried, format_fraction(trial::chance_of_false(static_cast<size_t>(tried))))}});
+        canvas.paragraph(
+            "", 0,
+            {{fmt::format("It was chosen from {} cures: if none of them gained anything, chance would {} in {} of such trials at most.",
+                          tried, outcome.best_is_confirmed ? "call one better twice" : "call one better",
+                          format_fraction(trial::chance_of_false(static_cast<size_t>(tried), outcome.best_is_confirmed)))}});
 }
 
 void put_list(TextCanvas& canvas, const trial::Outcome& outcome) {

@@ -1,7 +1,7 @@
 #include "reports/words/scaling_words.h"
 
-#include "analyses/lines/line_shares.h"
 #include "reports/words/comparison_words.h"
+#include "scale/bandwidth_limit.h"
 #include "support/figures.h"
 
 #include <algorithm>
@@ -107,8 +107,8 @@ std::string bandwidth_sentence(const Scaling& scaling) {
     const BandwidthSummary& memory = *point.bandwidth;
     const std::string threads = fmt::format("{} threads", std::lround(memory.threads));
     std::string loops = "loops over large arrays";
-    if (!memory.where.empty())
-        loops += fmt::format(", most of all {},", place_name(memory.where.front()));
+    if (const std::string place = place_of(memory); !place.empty())
+        loops += fmt::format(", most of all {},", place);
     return fmt::format("With {} memory bandwidth is the limit: {} take {} of the time and move {} a second, {} of what {} moved "
                        "in a test on these CPUs after the runs. There, {} moved {} times as much as one.",
                        point_words(scaling.axis, point.at), loops, format_fraction(memory.time_fraction),

@@ -76,6 +76,9 @@ class Try(PlumbTest):
         helps = cures["jemalloc"]["measured"]
         self.assertEqual(helps["verdict"], "better")
         self.assertAlmostEqual(helps["gain"], 0.45, delta=0.15)  # beside the sleep stand a shell and a process
+        again = cures["jemalloc"]["measured_once_more"]
+        self.assertEqual((again["verdict"], cures["jemalloc"]["is_doubtful"]), ("better", False))
+        self.assertEqual((result["best"]["measured"], result["best"]["is_confirmed"]), (again, True))
         self.assertLessEqual(helps["gain_95"][0], helps["gain"])
         self.assertGreaterEqual(helps["gain_95"][1], helps["gain"])
         self.assertIn(cures["tcmalloc"]["measured"]["verdict"], ("worse", "unlikely"))
@@ -128,6 +131,36 @@ class Try(PlumbTest):
         self.assertEqual(result["combination"]["cures"], ["keep-memory", "huge-pages"])
         self.assertEqual(result["best"]["cures"], ["keep-memory"])
         self.assertNotIn("hugetlb", result["best"]["command"].split(" sh -c ")[0])
+
+    @of_sleeps
+    def test_a_cure_that_was_better_at_first_only_is_not_recommended(self):
+        count = self.scratch / "count"
+        script = f"s={BASE_S}; case $GLIBC_TUNABLES in *trim_threshold*) echo x >>{count}; " \
+                 f"test $(wc -l <{count}) -gt 6 || s=0.06;; esac; sleep $s"
+        result, cures = self.result("--cure", "keep-memory", command=["sh", "-c", script])
+        cure = cures["keep-memory"]
+        self.assertEqual((cure["measured"]["verdict"], cure["measured"]["pairs"]), ("better", 6))
+        self.assertTrue(cure["is_doubtful"])
+        self.assertLess(cure["measured_once_more"]["gain"], 0.05)
+        self.assertIsNone(result["best"])
+        count.unlink()
+        self.folder = self.scratch / "text"
+        done = self.start("--cure", "keep-memory", command=["sh", "-c", script])
+        words = " ".join(done.stdout.split())
+        self.assertIn("not when measured once more, and so not recommended: keep-memory.", words)
+        self.assertIn("No cure is known to help", words)
+
+    def test_each_run_is_prepared(self):
+        left = self.scratch / "left"
+        result, cures = self.result("--cure", "keep-memory", "--pairs", "6", "--prepare", f"echo x >>{left}; sleep 0.2",
+                                    command=["sh", "-c", f"test $(wc -l <{left}) = 1 || exit 3; rm {left}; sleep 0.05"])
+        measured = cures["keep-memory"]["measured"]
+        self.assertEqual((result["unusual_base_runs"], result["usual_exit_status"], measured["not_counted"]), (0, 0, 0))
+        self.assertLess(result["base_wall_seconds"]["median"], 0.2)  # without the preparation
+        self.folder = self.scratch / "bad"
+        done = self.start("--cure", "keep-memory", "--prepare", "echo no room >&2; exit 3", command=["true"])
+        self.assertEqual((done.returncode, done.stdout), (125, ""))
+        self.assertIn('the preparation "echo no room >&2; exit 3" ended with status 3. It wrote: no room', done.stderr)
 
     @of_sleeps
     def test_a_cure_without_effect_is_given_up_early(self):

@@ -4,6 +4,7 @@
 import json
 import os
 import signal
+import statistics
 import subprocess
 import time
 import unittest
@@ -59,6 +60,28 @@ class Scale(PlumbTest):
         self.assertGreater(result["fit"]["usl"]["coherence_95"][0], 0)
         self.assertNotEqual(result["fit"]["law"], "saturation")
         self.assertIn("threads take the least time", result["summary"][0])
+
+    @of_times
+    def test_bandwidth_is_what_the_program_says_and_the_limit_where_it_is_full(self):
+        result = self.sweep("--threads", "1,2", "-n", 3, command=[PROGRAMS / "streams", "triad", "{threads}", 64, 0.5])
+        for point in result["points"]:
+            bandwidth = point["bandwidth"]
+            said = statistics.median(float((self.folder / f"threads-{point['value']:.0f}" / f"{run:03}.out").read_text().split()[0])
+                                     for run in (1, 2, 3))
+            self.assertAlmostEqual(bandwidth["bytes_per_second"] / said, 1, delta=0.3, msg=bandwidth)
+            self.assertGreater(bandwidth["time_fraction"], 0.5)
+            self.assertRegex(bandwidth["place"], r"^triad at streams\.c:\d+$")
+        alone, both = (point["bandwidth"] for point in result["points"])
+        self.assertLess(alone["threads"], 1.5)
+        is_full = 0.8 <= both["roof_fraction"] <= 1.35 and both["roof_times_one_thread"] <= 0.9 * both["threads"]
+        self.assertEqual(result["bandwidth_limit"], 1 if is_full and both["threads"] >= 1.5 else None, both)
+        self.assertEqual(any("memory bandwidth is the limit" in sentence for sentence in result["summary"]),
+                         result["bandwidth_limit"] is not None)
+
+    def test_a_program_that_computes_in_its_caches_has_no_bandwidth(self):
+        result = self.sweep("--threads", "1,2", "-n", 1, "--warm-up", 0, command=[PROGRAMS / "streams", "compute", "{threads}", 64, 0.5])
+        self.assertEqual([point["bandwidth"] for point in result["points"]], [None, None])
+        self.assertIsNone(result["bandwidth_limit"])
 
     @of_times
     def test_the_line_that_grows_is_named(self):

@@ -76,7 +76,7 @@ TEST_CASE("a workstation's ten seconds show its daemon and its timer") {
     CHECK(comparison.invented == 0);
 }
 
-TEST_CASE("of random machines most classes are found exactly, and few are invented") {
+TEST_CASE("of random machines most classes are found exactly, and few are invented", "[odds]") {
     size_t classes = 0, recovered = 0, found = 0, invented = 0;
     for (uint64_t seed = 1000; seed < 1014; ++seed) {
         const auto comparison = found_in(tools::random_measurement(seed), fmt::format("random machine {}", seed));

@@ -137,7 +137,8 @@ TEST_CASE("between two looks nothing but giving up is decided, unless it is the 
 }
 
 TEST_CASE("the chance that one of many useless cures is called better") {
-    CHECK(chance_of_false(1) == Approx(0.025));
-    CHECK(chance_of_false(4) == Approx(0.1));
-    CHECK(chance_of_false(1000) == 1);
+    CHECK(chance_of_false(1, false) == Approx(0.025));
+    CHECK(chance_of_false(4, false) == Approx(0.1));
+    CHECK(chance_of_false(1000, false) == 1);
+    CHECK(chance_of_false(4, true) == Approx(0.0025)); // twice
 }
