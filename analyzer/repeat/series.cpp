@@ -72,7 +72,8 @@ class Recording {
         if (turn.is_warm_up)
             return drop(partial);
         if (!child.is_whole) {
-            result_.stopped = fmt::format("run {} of {} was not recorded whole. It wrote: {}", name, command.set, end_of_file(errors.string()));
+            result_.stopped = fmt::format("run {} of {} was not recorded whole. It wrote: {}", name, command.set,
+                                          end_of_file(errors.string()));
             return drop(partial);
         }
         const bool has_failed = child.exit_status != 0 && !options_.failures_count;
@@ -84,7 +85,8 @@ class Recording {
             result_.stopped = fmt::format("cannot move run {} into {}: {}", name, set.string(), failure.message());
             return;
         }
-        (has_failed ? result_.failed : result_.runs).push_back({turn.command, turn.round, (set / name).string(), child.exit_status});
+        (has_failed ? result_.failed : result_.runs)
+            .push_back({turn.command, turn.round, (set / name).string(), child.exit_status});
         if (has_failed)
             result_.last_errors = end_of_file(errors.string());
     }

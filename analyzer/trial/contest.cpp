@@ -30,7 +30,8 @@ bool is_full(const std::string& directory) {
 
 Contest::Contest(std::vector<std::string> outputs, std::string directory, std::string prepare,
                  std::function<void(const Contestant&, size_t)> on_run)
-    : outputs_(std::move(outputs)), directory_(std::move(directory)), prepare_(std::move(prepare)), on_run_(std::move(on_run)), judge_(names_of(outputs_)) {}
+    : outputs_(std::move(outputs)), directory_(std::move(directory)), prepare_(std::move(prepare)), on_run_(std::move(on_run)),
+      judge_(names_of(outputs_)) {}
 
 size_t Contest::add(Contestant contestant) {
     contestants_.push_back(std::move(contestant));
@@ -84,7 +85,9 @@ std::optional<statistics::Spread> Contest::base_walls() const {
 }
 
 Pairs Contest::pairs_of(size_t base, size_t other, size_t from_round) const {
-    const auto rest = [from_round](const Rounds& all) { return Rounds(all.begin() + static_cast<std::ptrdiff_t>(from_round), all.end()); };
+    const auto rest = [from_round](const Rounds& all) {
+        return Rounds(all.begin() + static_cast<std::ptrdiff_t>(from_round), all.end());
+    };
     return judge_.pairs_of(rest(runs_[base]), rest(runs_[other]));
 }
 

@@ -19,8 +19,8 @@ struct Contestant {
 
 class Contest {
   public:
-    // `outputs`: files that are compared beside stdout. `directory`: exists. `prepare`: a shell line for before each run, or nothing.
-    // `on_run` is called before each run.
+    // `outputs`: files that are compared beside stdout. `directory`: exists. `prepare`: a shell line for before each run, or
+    // nothing. `on_run` is called before each run.
     Contest(std::vector<std::string> outputs, std::string directory, std::string prepare,
             std::function<void(const Contestant&, size_t round)> on_run);
 

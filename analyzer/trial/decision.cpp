@@ -115,7 +115,8 @@ double chance_to_show(std::span<const double> base_s, std::span<const double> cu
 }
 
 double chance_of_false(size_t cures, bool is_again) {
-    return std::min(1.0, (is_again ? kAllTails * kAllTails : kAllTails) * static_cast<double>(cures)); // union bound: they share runs of the base
+    const double of_one = is_again ? kAllTails * kAllTails : kAllTails;
+    return std::min(1.0, of_one * static_cast<double>(cures)); // union bound: they share runs of the base
 }
 
 Decision decide(std::span<const double> base_s, std::span<const double> cure_s, const DecisionRules& rules, bool is_last) {

@@ -16,6 +16,10 @@ ordered_json gain_interval(const trial::Decision& decision) {
     return decision.is_known ? ordered_json::array({decision.low, decision.high}) : ordered_json(nullptr);
 }
 
+ordered_json gain_json(const std::optional<trial::Measurement>& measured) {
+    return measured && measured->decision.pairs > 0 ? ordered_json(measured->decision.gain) : ordered_json(nullptr);
+}
+
 ordered_json measurement_json(const trial::Measurement& measured) {
     const trial::Decision& decision = measured.decision;
     if (decision.pairs == 0)
@@ -125,8 +129,7 @@ std::string trial_lines(const trial::Outcome& outcome, int64_t unix_s) {
                          {"low", interval.is_null() ? interval : interval[0]},
                          {"high", interval.is_null() ? interval : interval[1]},
                          {"pairs", decision.pairs},
-                         {"once_more", one.once_more && one.once_more->decision.pairs > 0 ? ordered_json(one.once_more->decision.gain)
-                                                                                          : ordered_json(nullptr)},
+                         {"once_more", gain_json(one.once_more)},
                          {"verdict", one.state == State::failed ? "failed" : verdict_name(decision.verdict)}},
                         -1);
     }

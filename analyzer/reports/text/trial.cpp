@@ -5,6 +5,7 @@
 #include "support/figures.h"
 
 #include <algorithm>
+#include <cmath>
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
@@ -164,12 +165,14 @@ void put_best(TextCanvas& canvas, const trial::Outcome& outcome) {
                                    format_seconds(measured.wall_s), format_seconds(measured.base_wall_s)),
                        Ink::good}});
     canvas.verbatim(2, outcome.best_line);
-    if (const auto tried = std::ranges::count_if(outcome.cures, was_tried); tried > 1)
-        canvas.paragraph(
-            "", 0,
-            {{fmt::format("It was chosen from {} cures: if none of them gained anything, chance would {} in {} of such trials at most.",
-                          tried, outcome.best_is_confirmed ? "call one better twice" : "call one better",
-                          format_fraction(trial::chance_of_false(static_cast<size_t>(tried), outcome.best_is_confirmed)))}});
+    if (const auto tried = std::ranges::count_if(outcome.cures, was_tried); tried > 1) {
+        const double chance = trial::chance_of_false(static_cast<size_t>(tried), outcome.best_is_confirmed);
+        canvas.paragraph("", 0,
+                         {{fmt::format("It was chosen from {} cures: if none of them gained anything, chance would {} in one of "
+                                       "{} such trials at most.",
+                                       tried, outcome.best_is_confirmed ? "call one better twice" : "call one better",
+                                       format_count(std::floor(1 / chance)))}});
+    }
 }
 
 void put_list(TextCanvas& canvas, const trial::Outcome& outcome) {
