@@ -171,7 +171,7 @@ void put_best(TextCanvas& canvas, const trial::Outcome& outcome) {
                          {{fmt::format("It was chosen from {} cures: if none of them gained anything, chance would {} in one of "
                                        "{} such trials at most.",
                                        tried, outcome.best_is_confirmed ? "call one better twice" : "call one better",
-                                       format_count(std::floor(1 / chance)))}});
+                                       format_count(std::floor(1 / chance + 1e-6)))}});
     }
 }
 
