@@ -2,6 +2,7 @@
 
 #include "statistics/difference.h"
 
+#include <Eigen/QR>
 #include <algorithm>
 #include <array>
 #include <cmath>
@@ -30,36 +31,23 @@ double squares_of(std::span<const CurvePoint> curve, const auto& law) {
 
 Row features_of(double parts) { return {1, parts - 1, parts * (parts - 1)}; }
 
-// Least squares of the features in `used` alone, by the normal equations, of relative deviations. Nothing: they are dependent.
+// Least squares of relative deviations, of the features in `used` alone. Nothing: they are dependent.
 std::optional<Row> solve(std::span<const CurvePoint> curve, const std::vector<size_t>& used) {
-    const size_t n = used.size();
-    std::array<std::array<double, 4>, 3> m{};
-    for (const CurvePoint& point : curve) {
-        const Row features = features_of(point.parts);
-        for (size_t i = 0; i < n; ++i) {
-            for (size_t j = 0; j < n; ++j)
-                m[i][j] += features[used[i]] * features[used[j]] / (point.cost * point.cost);
-            m[i][3] += features[used[i]] / point.cost;
-        }
+    const auto points = static_cast<Eigen::Index>(curve.size()), n = static_cast<Eigen::Index>(used.size());
+    Eigen::MatrixXd features(points, n);
+    for (Eigen::Index i = 0; i < points; ++i) {
+        const CurvePoint& point = curve[static_cast<size_t>(i)];
+        const Row all = features_of(point.parts);
+        for (Eigen::Index j = 0; j < n; ++j)
+            features(i, j) = all[used[static_cast<size_t>(j)]] / point.cost;
     }
-    for (size_t column = 0; column < n; ++column) {
-        size_t pivot = column;
-        for (size_t row = column + 1; row < n; ++row)
-            if (std::fabs(m[row][column]) > std::fabs(m[pivot][column]))
-                pivot = row;
-        if (m[pivot][column] == 0)
-            return std::nullopt;
-        std::swap(m[pivot], m[column]);
-        for (size_t row = 0; row < n; ++row)
-            if (row != column) {
-                const double factor = m[row][column] / m[column][column];
-                for (size_t k = column; k < 4; ++k)
-                    m[row][k] -= factor * m[column][k];
-            }
-    }
+    const Eigen::ColPivHouseholderQR<Eigen::MatrixXd> decomposed(features);
+    if (decomposed.rank() < n)
+        return std::nullopt;
+    const Eigen::VectorXd solved = decomposed.solve(Eigen::VectorXd::Ones(points));
     Row result{};
-    for (size_t i = 0; i < n; ++i)
-        result[used[i]] = m[i][3] / m[i][i];
+    for (Eigen::Index j = 0; j < n; ++j)
+        result[used[static_cast<size_t>(j)]] = solved(j);
     return result;
 }
 

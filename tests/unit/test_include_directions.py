@@ -52,6 +52,7 @@ OWNERS = {
     "elfutils": (re.compile(r"^(elfutils/|gelf\.h|libelf\.h|dwarf\.h)"), {"symbols"}),
     "CLI11": (re.compile(r"^CLI/"), {"commands", "placement"}), # placement: the options that two commands share
     "SQLite": (re.compile(r"^sqlite3\.h$"), {"probe"}),
+    "Eigen": (re.compile(r"^Eigen/"), {"scale"}),
     "hwloc": (re.compile(r"^hwloc"), {"platform", "placement", "record"}),
 }
 
