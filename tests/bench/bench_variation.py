@@ -45,7 +45,7 @@ def share_of(variation, cause):
 
 def named(variation):
     parts = [(part["variance_fraction"], part["name"]) for part in variation["parts"] if part["name"] == planted.WAITING]
-    conditions = [(one["variance_fraction"], one["name"]) for one in variation["conditions"]]
+    conditions = [(one["variance_fraction"], " = ".join([one["name"], *one["equally"]])) for one in variation["conditions"]]
     return ", ".join(f"{share:.0%} {name}" for share, name in sorted(parts + conditions, reverse=True) if share >= 0.005)
 
 
