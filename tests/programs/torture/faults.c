@@ -29,7 +29,12 @@ static void look(int number, siginfo_t* info, void* context) {
 }
 
 int main(void) {
-    char* pages = mmap(NULL, 8192, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    // Far below the other mappings: the kernel fills holes from above, and a page that the C library or the recording asks for
+    // must not come to lie in this one.
+    char* const far_below = (char*)0x200000000000;
+    char* pages = mmap(far_below, 8192, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED_NOREPLACE, -1, 0);
+    if (pages != far_below)
+        return 2;
     munmap(pages + 4096, 4096);
     struct sigaction action = {.sa_sigaction = look, .sa_flags = SA_SIGINFO};
     sigaction(SIGSEGV, &action, NULL);
