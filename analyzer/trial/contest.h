@@ -32,7 +32,6 @@ class Contest {
     // stopped() says why. Throws Error: one cannot be started.
     void round(const std::vector<size_t>& who);
 
-    const Rounds& runs_of(size_t contestant) const { return runs_[contestant]; }
     const Judge& judge() const { return judge_; }
     size_t rounds() const { return rounds_; } // so far
     Pairs pairs_of(size_t base, size_t other, size_t from_round = 0) const;

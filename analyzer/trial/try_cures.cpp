@@ -6,7 +6,6 @@
 #include "repeat/child_run.h"
 #include "repeat/preparation.h"
 #include "repeat/process.h"
-#include "statistics/difference.h"
 #include "support/error.h"
 #include "support/figures.h"
 #include "trial/contest.h"
@@ -206,6 +205,7 @@ class Trial {
         }
     }
 
+    // Sets once_more of each, be it without a pair.
     void confirm(std::vector<size_t> undecided) {
         const size_t before = contest_.rounds(), most_rounds = 2 * options_.rules.most_pairs;
         const auto look = [&](size_t i, bool is_last) {
@@ -253,10 +253,11 @@ class Trial {
         if (!is_decided)
             combination.against_best = measurement_of(contest_.pairs_of(best, all), options_.rules, true);
         combination.against_base = measurement_of(contest_.pairs_of(0, all), options_.rules, true);
-        if (combination.failure.empty() && combination.against_best.decision.verdict == Verdict::better) {
+        const auto is_better = [](const Measurement& one) { return one.decision.verdict == Verdict::better; };
+        if (combination.failure.empty() && is_better(combination.against_best) && is_better(combination.against_base)) {
             outcome_.best = together;
             outcome_.best_measured = combination.against_base;
-            outcome_.best_is_confirmed = combination.against_base.decision.verdict == Verdict::better;
+            outcome_.best_is_confirmed = true; // all its pairs are new
         }
         outcome_.combination = std::move(combination);
     }

@@ -65,7 +65,7 @@ def main():
                           (planted.WAITING, planted.neighbour(programs)), (planted.STACK, planted.stack_position(programs)),
                           ("even runs", planted.even(programs))):
         row(cause, repeated(script, 30 if cause == planted.STACK else runs))
-    for filling in range(4):  # one or two of the four meet positions that differ
+    for filling in range(4):  # each meets other positions within a cache line
         row(planted.ENVIRONMENT, repeated(planted.environment_size(programs, filling), runs))
 
 

@@ -16,12 +16,12 @@ HUGE_PAGES = "its memory on huge pages"
 def drawing(script, count):
     """The shell line that draws for each run, and then does `script`; `count` is a file of its own."""
     count.write_text("")
-    return f"n=$(wc -l <{count}); echo x >>{count}; drawn=$(echo {DRAWN}{DRAWN} | cut -c$((n + 1)));" + script
+    return f"n=$(wc -l <{count}); echo x >>{count}; drawn=$(echo {DRAWN} | cut -c$((n % {len(DRAWN)} + 1)));" + script
 
 
 def drawn_of(run):
     """What was drawn for run number `run`, from 0."""
-    return int((DRAWN + DRAWN)[run])
+    return int(DRAWN[run % len(DRAWN)])
 
 
 def one_of_two_cpus(programs):

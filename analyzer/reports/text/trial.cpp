@@ -167,8 +167,8 @@ void put_best(TextCanvas& canvas, const trial::Outcome& outcome) {
     canvas.verbatim(2, outcome.best_line);
     if (!outcome.best_is_confirmed)
         canvas.paragraph("", 0,
-                         {{"It is not confirmed: the trial ended before new pairs of runs decided whether it is better. A longer "
-                           "--time lets them.", Ink::medium}});
+                         {{"It is not confirmed: new pairs of runs were too few to decide whether it is better. A longer --time "
+                           "allows more.", Ink::medium}});
     if (const auto tried = std::ranges::count_if(outcome.cures, was_tried); tried > 1) {
         const double chance = trial::chance_of_false(static_cast<size_t>(tried), outcome.best_is_confirmed);
         canvas.paragraph("", 0,

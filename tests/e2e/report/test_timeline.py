@@ -105,7 +105,7 @@ class Timelines(MpiTest):
     def test_a_killed_rank_leaves_its_calls(self):
         self.needs("mpich", "hangs")
         pids = self.scratch / "pids"
-        with subprocess.Popen([PLUMB, "run", "-o", self.run_directory, "--no-report", "--timeline", "--", "mpiexec.mpich",
+        with subprocess.Popen([PLUMB, "run", "-o", self.run_directory, "--no-report", "--timeline", "--", "timeout", "60", "mpiexec.mpich",
                                "-n", "2", "sh", "-c", f"echo $$ >>{pids}; exec {MPI_PROGRAMS / 'hangs.mpich'} missing"],
                               stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True, env={**os.environ, **AS_ROOT}) as run:
             ready = [run.stdout.readline() for _ in range(2)]  # both ranks have made calls
