@@ -7,9 +7,8 @@ namespace plumb::scale {
 namespace {
 
 constexpr double kMostOfTime = 0.5;
-constexpr double kFull = 0.8, kMostOfRoof = 1.35; // of the test: as a burst is judged (analyses/memory/bandwidth_use.cpp)
-constexpr double kProportional = 0.9;             // of so many times what one moves
-constexpr double kSeveral = 1.5;                  // threads at once: with one there is nothing to share
+constexpr double kProportional = 0.9; // of so many times what one moves
+constexpr double kSeveral = 1.5;      // threads at once: with one there is nothing to share
 
 } // namespace
 
@@ -40,9 +39,8 @@ std::string place_of(const BandwidthSummary& bandwidth) {
 }
 
 bool is_limit(const BandwidthSummary& bandwidth) {
-    return bandwidth.time_fraction >= kMostOfTime && bandwidth.threads >= kSeveral && bandwidth.roof_fraction >= kFull &&
-           bandwidth.roof_fraction <= kMostOfRoof && bandwidth.roof_times_one_thread > 0 &&
-           bandwidth.roof_times_one_thread <= kProportional * bandwidth.threads;
+    return bandwidth.time_fraction >= kMostOfTime && bandwidth.threads >= kSeveral && fills_roof(bandwidth.roof_fraction, 1) &&
+           bandwidth.roof_times_one_thread > 0 && bandwidth.roof_times_one_thread <= kProportional * bandwidth.threads;
 }
 
 } // namespace plumb::scale

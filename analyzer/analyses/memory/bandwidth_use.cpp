@@ -57,8 +57,7 @@ void judge(HostBurst& burst) {
     burst.roof_bytes_per_s = roof_at(*burst.roof, burst.threads);
     const auto threads = static_cast<uint32_t>(std::lround(burst.threads));
     burst.enough = enough_threads(*burst.roof, threads);
-    burst.full = threads >= 1 && burst.bytes_per_s() >= kFull * burst.roof_bytes_per_s &&
-                 burst.bytes_per_s() <= kMostOfRoof * burst.roof_bytes_per_s;
+    burst.full = threads >= 1 && fills_roof(burst.bytes_per_s(), burst.roof_bytes_per_s);
     burst.saturated = burst.full && threads >= 2 && burst.enough < threads;
 }
 
@@ -130,6 +129,10 @@ double roof_at(const model::BandwidthRoof& roof, double threads) {
         below = point;
     }
     return below.bytes_per_s;
+}
+
+bool fills_roof(double bytes_per_s, double roof_bytes_per_s) {
+    return bytes_per_s >= kFull * roof_bytes_per_s && bytes_per_s <= kMostOfRoof * roof_bytes_per_s;
 }
 
 uint32_t enough_threads(const model::BandwidthRoof& roof, uint32_t threads) {

@@ -12,6 +12,9 @@ namespace plumb {
 // Between the measured numbers of threads in a straight line. 0: nothing was measured.
 double roof_at(const model::BandwidthRoof& roof, double threads);
 
+// Nearly all that `roof_bytes_per_s` allows, which a test measured. Not that much more either: then one of the two is wrong.
+bool fills_roof(double bytes_per_s, double roof_bytes_per_s);
+
 // How many threads reach nearly as much as `threads` do; `threads` if fewer do not.
 uint32_t enough_threads(const model::BandwidthRoof& roof, uint32_t threads);
 
