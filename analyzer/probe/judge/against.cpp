@@ -7,13 +7,24 @@ namespace plumb::probe {
 
 namespace {
 
-double slowdown_between(const Figure& before, const Figure& now) {
-    const double ratio = before.spread.median > 0 ? now.spread.median / before.spread.median : 1;
-    return is_rate(now.unit) && ratio > 0 ? 1 / ratio : ratio;
+// How many times slower, by one value of each.
+double slowdown(Unit unit, double before, double now) {
+    if (!(before > 0 && now > 0))
+        return 1;
+    return is_rate(unit) ? before / now : now / before;
 }
 
-bool overlap(const statistics::Spread& one, const statistics::Spread& other) {
-    return one.low <= other.high && other.low <= one.high;
+Change change_between(const Figure& before, const Figure& now, double limit) {
+    const statistics::Spread &then = before.spread, &today = now.spread;
+    Change change{before, now, slowdown(now.unit, then.median, today.median), false, false};
+    if (!then.is_known || !today.is_known)
+        return change;
+    const bool more_is_better = is_rate(now.unit);
+    const double least = slowdown(now.unit, more_is_better ? then.low : then.high, more_is_better ? today.high : today.low);
+    const double most = slowdown(now.unit, more_is_better ? then.high : then.low, more_is_better ? today.low : today.high);
+    change.is_slower = least > 1 + limit;
+    change.is_faster = most < 1 / (1 + limit);
+    return change;
 }
 
 } // namespace
@@ -35,11 +46,7 @@ Against compare_with(const EarlierProbe& earlier, const EarlierProbe& now, doubl
         const Figure* const before = find(earlier.figures, figure.test, figure.place);
         if (!before || before->unit != figure.unit)
             continue;
-        Change change{*before, figure, slowdown_between(*before, figure), false, false};
-        const bool is_certain = before->spread.is_known && figure.spread.is_known && !overlap(before->spread, figure.spread);
-        change.is_slower = is_certain && change.slowdown > 1 + limit;
-        change.is_faster = is_certain && change.slowdown < 1 / (1 + limit);
-        against.changes.push_back(std::move(change));
+        against.changes.push_back(change_between(*before, figure, limit));
     }
     std::ranges::stable_sort(against.changes, std::greater<>{}, &Change::slowdown);
     return against;

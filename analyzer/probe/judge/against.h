@@ -22,7 +22,7 @@ struct EarlierProbe {
 struct Change {
     Figure before, now;
     double slowdown = 1;    // of the medians; 2: takes twice as long, or half as much a second
-    bool is_slower = false; // the two intervals do not overlap, and the medians differ by more than the limit
+    bool is_slower = false; // the two intervals are further apart than the limit
     bool is_faster = false;
 };
 

@@ -168,7 +168,7 @@ void put_against(TextCanvas& canvas, const ProbeOutcome& outcome) {
     canvas.heading(fmt::format("Against probe {} of {}", against.earlier.id, format_date(against.earlier.begin_s)));
     canvas.paragraph(
         "", 2,
-        {{fmt::format("Of {}, {} became slower by more than {} and beyond both intervals, {} faster.",
+        {{fmt::format("Of {}, {} for certain became slower by more than {}, {} faster.",
                       counted(against.changes.size(), "figure", "figures"), slower, format_fraction(outcome.limit), faster),
           slower ? Ink::high : Ink::good}});
     for (const std::string& line : against.machine)

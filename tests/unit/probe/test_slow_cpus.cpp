@@ -117,7 +117,7 @@ TEST_CASE("CPUs of different caches are measured at the same time, pairs of each
     CHECK(some.pairs == std::vector<Pair>{{0, 1}, {1, 2}, {3, 4}, {2, 3}, {5, 6}, {2, 4}});
 }
 
-TEST_CASE("against an earlier probe, a figure is slower beyond both intervals and the limit") {
+TEST_CASE("against an earlier probe, a figure is slower where the intervals are further apart than the limit") {
     const auto figure = [](const char* test, Unit unit, double median, double half) {
         plumb::statistics::Spread spread;
         spread.median = median;
@@ -130,9 +130,11 @@ TEST_CASE("against an earlier probe, a figure is slower beyond both intervals an
     before.kernel = "Linux 6.1", now.kernel = "Linux 6.12";
     before.figures = {figure("a", Unit::seconds, 100, 2),     figure("b", Unit::bytes_per_s, 100, 2),
                       figure("c", Unit::seconds, 100, 30),    figure("d", Unit::seconds, 100, 1),
+                      figure("f", Unit::seconds, 100, 6),     figure("g", Unit::bytes_per_s, 100, 2),
                       figure("e", Unit::bytes_per_s, 100, 2), figure("gone", Unit::seconds, 1, 0)};
     now.figures = {figure("a", Unit::seconds, 120, 2),     figure("b", Unit::bytes_per_s, 80, 2),
                    figure("c", Unit::seconds, 120, 30),    figure("d", Unit::seconds, 105, 1),
+                   figure("f", Unit::seconds, 115, 2),     figure("g", Unit::bytes_per_s, 88, 4),
                    figure("e", Unit::bytes_per_s, 125, 2), figure("new", Unit::seconds, 1, 0)};
     const Against against = compare_with(before, now, 0.1);
     std::string slower, faster;
@@ -142,7 +144,7 @@ TEST_CASE("against an earlier probe, a figure is slower beyond both intervals an
     }
     CHECK(slower == "ba"); // 1.25 and 1.2
     CHECK(faster == "e");
-    CHECK(against.changes.size() == 5);
+    CHECK(against.changes.size() == 7);
     CHECK(against.is_slower());
     CHECK_FALSE(compare_with(before, now, 0.3).is_slower());
     CHECK(against.machine == std::vector<std::string>{"kernel: Linux 6.1 before, Linux 6.12 now"});
