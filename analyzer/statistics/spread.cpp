@@ -10,6 +10,7 @@ namespace plumb::statistics {
 namespace {
 
 constexpr double kTailOfMedian = 0.025;
+constexpr size_t kMostParts = 8; // of a series
 
 // Between two values where the place lies between them.
 double at_place(std::span<const double> sorted, double fraction) {
@@ -46,6 +47,21 @@ Spread spread_of(std::span<const double> values) {
         spread.high = sorted[sorted.size() - bound];
         spread.is_known = true;
     }
+    return spread;
+}
+
+Spread spread_of_series(std::span<const double> values) {
+    Spread spread = spread_of(values);
+    const size_t parts = std::min(values.size(), kMostParts);
+    std::vector<double> medians;
+    for (size_t part = 0; part < parts; ++part) {
+        const size_t begin = part * values.size() / parts, end = (part + 1) * values.size() / parts;
+        medians.push_back(spread_of(values.subspan(begin, end - begin)).median);
+    }
+    const Spread of_parts = spread_of(medians);
+    spread.is_known = of_parts.is_known;
+    spread.low = std::min(of_parts.low, spread.median);
+    spread.high = std::max(of_parts.high, spread.median);
     return spread;
 }
 

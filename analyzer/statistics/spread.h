@@ -18,4 +18,10 @@ struct Spread {
 // Values in any order; at least one. The interval is that of the sign test: exact, from the order of the values.
 Spread spread_of(std::span<const double> values);
 
+// Values in the order in which they were measured, of something that drifts: each is like those before it. The interval is
+// that of the sign test on the medians of eight consecutive parts, from the least to the largest: parts, not values, are taken
+// for independent (batch medians), and it holds the median in 99 % then. If the median also moves from one series to the next
+// by as much as from one part to another, the intervals of two series overlap in nine cases of ten.
+Spread spread_of_series(std::span<const double> values);
+
 } // namespace plumb::statistics

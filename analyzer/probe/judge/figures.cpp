@@ -16,7 +16,7 @@ class Collector {
         for (double& value : values)
             value *= factor;
         if (!values.empty())
-            figures.push_back({test, place, unit, statistics::spread_of(values)});
+            figures.push_back({test, place, unit, statistics::spread_of_series(values)});
     }
     // Operations a second, of nanoseconds for one.
     void add_rate(const char* test, const std::string& place, Unit unit, std::vector<double> values_ns) {

@@ -16,7 +16,7 @@ bool is_rate(Unit unit);         // more is better; of the others less
 struct Figure {
     std::string test, place; // "memory latency", "CPU 3"
     Unit unit = Unit::seconds;
-    statistics::Spread spread;
+    statistics::Spread spread; // of rounds, as a series: its interval holds what drifted in the time of the probe
 };
 
 // Values of a kind by which CPUs are compared, by round: nanoseconds of an operation by the wall clock, and of the clock in the

@@ -32,17 +32,24 @@ bool make_resident(char* data, uint64_t bytes) {
 
 } // namespace
 
-Arena::Arena(uint64_t bytes, int node, Pages pages) : memory_(bytes / kHuge * kHuge + kHuge), bytes_(bytes / kHuge * kHuge) {
-    if (!memory_)
-        return;
-    data_ = reinterpret_cast<char*>((memory_.address() + kHuge - 1) / kHuge * kHuge);
-    if (node >= 0) {
-        std::vector<unsigned long> mask(static_cast<size_t>(node) / 64 + 1);
-        mask.back() = 1ul << (static_cast<size_t>(node) % 64);
+Arena::Arena(uint64_t bytes, int node, Pages pages) : node_(node), pages_(pages), bytes_(bytes / kHuge * kHuge) {
+    data_ = take(memory_);
+}
+
+// At a huge page's start, on the node; nullptr: there is none.
+char* Arena::take(std::unique_ptr<platform::AnonymousMemory>& memory) const {
+    memory = std::make_unique<platform::AnonymousMemory>(bytes_ + kHuge);
+    if (!*memory)
+        return nullptr;
+    char* const data = reinterpret_cast<char*>((memory->address() + kHuge - 1) / kHuge * kHuge);
+    if (node_ >= 0) {
+        std::vector<unsigned long> mask(static_cast<size_t>(node_) / 64 + 1);
+        mask.back() = 1ul << (static_cast<size_t>(node_) % 64);
         // Refused where the kernel knows no nodes: then there is one, and it is this.
-        syscall(SYS_mbind, data_, bytes_, MPOL_BIND, mask.data(), mask.size() * 64 + 1, 0);
+        syscall(SYS_mbind, data, bytes_, MPOL_BIND, mask.data(), mask.size() * 64 + 1, 0);
     }
-    madvise(data_, bytes_, pages == Pages::huge ? MADV_HUGEPAGE : MADV_NOHUGEPAGE);
+    madvise(data, bytes_, pages_ == Pages::huge ? MADV_HUGEPAGE : MADV_NOHUGEPAGE);
+    return data;
 }
 
 bool Arena::fill() {
@@ -50,6 +57,20 @@ bool Arena::fill() {
         return false;
     place_ = build_ring(data_, bytes_);
     return true;
+}
+
+void Arena::move() {
+    std::unique_ptr<platform::AnonymousMemory> memory;
+    char* const to = take(memory);
+    if (!to || !place_ || !make_resident(to, bytes_))
+        return;
+    const auto moved = [&](void* place) { return to + (static_cast<char*>(place) - data_); };
+    for (uint64_t at = 0; at < bytes_; at += kLine)
+        *reinterpret_cast<void**>(to + at) = moved(*reinterpret_cast<void**>(data_ + at));
+    place_ = reinterpret_cast<void**>(moved(place_));
+    left_ = std::move(memory_);
+    memory_ = std::move(memory);
+    data_ = to;
 }
 
 double Arena::huge_share() const {

@@ -5,6 +5,7 @@
 #include "platform/anonymous_memory.h"
 
 #include <cstdint>
+#include <memory>
 
 namespace plumb::probe {
 
@@ -18,6 +19,11 @@ class Arena {
     // Makes all of it resident and builds the ring: about half a second for each 256 MiB. False: there was no memory.
     bool fill();
 
+    // The same ring in other memory: how long accesses through small pages take depends on which pages a process happens to
+    // get, by 10 % and more. The old ones are kept until the next move, lest the kernel give the same again: the memory is
+    // needed three times. Where there is none, nothing changes.
+    void move();
+
     uint64_t bytes() const { return bytes_; }
     char* data() const { return data_; }
     double huge_share() const; // of its pages
@@ -27,7 +33,11 @@ class Arena {
     void set_ring_place(void** place) { place_ = place; }
 
   private:
-    platform::AnonymousMemory memory_;
+    char* take(std::unique_ptr<platform::AnonymousMemory>& memory) const;
+
+    const int node_;
+    const Pages pages_;
+    std::unique_ptr<platform::AnonymousMemory> memory_, left_; // left_: before the last move
     char* data_ = nullptr;
     uint64_t bytes_ = 0;
     void** place_ = nullptr;

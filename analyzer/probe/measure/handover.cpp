@@ -4,6 +4,9 @@
 #include "record/run/node_trace_writer.h"
 #include "support/median.h"
 
+#include <new>
+#include <type_traits>
+
 namespace plumb::probe {
 
 namespace {
@@ -45,6 +48,12 @@ void Handover::answer(uint64_t length_ns) {
         else if (++spins % kSpinsALook == 0 && record::monotonic_ns() > end_ns)
             break;
     }
+}
+
+Handover& HandoverLines::draw() {
+    static_assert(std::is_trivially_destructible_v<Handover>);
+    const uint64_t place = (random_.next() >> 32) % (memory_.size() / sizeof(Handover));
+    return *new (memory_.data() + place * sizeof(Handover)) Handover;
 }
 
 } // namespace plumb::probe

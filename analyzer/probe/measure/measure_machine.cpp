@@ -29,6 +29,7 @@ constexpr double kShareOfPairs = 0.3;          // of the time
 constexpr double kLeastShare = 0.7;            // of a turn that a thread must have had its CPU for, to say something of a pair
 constexpr size_t kMostNodeTests = 64, kMostOpenFiles = 256;
 constexpr double kHugeEnough = 0.9;
+constexpr size_t kRoundsInSamePages = 6;
 constexpr double kMostOvertime = 3;
 
 double now_s() {
@@ -264,7 +265,7 @@ class Prober::Session {
 
     void measure_pair(size_t first, size_t second, PairTurns& pair) {
         const std::vector<size_t> members{first, second};
-        Handover handover;
+        Handover& handover = handover_lines_.draw();
         const uint64_t length_ns = std::min(turn_ns_, kShortTurn_ns);
         double ns = kNotMeasured;
         crew_.run({{first, [&] { ns = handover.ask(length_ns); }}, {second, [&] { handover.answer(length_ns); }}});
@@ -301,6 +302,8 @@ class Prober::Session {
         double read_ns = 0, stamps = 0;
         Arena& arena = *memory_.at(0).arena;
         crew_.run({{0, [&] {
+            if (result_.rounds % kRoundsInSamePages == kRoundsInSamePages - 1)
+                memory_.small_pages()->move();
             small = follow_from(*memory_.small_pages(), turn_ns_);
             huge = follow_from(arena, turn_ns_);
             read_ns = clock_read_ns();
@@ -325,6 +328,7 @@ class Prober::Session {
     const std::vector<platform::CpuPath> paths_;
     Crew crew_;
     ProbeMemory memory_;
+    HandoverLines handover_lines_;
     std::vector<std::vector<size_t>> waves_;
     std::vector<uint32_t> steps_;
     std::vector<std::pair<size_t, size_t>> pairs_;

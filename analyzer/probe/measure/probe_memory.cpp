@@ -13,7 +13,8 @@ namespace plumb::probe {
 
 namespace {
 
-constexpr uint64_t kLeastArena = 64u << 20, kUnknownCache = 32u << 20, kArenaCaches = 4;
+constexpr uint64_t kLeastArena = 64u << 20, kUnknownCache = 32u << 20, kArenaCaches = 4,
+                   kSmallPageArenas = 3; // while it moves
 constexpr uint64_t kUnknownInnerCache = 256u << 10, kLeastRing = 16u << 10, kMostRing = 8u << 20, kHugePage = 2u << 20;
 
 // A quarter of the second cache: in half of it, which lines fit into its sets would depend on the pages that a CPU happens to
@@ -35,7 +36,7 @@ uint64_t arena_bytes(const std::vector<platform::CpuPath>& paths, size_t nodes) 
         largest = std::max(largest, path.cache_bytes ? path.cache_bytes : kUnknownCache);
         caches.insert(path.cache);
     }
-    const uint64_t wanted = std::max(kLeastArena, kArenaCaches * largest), count = caches.size() + nodes + 1;
+    const uint64_t wanted = std::max(kLeastArena, kArenaCaches * largest), count = caches.size() + nodes + kSmallPageArenas;
     const uint64_t available = platform::available_memory("");
     return available ? std::clamp(available / 4 / count, kLeastArena / 4, wanted) : wanted;
 }

@@ -90,7 +90,8 @@ void put_cpus(TextCanvas& canvas, const ProbeOutcome& outcome) {
     put_table(canvas, "Each CPU", std::move(rows));
     canvas.paragraph(
         "", 2,
-        {{"In parentheses: half of the 95 % interval, rounded up; ?: it is as wide as the figure. The clock is estimated from additions, one a cycle.",
+        {{"In parentheses: by how much the median of any of eight parts of the time was off at most; where that is as much as the "
+          "median, the largest of them. The clock is estimated from additions, one a cycle.",
           Ink::faint}});
 }
 
@@ -176,7 +177,7 @@ void put_against(TextCanvas& canvas, const ProbeOutcome& outcome) {
     if (rows.size() < 2)
         return;
     rows.resize(std::min(rows.size(), kMostRows + 1));
-    canvas.table(2, {{.limit = 42}, {.align = Align::right, .limit = 16}, {.align = Align::right, .limit = 16},
+    canvas.table(2, {{.limit = 42}, {.align = Align::right, .limit = kCell}, {.align = Align::right, .limit = kCell},
                      {.align = Align::right, .limit = 16}}, rows);
 }
 

@@ -12,7 +12,7 @@ namespace plumb {
 
 namespace {
 
-constexpr double kMostHalf = 0.99; // of an interval: a wider one says nothing, and has no room in a table
+constexpr double kMostHalf = 0.99; // of an interval: of a wider one the end says more
 
 using probe::CpuGroup;
 using probe::SlowCpu;
@@ -92,7 +92,8 @@ std::string format_with_interval(const probe::Figure& figure) {
     if (!spread.is_known || spread.median <= 0)
         return value;
     const double half = std::max(spread.high - spread.median, spread.median - spread.low) / spread.median;
-    return half > kMostHalf ? value + " (?)" : fmt::format("{} ({:.0f} %)", value, std::ceil(100 * half));
+    return half > kMostHalf ? fmt::format("{} (to {})", value, format_figure(spread.high, figure.unit))
+                            : fmt::format("{} ({:.0f} %)", value, std::ceil(100 * half));
 }
 
 std::string format_date(double since_1970_s) {
