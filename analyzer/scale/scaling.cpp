@@ -64,7 +64,7 @@ void compare_with_first(Axis axis, std::vector<ScalePoint>& points, size_t first
 // The other point certainly takes less time for the same work.
 bool is_beaten(Axis axis, const ScalePoint& point, const ScalePoint& other) {
     const statistics::Difference difference = work_between(axis, point, other);
-    return difference.is_one() && difference.high < 1;
+    return difference.is_known && difference.high < 1;
 }
 
 // The first point that no other certainly beats, else that with the smallest median.

@@ -10,6 +10,11 @@ namespace plumb::statistics {
 
 namespace {
 
+constexpr double kTailOfVerdict = 0.0025;
+
+// Too few values for the bound that was asked for: the extreme ones.
+uint64_t at_least_one(uint64_t bound) { return std::max<uint64_t>(bound, 1); }
+
 struct Bounds {
     double middle = 0, low = 0, high = 0;
     bool is_known = false;
@@ -25,16 +30,18 @@ Bounds bounds_of(std::vector<double>& values, uint64_t bound) {
 }
 
 // Of the means of each two pairs and of each with itself: Walsh averages.
-Bounds bounds_of_pairs(std::span<const double> differences, double tail) {
+Bounds bounds_of_pairs(std::span<const double> differences, uint64_t bound) {
     std::vector<double> averages;
     for (size_t i = 0; i < differences.size(); i++)
         for (size_t j = i; j < differences.size(); j++)
             averages.push_back((differences[i] + differences[j]) / 2);
-    return bounds_of(averages, signed_rank_bound(differences.size(), tail));
+    return bounds_of(averages, bound);
 }
 
-// Of logarithms.
-void set_ratio(const Bounds& bounds, Difference& result) {
+// Of logarithms. `certain`: the interval that the verdict rests on.
+void set_ratio(const Bounds& bounds, const Bounds& certain, Difference& result) {
+    const double least = std::log1p(kLeastDifference);
+    result.is_certain = bounds.is_known && (certain.low > least || certain.high < -least);
     result.ratio = std::exp(bounds.middle);
     result.is_known = bounds.is_known;
     if (bounds.is_known) {
@@ -69,7 +76,9 @@ Difference difference_of(std::span<const double> base, std::span<const double> o
     for (const double one : base)
         for (const double two : other)
             ratios.push_back(std::log(two / one));
-    set_ratio(bounds_of(ratios, rank_sum_bound(base.size(), other.size(), kTailOf95)), result);
+    const Bounds bounds = bounds_of(ratios, rank_sum_bound(base.size(), other.size(), kTailOf95));
+    const Bounds certain = bounds_of(ratios, at_least_one(rank_sum_bound(base.size(), other.size(), kTailOfVerdict)));
+    set_ratio(bounds, certain, result);
     return result;
 }
 
@@ -88,7 +97,9 @@ Difference paired_difference_of(std::span<const double> base, std::span<const do
     std::vector<double> ratios;
     for (size_t i = 0; i < base.size(); i++)
         ratios.push_back(std::log(other[i] / base[i]));
-    set_ratio(bounds_of_pairs(ratios, tail), result);
+    const Bounds bounds = bounds_of_pairs(ratios, signed_rank_bound(ratios.size(), tail));
+    const Bounds certain = bounds_of_pairs(ratios, at_least_one(signed_rank_bound(ratios.size(), kTailOfVerdict)));
+    set_ratio(bounds, certain, result);
     return result;
 }
 
@@ -96,7 +107,7 @@ Shift paired_shift_of(std::span<const double> base, std::span<const double> othe
     std::vector<double> shifts;
     for (size_t i = 0; i < base.size(); i++)
         shifts.push_back(other[i] - base[i]);
-    const Bounds bounds = bounds_of_pairs(shifts, kTailOf95);
+    const Bounds bounds = bounds_of_pairs(shifts, signed_rank_bound(shifts.size(), kTailOf95));
     return {median_of(base), median_of(other), bounds.middle, bounds.low, bounds.high, bounds.is_known};
 }
 

@@ -2,8 +2,8 @@
 """plumb repeat --versus and plumb compare: how often a change of one line is found, and how often one is seen where there is none.
 
 Sets of ten pairs of runs. The program's work is two thirds on one line, which does so many per mille of its work.
-Goals: a change of 3 % of the run found in 10 pairs; of 0 % not found in 20 sets. An interval of 95 % does not hold the truth in one set
-of twenty. The samples of a loop of two lines fall on either by chance, so that its function shows a change sooner than its line.
+Goals: a change of 3 % of the run found in 10 pairs; of 0 % not found in 20 sets. The samples of a loop of two lines fall on either
+by chance, so that its function shows a change sooner than its line.
 `bench_compare.py [SETS [PAIRS]]`
 """
 

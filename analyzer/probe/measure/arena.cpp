@@ -59,7 +59,9 @@ bool Arena::fill() {
     return true;
 }
 
-void Arena::move() {
+void Arena::move(size_t most_kept) {
+    while (left_.size() > most_kept)
+        left_.pop_front();
     std::unique_ptr<platform::AnonymousMemory> memory;
     char* const to = take(memory);
     if (!to || !place_ || !make_resident(to, bytes_))
@@ -68,7 +70,7 @@ void Arena::move() {
     for (uint64_t at = 0; at < bytes_; at += kLine)
         *reinterpret_cast<void**>(to + at) = moved(*reinterpret_cast<void**>(data_ + at));
     place_ = reinterpret_cast<void**>(moved(place_));
-    left_ = std::move(memory_);
+    left_.push_back(std::move(memory_));
     memory_ = std::move(memory);
     data_ = to;
 }

@@ -4,7 +4,9 @@
 
 #include "platform/anonymous_memory.h"
 
+#include <cstddef>
 #include <cstdint>
+#include <deque>
 #include <memory>
 
 namespace plumb::probe {
@@ -20,9 +22,9 @@ class Arena {
     bool fill();
 
     // The same ring in other memory: how long accesses through small pages take depends on which pages a process happens to
-    // get, by 10 % and more. The old ones are kept until the next move, lest the kernel give the same again: the memory is
-    // needed three times. Where there is none, nothing changes.
-    void move();
+    // get, by 10 % and more. What it leaves it keeps, up to `most_kept` times, lest the kernel give the same pages again. Where
+    // there is no memory, nothing changes.
+    void move(size_t most_kept);
 
     uint64_t bytes() const { return bytes_; }
     char* data() const { return data_; }
@@ -37,7 +39,8 @@ class Arena {
 
     const int node_;
     const Pages pages_;
-    std::unique_ptr<platform::AnonymousMemory> memory_, left_; // left_: before the last move
+    std::unique_ptr<platform::AnonymousMemory> memory_;
+    std::deque<std::unique_ptr<platform::AnonymousMemory>> left_; // by moves, the oldest first
     char* data_ = nullptr;
     uint64_t bytes_ = 0;
     void** place_ = nullptr;

@@ -303,7 +303,7 @@ class Prober::Session {
         Arena& arena = *memory_.at(0).arena;
         crew_.run({{0, [&] {
             if (result_.rounds % kRoundsInSamePages == kRoundsInSamePages - 1)
-                memory_.small_pages()->move();
+                memory_.move_small_pages();
             small = follow_from(*memory_.small_pages(), turn_ns_);
             huge = follow_from(arena, turn_ns_);
             read_ns = clock_read_ns();

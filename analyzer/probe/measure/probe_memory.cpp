@@ -14,7 +14,7 @@ namespace plumb::probe {
 namespace {
 
 constexpr uint64_t kLeastArena = 64u << 20, kUnknownCache = 32u << 20, kArenaCaches = 4,
-                   kSmallPageArenas = 3; // while it moves
+                   kSmallPageArenas = 3, kMostLeft = 12;
 constexpr uint64_t kUnknownInnerCache = 256u << 10, kLeastRing = 16u << 10, kMostRing = 8u << 20, kHugePage = 2u << 20;
 
 // A quarter of the second cache: in half of it, which lines fit into its sets would depend on the pages that a CPU happens to
@@ -64,6 +64,12 @@ ProbeMemory::ProbeMemory(Crew& crew, const std::vector<platform::CpuPath>& paths
         small_pages_ = std::make_unique<Arena>(each, node_of(paths.front()), Pages::small);
     }
     fill(crew, paths);
+}
+
+void ProbeMemory::move_small_pages() {
+    const uint64_t available = platform::available_memory("");
+    const bool has_room = available / 4 > small_pages_->bytes();
+    small_pages_->move(has_room ? kMostLeft : 0);
 }
 
 // Each arena by a CPU of its last cache: where the kernel cannot be asked for a node, memory comes from where it is touched.

@@ -27,6 +27,7 @@ class ProbeMemory {
     MemberMemory& at(size_t member) { return members_[member]; }
     const std::map<int, Arena*>& of_nodes() const { return of_nodes_; } // the first of each
     Arena* small_pages() const { return small_pages_.get(); }           // on the node of the first member
+    void move_small_pages(); // to other ones; as many are left behind as there is room for
 
   private:
     void fill(Crew& crew, const std::vector<platform::CpuPath>& paths);

@@ -102,6 +102,10 @@ std::string comparison_text(const Comparison& comparison, const TextStyle& style
     put_compared_runs(canvas, comparison);
     canvas.heading("Time");
     put_compared_figures(canvas, {&comparison.wall, &comparison.cpu});
+    if (comparison.is_known())
+        canvas.paragraph("", 2,
+                         {{fmt::format("In parentheses the interval of 95 %; a change is one if that of 99.5 % lies beyond {:.1f} %.",
+                                       100 * statistics::kLeastDifference), Ink::faint}});
     put_compared_findings(canvas, comparison);
     std::vector<const ComparedFigure*> metrics;
     for (const ComparedFigure& one : comparison.metrics)

@@ -124,3 +124,29 @@ TEST_CASE("intervals hold the truth about as often as they say, and equal sets s
             CHECK(paired_held > 0.93 * paired_known);
     }
 }
+
+TEST_CASE("a difference that is said to be one is larger than what layout does, and seldom there by chance", "[odds]") {
+    const std::vector<double> base{1.000, 1.001, 0.999, 1.002, 0.998, 1.000, 1.001, 0.999, 1.000, 1.001};
+    const auto times = [&](double factor) {
+        std::vector<double> values(base);
+        for (double& value : values)
+            value *= factor;
+        return values;
+    };
+    const Difference small = paired_difference_of(base, times(1.004)), large = paired_difference_of(base, times(1.02));
+    CHECK(small.low > 1); // even where the interval leaves no doubt
+    CHECK_FALSE(small.is_one());
+    CHECK(large.is_one());
+    CHECK(paired_difference_of(base, times(0.98)).is_one());
+    constexpr int kSets = 4000;
+    int false_alarms = 0, beyond_interval = 0;
+    for (int set = 0; set < kSets; set++) {
+        RunTimes draws(static_cast<uint64_t>(set) + 77);
+        const auto one = draws.draw(10, 10, 0.1), other = draws.draw(10, 10, 0.1);
+        const Difference difference = paired_difference_of(one, other);
+        false_alarms += difference.is_one();
+        beyond_interval += difference.low > 1 || difference.high < 1;
+    }
+    CHECK(false_alarms < 0.008 * kSets);
+    CHECK(beyond_interval > 0.03 * kSets);
+}
