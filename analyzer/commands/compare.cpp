@@ -104,7 +104,7 @@ CommandAction declare_compare(CLI::App& subcommand) {
     subcommand.add_option("RUN", arguments->others, "The runs to compare with it: run directories, or folders with several")->required();
     subcommand.add_option("--fail-if", arguments->limits,
                           "Exit with status 1 where a figure changed by more than this: \"wall > +3%\", \"cpu < -10%\", or the name of a "
-                          "metric. May be given several times");
+                          "metric. Of times, rates and fractions 0.5 % is the smallest limit. May be given several times");
     subcommand.add_flag("--paired", arguments->is_paired,
                         "The runs took place in turns: the first of the base beside the first of the others, and so on; in a folder, by "
                         "name");

@@ -57,7 +57,7 @@ std::vector<ComparedFigure> metrics_of(const Runs& base, const Runs& other, Pair
         figures.push_back({name, base.front().units.at(name), difference_between(base_values, other_values, pairing)});
     }
     std::ranges::stable_sort(figures, std::greater{}, [](const ComparedFigure& one) {
-        return std::pair(one.difference.is_one(), std::fabs(std::log(one.difference.ratio)));
+        return std::pair(one.has_changed(), std::fabs(std::log(one.difference.ratio)));
     });
     return figures;
 }
@@ -149,7 +149,7 @@ Comparison compare_runs(const std::vector<RunFigures>& base, const std::vector<R
     comparison.is_paired = pairing == Pairing::in_turns;
     comparison.wall = seconds_of("wall", base, other, pairing, &RunFigures::wall_s);
     comparison.cpu = seconds_of("cpu", base, other, pairing, &RunFigures::cpu_s);
-    const bool has_changed = comparison.wall.difference.is_one() || comparison.cpu.difference.is_one();
+    const bool has_changed = comparison.wall.has_changed() || comparison.cpu.has_changed();
     comparison.metrics = metrics_of(base, other, pairing);
     const PlaceMatch match(base, other);
     comparison.lines = compared_lines(base, other, pairing, match, has_changed);

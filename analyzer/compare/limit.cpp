@@ -49,12 +49,17 @@ Limit parse_limit(const std::string& text) {
 }
 
 bool is_broken(const Limit& limit, const Comparison& comparison) {
-    const statistics::Difference& difference = figure_of(limit, comparison).difference;
+    const ComparedFigure& figure = figure_of(limit, comparison);
+    const statistics::Difference& difference = figure.difference;
+    if (std::fabs(limit.ratio - 1) < figure.least_change() * (1 - 1e-9))
+        throw UsageError(fmt::format("--fail-if \"{}\": of times, rates and fractions a change below {:.1f} % does not count: where code "
+                                     "and stack happen to lie makes as much. {:.1f} % is the smallest limit",
+                                     limit.text, 100 * figure.least_change(), 100 * figure.least_change()));
     if (!difference.is_known)
         throw UsageError(fmt::format("--fail-if \"{}\": {} and {} runs are too few to distinguish a change from chance; four of each are "
                                      "enough, or six in turns",
                                      limit.text, difference.base_count, difference.other_count));
-    return difference.is_one() && (limit.is_upper ? difference.ratio > limit.ratio : difference.ratio < limit.ratio);
+    return figure.has_changed() && (limit.is_upper ? difference.ratio > limit.ratio : difference.ratio < limit.ratio);
 }
 
 } // namespace plumb

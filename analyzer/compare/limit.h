@@ -17,7 +17,8 @@ struct Limit {
 Limit parse_limit(const std::string& text);
 
 // Whether it is certain that the figure changed, and that the change is beyond the limit by the best estimate. Throws UsageError: no
-// such figure, with those there are; too few runs to tell.
+// such figure, with those there are; a limit within ComparedFigure::least_change(), which could never be broken as it is meant; too
+// few runs to tell.
 bool is_broken(const Limit& limit, const Comparison& comparison);
 
 } // namespace plumb

@@ -38,15 +38,15 @@ Bounds bounds_of_pairs(std::span<const double> differences, uint64_t bound) {
     return bounds_of(averages, bound);
 }
 
-// Of logarithms. `certain`: the interval that the verdict rests on.
+// Of logarithms.
 void set_ratio(const Bounds& bounds, const Bounds& certain, Difference& result) {
-    const double least = std::log1p(kLeastDifference);
-    result.is_certain = bounds.is_known && (certain.low > least || certain.high < -least);
     result.ratio = std::exp(bounds.middle);
     result.is_known = bounds.is_known;
     if (bounds.is_known) {
         result.low = std::exp(bounds.low);
         result.high = std::exp(bounds.high);
+        result.certain_low = std::exp(certain.low);
+        result.certain_high = std::exp(certain.high);
     }
 }
 

@@ -7,10 +7,6 @@
 
 namespace plumb::statistics {
 
-// The layout of code, names of files and the size of the environment change the time of a program by as much, and no run is like
-// the other in them.
-inline constexpr double kLeastDifference = 0.005;
-
 // Of the others against the base: 1.03 is 3 % more.
 struct Difference {
     double base_median = 0, other_median = 0;
@@ -18,12 +14,13 @@ struct Difference {
     double low = 0, high = 0; // 95 % confidence interval unless another was asked for; meaningless unless is_known
     bool is_known = false;    // there are enough values for an interval
     size_t base_count = 0, other_count = 0;
-    bool is_certain = false;
+    // What verdicts rest on: the interval of 99.5 %, or that of the extreme values where there are too few for it. One of 95 %
+    // sees a difference in one of twenty sets that have none.
+    double certain_low = 0, certain_high = 0;
 
-    // There is one, of more than kLeastDifference: so says the interval of 99.5 %, or that of the extreme values where there are
-    // too few for it. One of 95 % sees a difference in one of twenty sets that have none.
-    bool is_one() const { return is_certain; }
-    // ... or that it is smaller than this either way.
+    // It is more than `least` one way or the other.
+    bool is_certain(double least = 0) const { return is_known && (certain_low > 1 + least || certain_high * (1 + least) < 1); }
+    // By the interval of 95 % it is less than this either way.
     bool is_within(double fraction) const { return is_known && low > 1 - fraction && high < 1 + fraction; }
 };
 

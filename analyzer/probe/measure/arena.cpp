@@ -60,7 +60,7 @@ bool Arena::fill() {
 }
 
 void Arena::move(size_t most_kept) {
-    while (left_.size() > most_kept)
+    while (!left_.empty() && left_.size() >= most_kept)
         left_.pop_front();
     std::unique_ptr<platform::AnonymousMemory> memory;
     char* const to = take(memory);
@@ -70,7 +70,8 @@ void Arena::move(size_t most_kept) {
     for (uint64_t at = 0; at < bytes_; at += kLine)
         *reinterpret_cast<void**>(to + at) = moved(*reinterpret_cast<void**>(data_ + at));
     place_ = reinterpret_cast<void**>(moved(place_));
-    left_.push_back(std::move(memory_));
+    if (most_kept > 0)
+        left_.push_back(std::move(memory_));
     memory_ = std::move(memory);
     data_ = to;
 }

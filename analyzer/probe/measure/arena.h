@@ -22,8 +22,8 @@ class Arena {
     bool fill();
 
     // The same ring in other memory: how long accesses through small pages take depends on which pages a process happens to
-    // get, by 10 % and more. What it leaves it keeps, up to `most_kept` times, lest the kernel give the same pages again. Where
-    // there is no memory, nothing changes.
+    // get, by 10 % and more. What was left by the last `most_kept` moves it keeps, lest the kernel give the same pages again.
+    // Where there is no memory, nothing changes.
     void move(size_t most_kept);
 
     uint64_t bytes() const { return bytes_; }

@@ -13,8 +13,11 @@ namespace plumb::probe {
 
 namespace {
 
-constexpr uint64_t kLeastArena = 64u << 20, kUnknownCache = 32u << 20, kArenaCaches = 4,
-                   kSmallPageArenas = 3, kMostLeft = 12;
+constexpr uint64_t kLeastArena = 64u << 20, kUnknownCache = 32u << 20, kArenaCaches = 4;
+// The small pages that are measured, those that they move to, and one lot that they have left. More are kept where memory is free
+// all the same.
+constexpr uint64_t kSmallPageArenas = 3;
+constexpr size_t kMostLeft = 12; // about the moves of one probe: in it no page is then used twice
 constexpr uint64_t kUnknownInnerCache = 256u << 10, kLeastRing = 16u << 10, kMostRing = 8u << 20, kHugePage = 2u << 20;
 
 // A quarter of the second cache: in half of it, which lines fit into its sets would depend on the pages that a CPU happens to

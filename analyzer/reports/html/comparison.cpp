@@ -46,7 +46,7 @@ void put_figures(HtmlWriter& html, const char* id, const char* title, const std:
     for (const ComparedFigure* one : figures)
         put_html_row(html, one->name, {format_metric(one->difference.base_median, one->unit),
                                        format_metric(one->difference.other_median, one->unit), change_words(one->difference),
-                                       verdict_words(one->difference)});
+                                       verdict_words(*one)});
     html.close().close().close();
 }
 

@@ -22,7 +22,7 @@ ordered_json figure_json(const ComparedFigure& one) {
             {"other_median", difference.other_median},
             {"ratio", difference.ratio},
             {"ratio_95", interval_json(difference.is_known, difference.low, difference.high)},
-            {"has_changed", difference.is_one()}};
+            {"has_changed", one.has_changed()}};
 }
 
 ordered_json amount_json(const ComparedAmount& one) {

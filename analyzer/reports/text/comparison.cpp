@@ -37,7 +37,7 @@ void put_compared_figures(TextCanvas& canvas, const std::vector<const ComparedFi
     for (const ComparedFigure* one : figures)
         rows.push_back({one->name, format_metric(one->difference.base_median, one->unit),
                         format_metric(one->difference.other_median, one->unit), change_words(one->difference),
-                        verdict_words(one->difference)});
+                        verdict_words(*one)});
     canvas.table(2, {{.limit = 34}, {.align = Align::right, .limit = 20}, {.align = Align::right, .limit = 20},
                      {.align = Align::right, .limit = 28}, {.limit = 20}},
                  rows);
@@ -104,8 +104,9 @@ std::string comparison_text(const Comparison& comparison, const TextStyle& style
     put_compared_figures(canvas, {&comparison.wall, &comparison.cpu});
     if (comparison.is_known())
         canvas.paragraph("", 2,
-                         {{fmt::format("In parentheses the interval of 95 %; a change is one if that of 99.5 % lies beyond {:.1f} %.",
-                                       100 * statistics::kLeastDifference), Ink::faint}});
+                         {{fmt::format("In parentheses the interval of 95 %. A change is one if that of 99.5 % leaves no doubt of it; of "
+                                       "times, rates and fractions it must lie beyond {:.1f} %.",
+                                       100 * kLeastChangeOfTime), Ink::faint}});
     put_compared_findings(canvas, comparison);
     std::vector<const ComparedFigure*> metrics;
     for (const ComparedFigure& one : comparison.metrics)

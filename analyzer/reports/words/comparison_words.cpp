@@ -19,7 +19,7 @@ std::string from_to(const std::string& base, const std::string& other) { return 
 
 } // namespace
 
-bool is_shown(const ComparedFigure& figure, bool is_known) { return figure.difference.is_one() || !is_known; }
+bool is_shown(const ComparedFigure& figure, bool is_known) { return figure.has_changed() || !is_known; }
 
 bool is_shown(const ComparedAmount& amount, bool is_known) {
     return std::fabs(amount.seconds.more) >= kLeastShift_s && (amount.has_changed || !is_known);
@@ -47,7 +47,7 @@ std::string comparison_verdict(const Comparison& comparison) {
     if (!wall.is_known)
         return fmt::format("The wall time is {} in the base and {} in the others.", format_seconds(wall.base_median),
                            format_seconds(wall.other_median));
-    if (!wall.is_one())
+    if (!comparison.wall.has_changed())
         return fmt::format("The wall time did not change for certain: {}.", change_words(wall));
     return fmt::format("The wall time changed by {}.", change_words(wall));
 }
@@ -62,12 +62,12 @@ std::string change_words(const statistics::Difference& difference) {
                                : change;
 }
 
-const char* verdict_words(const statistics::Difference& difference) {
-    if (!difference.is_known)
+const char* verdict_words(const ComparedFigure& figure) {
+    if (!figure.difference.is_known)
         return "";
-    if (!difference.is_one())
+    if (!figure.has_changed())
         return "cannot tell";
-    return difference.ratio > 1 ? "more" : "less";
+    return figure.difference.ratio > 1 ? "more" : "less";
 }
 
 std::string shift_words(const statistics::Shift& shift) {

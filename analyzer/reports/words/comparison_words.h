@@ -16,7 +16,7 @@ bool is_shown(const ComparedAmount& amount, bool is_known);
 bool is_shown(const ComparedSite& site, bool is_known);
 
 std::string change_words(const statistics::Difference& difference);      // "+3.1 % (+2.0 to +4.2 %)"
-const char* verdict_words(const statistics::Difference& difference);     // "more", "less", "cannot tell", or nothing of single runs
+const char* verdict_words(const ComparedFigure& figure);                 // "more", "less", "cannot tell", or nothing of single runs
 std::string shift_words(const statistics::Shift& shift);                 // "+120 ms (+90.0 to +150 ms)"
 std::string count_change_words(const statistics::Shift& shift);          // "10,000 -> 20,000", "10,000" where they are the same
 std::string bytes_change_words(const statistics::Shift& shift);          // "1.00 MiB -> 2.00 MiB"

@@ -132,7 +132,7 @@ std::string copies_sentence(const Scaling& scaling) {
     if (!last.to_first.is_known)
         return fmt::format("With {} a copy takes {} times as long as with {}.", among, three_digits(last.to_first.ratio),
                            alone);
-    if (!last.to_first.is_one())
+    if (!last.to_first.is_certain())
         return fmt::format("Cannot tell whether copies slow each other: with {} a copy takes {} against {}.", among,
                            change_words(last.to_first), alone);
     return fmt::format("With {} a copy takes {} times as long ({} to {}) as with {}.", among, three_digits(last.to_first.ratio),

@@ -47,7 +47,7 @@ TEST_CASE("what became slower is found, with its line, and nothing else") {
     MadeUpRuns runs(1);
     const Comparison comparison = compare_runs(runs.draw(8, 1), runs.draw(8, 1.05, false));
     CHECK(comparison.is_known());
-    CHECK(comparison.wall.difference.is_one());
+    CHECK(comparison.wall.has_changed());
     CHECK(comparison.wall.difference.ratio == Approx(1.04).epsilon(0.01));
     REQUIRE(comparison.lines.size() == 2);
     CHECK(comparison.lines[0].name == "work at solver.c:10");
@@ -55,7 +55,7 @@ TEST_CASE("what became slower is found, with its line, and nothing else") {
     CHECK(comparison.lines[0].seconds.more == Approx(0.4).epsilon(0.2));
     CHECK_FALSE(comparison.lines[1].has_changed);
     REQUIRE(comparison.metrics.size() == 1);
-    CHECK_FALSE(comparison.metrics[0].difference.is_one());
+    CHECK_FALSE(comparison.metrics[0].has_changed());
     REQUIRE(comparison.findings.size() == 2);
     CHECK(comparison.findings[0].kind == FindingChange::Kind::gone);
     CHECK(comparison.findings[0].key == "page-size: variable table");
@@ -67,10 +67,10 @@ TEST_CASE("sets without a difference are seldom said to have one, and then no li
     for (uint64_t seed = 1; seed <= 200; seed++) {
         MadeUpRuns runs(seed);
         const Comparison comparison = compare_runs(runs.draw(5, 1), runs.draw(5, 1));
-        wall += comparison.wall.difference.is_one();
+        wall += comparison.wall.has_changed();
         for (const ComparedAmount& line : comparison.lines) {
             lines += line.has_changed;
-            CHECK((!line.has_changed || comparison.wall.difference.is_one() || comparison.cpu.difference.is_one()));
+            CHECK((!line.has_changed || comparison.wall.has_changed() || comparison.cpu.has_changed()));
         }
         findings += comparison.findings[0].kind != FindingChange::Kind::same;
     }
@@ -83,10 +83,40 @@ TEST_CASE("of single runs figures are given, and no verdict") {
     MadeUpRuns runs(1);
     const Comparison comparison = compare_runs(runs.draw(1, 1), runs.draw(1, 2));
     CHECK_FALSE(comparison.is_known());
-    CHECK_FALSE(comparison.wall.difference.is_one());
+    CHECK_FALSE(comparison.wall.has_changed());
     CHECK(comparison.wall.difference.ratio > 1.5);
     CHECK_FALSE(comparison.lines[0].has_changed);
     CHECK_THROWS_WITH(is_broken(parse_limit("wall > +3%"), comparison), Catch::Contains("1 and 1 runs are too few"));
+}
+
+TEST_CASE("a small change of a count is one, and of a time says nothing of the program") {
+    std::vector<RunFigures> base(8), other;
+    for (RunFigures& run : base) {
+        run.wall_s = run.cpu_s = 10;
+        run.metrics = {{"MPI calls", 100000}, {"peak", 1e9}, {"mean cycle", 0.2}, {"faults", 5000}, {"load balance", 0.9}};
+        run.units = {{"MPI calls", "count"}, {"peak", "bytes"}, {"mean cycle", "seconds"}, {"faults", "per second"},
+                     {"load balance", "fraction"}};
+    }
+    other = base;
+    for (RunFigures& run : other) {
+        run.wall_s *= 1.003;
+        for (auto& [name, value] : run.metrics)
+            value *= 1.003;
+    }
+    const Comparison comparison = compare_runs(base, other);
+    CHECK_FALSE(comparison.wall.has_changed());
+    CHECK_FALSE(comparison.cpu.has_changed());
+    std::vector<std::string> changed;
+    for (const ComparedFigure& metric : comparison.metrics)
+        if (metric.has_changed())
+            changed.push_back(metric.name);
+    CHECK_THAT(changed, Catch::UnorderedEquals(std::vector<std::string>{"MPI calls", "peak"}));
+    CHECK(is_broken(parse_limit("MPI calls > +0.2%"), comparison));
+    CHECK_FALSE(is_broken(parse_limit("MPI calls > +0.4%"), comparison));
+    for (const char* text : {"wall > +0.2%", "cpu > 0%", "mean cycle < -0.4%", "load balance > 0.1%"})
+        CHECK_THROWS_WITH(is_broken(parse_limit(text), comparison), Catch::Contains("0.5 % is the smallest limit"));
+    CHECK_FALSE(is_broken(parse_limit("wall > +0.5%"), comparison));
+    CHECK_FALSE(is_broken(parse_limit("wall < -0.5%"), comparison));
 }
 
 TEST_CASE("different programs are listed, and findings that come and go are not gone") {

@@ -47,7 +47,7 @@ TEST_CASE("only rounds in which both commands have a run that counts are compare
     CHECK(repetition.comparison->base_runs == 7);
     CHECK(repetition.comparison->other_runs == 7);
     CHECK(repetition.comparison->wall.difference.ratio == Approx(1.1));
-    CHECK(repetition.comparison->wall.difference.is_one());
+    CHECK(repetition.comparison->wall.has_changed());
 }
 
 TEST_CASE("a series without a run that counts has no figures") {

@@ -61,14 +61,14 @@ TEST_CASE("a difference is estimated by the median of all ratios, with an interv
     REQUIRE(difference.is_known);
     CHECK(difference.low < 2);
     CHECK(difference.high > 2);
-    CHECK(difference.is_one());
-    CHECK_FALSE(difference_of(base, base).is_one());
+    CHECK(difference.is_certain());
+    CHECK_FALSE(difference_of(base, base).is_certain());
     CHECK(difference_of(base, base).is_within(0.5));
     CHECK_FALSE(difference_of(base, base).is_within(0.01));
 
     const std::vector<double> one{10}, two{20};
     CHECK_FALSE(difference_of(one, two).is_known);
-    CHECK_FALSE(difference_of(one, two).is_one()); // a single run says nothing
+    CHECK_FALSE(difference_of(one, two).is_certain()); // a single run says nothing
     CHECK(difference_of(one, two).ratio == Approx(2));
 }
 
@@ -89,9 +89,9 @@ TEST_CASE("of pairs what changes both is no difference") {
         base.push_back(10 + 3 * i); // the machine gets slower and slower
         other.push_back(base.back() * (1.03 + 0.002 * (i % 3)));
     }
-    CHECK_FALSE(difference_of(base, other).is_one());
+    CHECK_FALSE(difference_of(base, other).is_certain());
     const Difference paired = paired_difference_of(base, other);
-    REQUIRE(paired.is_one());
+    REQUIRE(paired.is_certain());
     CHECK(paired.ratio == Approx(1.032).epsilon(0.001));
     CHECK(paired.low > 1.029);
     CHECK(paired.high < 1.035);
@@ -111,8 +111,8 @@ TEST_CASE("intervals hold the truth about as often as they say, and equal sets s
             const auto base = times.draw(count, 10, 0.1), same = times.draw(count, 10, 0.1), more = times.draw(count, 13, 0.1);
             const Difference difference = difference_of(base, more);
             held += difference.low <= 1.3 && 1.3 <= difference.high;
-            found += difference.is_one();
-            false_alarms += difference_of(base, same).is_one();
+            found += difference.is_certain();
+            false_alarms += difference_of(base, same).is_certain();
             const Difference paired = paired_difference_of(base, more);
             paired_known += paired.is_known;
             paired_held += paired.is_known && paired.low <= 1.3 && 1.3 <= paired.high;
@@ -125,7 +125,7 @@ TEST_CASE("intervals hold the truth about as often as they say, and equal sets s
     }
 }
 
-TEST_CASE("a difference that is said to be one is larger than what layout does, and seldom there by chance", "[odds]") {
+TEST_CASE("a difference that is certain is seldom there by chance, and can be asked for being large enough", "[odds]") {
     const std::vector<double> base{1.000, 1.001, 0.999, 1.002, 0.998, 1.000, 1.001, 0.999, 1.000, 1.001};
     const auto times = [&](double factor) {
         std::vector<double> values(base);
@@ -134,17 +134,20 @@ TEST_CASE("a difference that is said to be one is larger than what layout does, 
         return values;
     };
     const Difference small = paired_difference_of(base, times(1.004)), large = paired_difference_of(base, times(1.02));
-    CHECK(small.low > 1); // even where the interval leaves no doubt
-    CHECK_FALSE(small.is_one());
-    CHECK(large.is_one());
-    CHECK(paired_difference_of(base, times(0.98)).is_one());
+    CHECK(small.is_certain());
+    CHECK_FALSE(small.is_certain(0.005));
+    CHECK(large.is_certain(0.005));
+    CHECK(paired_difference_of(base, times(0.98)).is_certain(0.005));
+    CHECK_FALSE(paired_difference_of(base, times(0.996)).is_certain(0.005));
+    CHECK(small.certain_low <= small.low);
+    CHECK(small.certain_high >= small.high);
     constexpr int kSets = 4000;
     int false_alarms = 0, beyond_interval = 0;
     for (int set = 0; set < kSets; set++) {
         RunTimes draws(static_cast<uint64_t>(set) + 77);
         const auto one = draws.draw(10, 10, 0.1), other = draws.draw(10, 10, 0.1);
         const Difference difference = paired_difference_of(one, other);
-        false_alarms += difference.is_one();
+        false_alarms += difference.is_certain();
         beyond_interval += difference.low > 1 || difference.high < 1;
     }
     CHECK(false_alarms < 0.008 * kSets);
