@@ -36,7 +36,8 @@ struct NodeMemoryStat {
 };
 NodeMemoryStat parse_node_memory(int node, std::string_view meminfo, std::string_view numastat);
 
-// Every NUMA node that has memory; a kernel without NUMA has one, 0, described by /proc/meminfo.
+// Every NUMA node that has memory; a kernel without NUMA has one, 0, described by /proc/meminfo. Where there is but one, its total and
+// what is free are at least those of the machine.
 std::vector<NodeMemoryStat> read_node_memory(const std::string& proc_root, const std::string& sys_root);
 
 } // namespace plumb::platform

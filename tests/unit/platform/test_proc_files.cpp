@@ -243,6 +243,25 @@ TEST_CASE("memory of two nodes, and of a kernel without nodes") {
     CHECK(plain[0].file_bytes == 5 * 1024);
 }
 
+TEST_CASE("the only node has all memory of the machine, also where its kernel counts a part of it into the node") {
+    FakeTree proc, sys;
+    sys.write("devices/system/node/online", "0\n");
+    sys.write("devices/system/node/node0/meminfo", "Node 0 MemTotal:  900 kB\nNode 0 MemFree:  10 kB\nNode 0 FilePages:  20 kB\n");
+    proc.write("meminfo", "MemTotal:  2400 kB\nMemFree:  1500 kB\nCached:  25 kB\n");
+    const auto some = read_node_memory(proc.root(), sys.root());
+    REQUIRE(some.size() == 1);
+    CHECK(some[0].total_bytes == 2400 * 1024);
+    CHECK(some[0].free_bytes == 1500 * 1024);
+    CHECK(some[0].file_bytes == 20 * 1024);
+    proc.write("meminfo", "MemTotal:  500 kB\nMemFree:  400 kB\n"); // of a container, less than the machine's
+    CHECK(read_node_memory(proc.root(), sys.root())[0].total_bytes == 900 * 1024);
+    proc.write("meminfo", "MemTotal:  2400 kB\nMemFree:  1500 kB\n");
+    sys.write("devices/system/node/online", "0-1\n");
+    sys.write("devices/system/node/node1/meminfo", "Node 1 MemTotal:  900 kB\n");
+    for (const NodeMemoryStat& node : read_node_memory(proc.root(), sys.root()))
+        CHECK(node.total_bytes == 900 * 1024); // of two nodes it is not known which has the rest
+}
+
 TEST_CASE("counters of memory that went elsewhere, or moved") {
     const MemoryCounters counted = parse_vmstat("nr_free_pages 5\nnuma_hit 10\npgmigrate_success 3\nthp_fault_alloc 7\n"
                                                 "numa_broken x\npgfault 9\nthp_migration_success\n");
