@@ -1,7 +1,7 @@
 // Two sets of runs of a program, one beside the other.
 //
-// A change counts only where an interval leaves no doubt of it: of wall, CPU and metrics that of 99.5 %, of lines and call sites that
-// of 95 % (statistics/difference.h); of single runs that is never so. Of many lines some seem to change by chance: lines are said to
+// A change counts only where an interval leaves no doubt of it: of wall, CPU and metrics that of 99 %, of lines and call sites that of
+// 95 % (statistics/difference.h); of single runs that is never so. Of many lines some seem to change by chance: lines are said to
 // have changed only where the time of the whole run did. Counts that are exact (of all allocations, of MPI calls) have no noise where
 // all runs of a side have the same: then two runs of each are enough.
 #pragma once

@@ -10,7 +10,7 @@ namespace plumb::statistics {
 
 namespace {
 
-constexpr double kTailOfVerdict = 0.0025;
+constexpr double kTailOfVerdict = 0.005; // 99 %
 
 // Too few values for the bound that was asked for: the extreme ones.
 uint64_t at_least_one(uint64_t bound) { return std::max<uint64_t>(bound, 1); }
