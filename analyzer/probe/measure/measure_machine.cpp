@@ -29,7 +29,7 @@ constexpr double kShareOfPairs = 0.3;          // of the time
 constexpr double kLeastShare = 0.7;            // of a turn that a thread must have had its CPU for, to say something of a pair
 constexpr size_t kMostNodeTests = 64, kMostOpenFiles = 256;
 constexpr double kHugeEnough = 0.9;
-constexpr size_t kRoundsInSamePages = 6; // of some 90 in all: in each eighth of them, which spread_of_series compares, are other pages
+constexpr size_t kRoundsInSamePages = 6; // of some 90 in a minute: in each eighth of them, which spread_of_series compares, are other pages
 constexpr double kMostOvertime = 3;
 
 double now_s() {
