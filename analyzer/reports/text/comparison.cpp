@@ -104,9 +104,9 @@ std::string comparison_text(const Comparison& comparison, const TextStyle& style
     put_compared_figures(canvas, {&comparison.wall, &comparison.cpu});
     if (comparison.is_known())
         canvas.paragraph("", 2,
-                         {{fmt::format("In parentheses the interval of 95 %. A change is one where that of 99 %, or of too few runs that of their "
-                                       "extreme values, leaves no doubt of it; of times, rates and fractions that of 95 % must also lie "
-                                       "beyond {:.1f} %.",
+                         {{fmt::format("In parentheses the interval of 95 %. A change is one where that of 99 %, or of too few runs that of "
+                                       "their extreme values, leaves no doubt of it; of times, rates and fractions that of 95 % must also "
+                                       "lie beyond {:.1f} %.",
                                        100 * kLeastChangeOfTime), Ink::faint}});
     put_compared_findings(canvas, comparison);
     std::vector<const ComparedFigure*> metrics;
