@@ -119,7 +119,7 @@ CommandAction declare_run(CLI::App& subcommand) {
                           "Record less when recording costs more than this percentage of the run")
         ->check(CLI::Range(0.01, 100.0))
         ->capture_default_str();
-    subcommand.add_option("--with", options->with, "Collect also: align, counters")
+    subcommand.add_option("--with", options->with, "Collect also: align, counters (hardware and kernel events, each after a test)")
         ->delimiter(',')
         ->allow_extra_args(false)
         ->check(is_collector());

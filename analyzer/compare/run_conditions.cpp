@@ -1,5 +1,7 @@
 #include "compare/run_conditions.h"
 
+#include "analyses/time/counter_ratio.h"
+
 #include <algorithm>
 #include <array>
 #include <fmt/format.h>
@@ -20,6 +22,11 @@ constexpr const char* kSteal = "CPU time taken by the hypervisor";
 constexpr const char* kFileCache = "file cache at its beginning";
 constexpr const char* kRemote = "accesses to memory of other nodes";
 
+constexpr const char* kCacheMisses = "data cache misses per thousand instructions";
+constexpr const char* kMemoryMisses = "last level misses per thousand instructions";
+constexpr const char* kTlbMisses = "data TLB misses per thousand instructions";
+constexpr const char* kClock = "the clock of its CPUs, by their base clock";
+
 constexpr double kMostly = 0.8;                // of a thread's time on one CPU
 constexpr uint64_t kLeastResident = 8u << 20;  // bytes: less does not matter to huge pages
 constexpr uint64_t kCacheLine = 64, kPage = 4096, kEighth = kPage / 8;
@@ -30,7 +37,7 @@ struct ConditionWords {
     const char* advice;
 };
 
-constexpr std::array<ConditionWords, 10> kWords{{
+constexpr std::array<ConditionWords, 14> kWords{{
     {kCpu, "", "Bind the run to the CPUs where it is fast (plumb pin --list), and look at what is wrong with the others (plumb noise)"},
     {kMemoryNode, "", "Bind the run to the CPUs and the memory of one node: plumb pin --compact --bind-memory"},
     {kStackInLine, "",
@@ -45,6 +52,10 @@ constexpr std::array<ConditionWords, 10> kWords{{
     {kSteal, "fraction", "Use virtual CPUs that are not shared"},
     {kFileCache, "bytes", "Make room for the run's memory before it begins: plumb run --sweep"},
     {kRemote, "fraction", "Bind threads and memory: plumb pin --scatter --bind-memory"},
+    {kCacheMisses, "count", "Where arrays lie decides which of their lines share a set of the cache: pad leading dimensions that are powers of two"},
+    {kMemoryMisses, "count", "Other programs, or where its pages lie, take caches away: run it alone on a cache, or on huge pages"},
+    {kTlbMisses, "count", "Ask for huge pages (GLIBC_TUNABLES=glibc.malloc.hugetlb=1, madvise), and keep memory free for them"},
+    {kClock, "fraction", "Look at the clock's governor and the temperature: cpupower frequency-info"},
 }};
 
 const ConditionWords* words_for(const std::string& name) {
@@ -143,6 +154,18 @@ void add_remote(const model::Process& process, RunConditions& conditions) {
         conditions.amounts[kRemote] = static_cast<double>(remote_ns) / static_cast<double>(known_ns);
 }
 
+// Relations of events to work, which do not follow from how long it took.
+void add_counters(const model::Run& run, RunConditions& conditions) {
+    const auto add = [&](const char* name, const char* event, const char* of, double factor) {
+        if (const auto ratio = counter_ratio(run, event, of))
+            conditions.amounts[name] = factor * ratio->value;
+    };
+    add(kCacheMisses, "data cache misses", "instructions", 1000);
+    add(kMemoryMisses, "last level misses", "instructions", 1000);
+    add(kTlbMisses, "data TLB misses", "instructions", 1000);
+    add(kClock, "cycles", "reference cycles", 1);
+}
+
 } // namespace
 
 RunConditions conditions_of(const model::Run& run) {
@@ -155,6 +178,7 @@ RunConditions conditions_of(const model::Run& run) {
     }
     add_neighbours(run, conditions);
     add_file_cache(run, conditions);
+    add_counters(run, conditions);
     return conditions;
 }
 

@@ -5,6 +5,7 @@
 #include "analyses/memory/node_matrix.h"
 #include "analyses/time/own_time.h"
 #include "analyses/time/run_totals.h"
+#include "diagnoses/counter_metrics.h"
 #include "diagnoses/mpi/mpi_metrics.h"
 
 #include <algorithm>
@@ -116,6 +117,8 @@ std::vector<Metric> metrics_of(const model::CallPaths& paths, const Analyses& an
                                        "nodes are known", traffic.samples)});
     add_memory_bandwidth(metrics, analyses.bandwidth, totals.sampled_s);
     add_rates(metrics, totals);
+    for (Metric& metric : counter_metrics_of(run))
+        metrics.push_back(std::move(metric));
     if (totals.peak_rss_bytes)
         metrics.push_back({"peak resident memory", static_cast<double>(totals.peak_rss_bytes), "bytes",
                            "largest resident set of one process"});

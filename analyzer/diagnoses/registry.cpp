@@ -1,5 +1,7 @@
 #include "diagnoses/registry.h"
 
+#include "diagnoses/common/counter_witness.h"
+
 namespace plumb {
 
 namespace {
@@ -30,8 +32,10 @@ std::span<const DiagnosisEntry> diagnosis_registry() { return kEntries; }
 std::vector<Finding> findings_of(const DiagnosisEntry& entry, const DiagnosisInput& input) {
     std::vector<Finding> findings = entry.make()->diagnose(input);
     const double run_s = static_cast<double>(input.run.wall_ns()) * 1e-9;
-    for (Finding& finding : findings)
+    for (Finding& finding : findings) {
         finding.severity = finding.fixed_severity.value_or(severity_of(finding.gain, run_s));
+        hear_counters(finding, input.run);
+    }
     return findings;
 }
 

@@ -5,6 +5,7 @@
 
 #include "model/alignment.h"
 #include "model/blocked.h"
+#include "model/counters.h"
 #include "model/measured_noise.h"
 #include "model/memory.h"
 #include "model/memory_bandwidth.h"
@@ -221,6 +222,7 @@ struct Host {
     std::vector<InterruptSource> interrupts;
     MeasuredNoise noise; // by plumb noise
     std::vector<EventCount> event_counts;
+    std::vector<CounterSlice> counters; // by beginning
     std::optional<AccessPenalties> access_penalties;
     std::optional<LineTransfer> line_transfer; // only where threads share cache lines
     HugePages huge_pages; // only where accesses scatter over pages

@@ -23,7 +23,7 @@ Collectors::Collectors(const std::string& trace_path, const Options& options)
     : file(trace_path, kMostBytesEach, kReservedBytes, options.redact), processes(file, kMostBytesEach),
       profile(file, processes, kMostBytesEach / 2), options_(options) {}
 
-void Collectors::prepare(int pid, size_t recorders) {
+void Collectors::prepare(int pid, size_t recorders, Calibration& calibration) {
     if (options_.collects("sample"))
         sampler.emplace(pid, options_, recorders);
     count_events(pid);
@@ -32,6 +32,8 @@ void Collectors::prepare(int pid, size_t recorders) {
         memory = MemoryWatch::begin(file, processes, profile, pid, sampler->cpus());
     if (was_sampled_ && options_.collects("wait"))
         watch_page_reads(pid, recorders);
+    if (!options_.excludes("counters"))
+        counters.emplace(file, calibration.cache(), pid, options_.collects("counters"));
 }
 
 // Its rings would come out of the memory that the samples of other recorders need.

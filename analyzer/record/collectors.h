@@ -4,6 +4,7 @@
 
 #include "record/access/access_watch.h"
 #include "record/calibrate/calibration.h"
+#include "record/counters/counter_watch.h"
 #include "record/perf/event_counts.h"
 #include "record/perf/process_table.h"
 #include "record/perf/profile.h"
@@ -36,7 +37,7 @@ class Collectors {
 
     // For `pid`, which has not yet exec'd its program: what has to be there when it does. `recorders`: of this job, on this
     // node.
-    void prepare(int pid, size_t recorders);
+    void prepare(int pid, size_t recorders, Calibration& calibration);
 
     // What the program need not wait for.
     void begin(int pid, uint64_t begin_ns);
@@ -72,6 +73,7 @@ class Collectors {
     std::unique_ptr<MemoryWatch> memory;  // where it has more than one place
     std::optional<PageReads> page_reads;  // where there are samples and waits are recorded
     std::optional<EventCounts> events;
+    std::optional<CounterWatch> counters; // unless they are not wanted
     std::optional<ProcessWatch> process_watch; // from begin() on, like the next ones
     std::optional<ThreadMonitor> threads;
     std::optional<BlockedThreads> blocked;

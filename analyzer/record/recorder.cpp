@@ -95,7 +95,7 @@ void Recorder::prepare() {
     const int pid = program_->pid();
     if (options_.prepare_child)
         options_.prepare_child(pid);
-    collectors_->prepare(pid, recorders_);
+    collectors_->prepare(pid, recorders_, calibration_);
 
     std::string command_line;
     for (const std::string& word : options_.command)
@@ -196,7 +196,8 @@ void Recorder::watch() {
         const uint64_t now = monotonic_ns();
         const uint64_t next = std::min({next_tick, all.memory ? all.memory->next_look_ns() : UINT64_MAX,
                                         all.accesses ? all.accesses->next_burst_ns() : UINT64_MAX,
-                                        all.blocked ? all.blocked->next_look_ns() : UINT64_MAX});
+                                        all.blocked ? all.blocked->next_look_ns() : UINT64_MAX,
+                                        all.counters ? all.counters->next_look_ns() : UINT64_MAX});
         const uint64_t left = std::min(next > now ? next - now : 0, budget_->choose_slice());
         if (all.sampler && all.sampler->rings_version() != polled_version)
             poll_all();
@@ -226,6 +227,8 @@ void Recorder::watch() {
             all.process_watch->look(all.processes, monotonic_ns());
         if (all.goroutines)
             all.goroutines->look(monotonic_ns());
+        if (all.counters)
+            all.counters->look(monotonic_ns());
         if (all.blocked && monotonic_ns() >= all.blocked->next_look_ns()) {
             drain(false); // of threads that began, and of what the holders of locks do
             all.blocked->look(monotonic_ns(), all.threads->tasks());
@@ -254,6 +257,8 @@ void Recorder::finish() {
     if (cost_ && has_shim_)
         update(cost_->load_cost_ns,
                load_cost_ns(calibration_, find_shim(), directory_.path() + "/load-cost-" + std::to_string(getpid())));
+    if (collectors_->counters)
+        collectors_->counters->finish(end_ns);
     node_->write_memory_counters();
     collectors_->write_evidence(program_->pid());
     calibrate();

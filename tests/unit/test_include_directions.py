@@ -51,6 +51,7 @@ PRELOAD = {"platform": set(), "record": {"platform"}, "hooks": {"platform", "rec
 OWNERS = {
     "elfutils": (re.compile(r"^(elfutils/|gelf\.h|libelf\.h|dwarf\.h)"), {"symbols"}),
     "CLI11": (re.compile(r"^CLI/"), {"commands", "placement"}), # placement: the options that two commands share
+    "PAPI": (re.compile(r"^papi"), {"record"}),
     "SQLite": (re.compile(r"^sqlite3\.h$"), {"probe"}),
     "Eigen": (re.compile(r"^Eigen/"), {"scale"}),
     "hwloc": (re.compile(r"^hwloc"), {"platform", "placement", "record"}),
@@ -124,7 +125,7 @@ class Rooms(unittest.TestCase):
     PARTS = {
         "analyzer/trace": {"file": "", "context": "file", "builders": "file context"},
         "analyzer/symbols": {"elf": "", "dwarf": "elf", "data": "elf dwarf"},
-        "analyzer/record": {"run": "", "perf": "run", "calibrate": "run perf", "access": "run perf calibrate",
+        "analyzer/record": {"run": "", "perf": "run", "calibrate": "run perf", "counters": "run", "access": "run perf calibrate",
                             "watch": "run perf calibrate access", "noise": "run perf watch"},
         "analyzer/record/access": {"code": "", "loops": "code", "sampling": "code loops", "walks": "sampling", "sharing": "sampling",
                                    "replay": "loops sampling", "traffic": "loops sampling"},

@@ -231,6 +231,19 @@ void HostBuilder::take(const EventCount& record, FileContext& context) {
     host_.event_counts.push_back({.name = context.text(record.name), .pid = record.pid, .count = record.count});
 }
 
+void HostBuilder::take(const CounterSlice& record, FileContext& context) {
+    const uint64_t begin_ns = context.time(record.begin_ns), end_ns = alive(context.time(record.end_ns));
+    if (record.event == 0 || end_ns <= begin_ns || !context.allowance().take(sizeof(model::CounterSlice)))
+        return;
+    host_.counters.push_back({.event = context.text(record.event),
+                              .begin_ns = begin_ns,
+                              .end_ns = end_ns,
+                              .count = record.count,
+                              .pid = record.pid,
+                              .group = record.group,
+                              .by_papi = (record.flags & kCountedByPapi) != 0});
+}
+
 // Every recorder of a node tells the same.
 void HostBuilder::take(const NumaNode& record, FileContext& context) {
     const auto number = static_cast<int>(record.node);
@@ -253,6 +266,7 @@ void HostBuilder::finish() {
     std::stable_sort(host_.cpu_intervals.begin(), host_.cpu_intervals.end(), [](const auto& a, const auto& b) {
         return std::tie(a.begin_ns, a.cpu) < std::tie(b.begin_ns, b.cpu);
     });
+    std::ranges::stable_sort(host_.counters, {}, &model::CounterSlice::begin_ns);
     std::stable_sort(host_.memory.begin(), host_.memory.end(), [](const auto& a, const auto& b) {
         return std::tie(a.time_ns, a.node) < std::tie(b.time_ns, b.node);
     });

@@ -26,6 +26,7 @@ class HostBuilder {
     void take(const Topology& record, FileContext& context);
     void take(const AccessPenalty& record, FileContext& context);
     void take(const EventCount& record, FileContext& context);
+    void take(const CounterSlice& record, FileContext& context);
     void take(const NumaNode& record, FileContext& context);
     void take(const HugePages& record, FileContext& context);
     void take(const BandwidthRoof& record, FileContext& context);

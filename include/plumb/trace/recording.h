@@ -40,4 +40,23 @@ struct EventCount {
 };
 static_assert(sizeof(EventCount) == 24);
 
+// What an event made in a part of the run. Groups take turns, so that an event was counted for a part of the run only; events of the
+// same group and time were counted together.
+struct CounterSlice {
+    RecordHeader header; //     header.tid 0
+    StringId event;      //  8  "cycles", "instructions", ...
+    uint32_t pid;        // 12  the process it was opened on, its descendants included
+    uint64_t begin_ns;   // 16
+    uint64_t end_ns;     // 24
+    uint64_t count;      // 32  in user mode; of what the kernel counts itself, in both
+    uint64_t enabled_ns; // 40  summed over threads; 0: not known
+    uint64_t running_ns; // 48  of it, on a counter
+    uint32_t group;      // 56
+    uint32_t flags;      // 60  CounterFlags
+};
+static_assert(sizeof(CounterSlice) == 64);
+enum CounterFlags : uint32_t {
+    kCountedByPapi = 1u << 0, // else by perf events
+};
+
 } // namespace plumb::trace

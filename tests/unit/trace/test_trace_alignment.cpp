@@ -165,7 +165,7 @@ TEST_CASE("samples in the shim's stand-in code belong to the instruction") {
     CHECK(process.sampled_accesses[0].line_crossings == 8);
 }
 
-TEST_CASE("penalties of a node: the smallest figure of its recorders; event counts") {
+TEST_CASE("penalties of a node: the smallest figure of its recorders; event counts and slices of counters") {
     SyntheticTrace node(Writer::recorder, 9);
     AccessPenalty first{}, second{};
     first.aligned_load_ps = 300;
@@ -180,8 +180,30 @@ TEST_CASE("penalties of a node: the smallest figure of its recorders; event coun
     faults.pid = 12;
     faults.count = 99;
     node.add(faults);
+    CounterSlice slice{};
+    slice.event = node.text("cycles");
+    slice.pid = 12;
+    slice.begin_ns = 5'000;
+    slice.end_ns = 9'000;
+    slice.count = 1234;
+    slice.group = 2;
+    slice.flags = kCountedByPapi;
+    node.add(slice);
+    slice.event = node.text("instructions");
+    slice.begin_ns = 2'000;
+    slice.flags = 0;
+    node.add(slice);
+    slice.end_ns = slice.begin_ns; // no time: nothing was counted
+    node.add(slice);
     const model::Run run = run_of(node);
     REQUIRE(run.hosts.size() == 1);
+    REQUIRE(run.hosts[0].counters.size() == 2);
+    CHECK(run.hosts[0].counters[0].event == "instructions"); // by beginning
+    CHECK_FALSE(run.hosts[0].counters[0].by_papi);
+    CHECK(run.hosts[0].counters[1].event == "cycles");
+    CHECK(run.hosts[0].counters[1].count == 1234);
+    CHECK(run.hosts[0].counters[1].end_ns - run.hosts[0].counters[1].begin_ns == 4'000);
+    CHECK((run.hosts[0].counters[1].group == 2 && run.hosts[0].counters[1].by_papi));
     REQUIRE(run.hosts[0].access_penalties);
     const model::AccessPenalties& penalties = *run.hosts[0].access_penalties;
     CHECK(penalties.load.aligned_ns == Approx(0.25));

@@ -1,0 +1,18 @@
+// What counters of the CPUs and the kernel counted, slice by slice: groups of events took turns.
+#pragma once
+
+#include <cstdint>
+#include <string>
+
+namespace plumb::model {
+
+struct CounterSlice {
+    std::string event; // "cycles", "instructions", ...
+    uint64_t begin_ns = 0, end_ns = 0;
+    uint64_t count = 0;
+    uint32_t pid = 0;   // that it was counted for, with all that it started
+    uint32_t group = 0; // slices of the same pid, group and beginning were counted together
+    bool by_papi = false;
+};
+
+} // namespace plumb::model
