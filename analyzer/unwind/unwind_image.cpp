@@ -187,7 +187,7 @@ uint64_t UnwindImage::rule_at(uint64_t address) {
     const uint64_t shift = reinterpret_cast<uint64_t>(copy) - table_address_;
     const shim::UnwindRule rule =
         shim::read_unwind_rule(reinterpret_cast<const void*>(header_address_ + shift), address + shift,
-                               {copy, copy + table_.size()});
+                               {copy, copy + table_.size()}, shift);
     if (rules_.size() >= kMostRules)
         rules_.clear();
     return rules_[address] = rule.pack();

@@ -274,6 +274,7 @@ struct Machine {
     int64_t data_align = -8;
     uint8_t pointer_encoding = kAbsolute;
     const void* data_base = nullptr;
+    uint64_t program_pc = 0; // what expressions call the program counter
 
     // A register is saved at CFA + offset.
     void saved(uint64_t reg, int64_t offset) {
@@ -314,11 +315,11 @@ struct Machine {
     void define_cfa(uint64_t reg, int64_t offset) {
         state.cfa = {reg == kSp ? Value::sp : reg == kBp ? Value::bp : Value::unknown, false, offset};
     }
-    void saved_at_expression(uint64_t reg, Cursor expression, uint64_t pc) {
+    void saved_at_expression(uint64_t reg, Cursor expression) {
         if (reg == kReturnAddress) {
             state.unknown = true;
         } else if (reg == kBp) {
-            const Value place = evaluate(expression, pc);
+            const Value place = evaluate(expression, program_pc);
             state.bp = place.base == Value::bp && !place.loaded ? BpKind::at_bp : BpKind::lost;
             state.bp_offset = place.offset;
         }
@@ -424,7 +425,7 @@ struct Machine {
                     const uint64_t length = code.uleb();
                     const Cursor expression{code.at, code.end};
                     code.skip(length);
-                    state.cfa = code.bad ? Value{} : evaluate({expression.at, code.at}, pc);
+                    state.cfa = code.bad ? Value{} : evaluate({expression.at, code.at}, program_pc);
                     continue;
                 }
                 case 0x10: { // expression
@@ -433,7 +434,7 @@ struct Machine {
                     const Cursor expression{code.at, code.end};
                     code.skip(length);
                     if (!code.bad)
-                        saved_at_expression(reg, {expression.at, code.at}, pc);
+                        saved_at_expression(reg, {expression.at, code.at});
                     continue;
                 }
                 case 0x14: // val_offset
@@ -483,35 +484,49 @@ UnwindRule to_rule(const State& state) {
     return rule;
 }
 
-} // namespace
+// A description of some code (a frame description entry) and its common entry, both read up to their instructions.
+struct Description {
+    enum Kind { none, not_followed, followed } kind = none;
+    Cursor common{nullptr, nullptr}, own{nullptr, nullptr};
+    uint64_t begin = 0, bytes = 0; // the code that it describes
+    bool is_signal_frame = false;
+};
 
-UnwindRule read_unwind_rule(const void* header, uint64_t pc, ReadableBytes readable) {
-    const UnwindRule no_table{CfaKind::no_table, BpKind::kept, 0, 0};
-    const uint8_t* entry = find_entry(static_cast<const uint8_t*>(header), pc, readable);
-    if (!entry)
-        return no_table;
+// The common entry that the one whose contents `fde` holds names; moves behind the name. `fde` becomes bad if it is a common one.
+Cursor open_common_entry(Cursor* fde, const FrameEntries& entries) {
+    const uint32_t common = entries.debug_frame ? 0xffffffff : 0; // what a common entry has in place of a name
+    const uint8_t* const field = fde->at;
+    const uint32_t name = fde->fixed<uint32_t>();
+    fde->bad |= name == common;
+    if (fde->bad)
+        return {field, field, true};
+    Cursor cie = open_entry(entries.debug_frame ? entries.debug_frame + name : field - name, entries.readable);
+    cie.bad |= cie.fixed<uint32_t>() != common;
+    return cie;
+}
 
-    Cursor fde = open_entry(entry, readable);
-    const uint8_t* const cie_field = fde.at;
-    const uint32_t cie_distance = fde.fixed<uint32_t>();
-    if (fde.bad || cie_distance == 0)
-        return no_table;
-    Cursor cie = open_entry(cie_field - cie_distance, readable);
-    cie.fixed<uint32_t>(); // 0: a common entry
+// Fills in of `machine` what the common entry says.
+Description read_description(const uint8_t* entry, const void* data_base, const FrameEntries& entries, Machine* machine) {
+    Description found;
+    Cursor fde = open_entry(entry, entries.readable);
+    Cursor cie = open_common_entry(&fde, entries);
+    if (fde.bad)
+        return found;
+    found.kind = Description::not_followed;
     const uint8_t version = cie.fixed<uint8_t>();
     const char* const augmentation = reinterpret_cast<const char*>(cie.at);
     while (cie.at < cie.end && *cie.at)
         ++cie.at;
     cie.skip(1); // bad when the text has no end
+    if (version == 4 && (cie.fixed<uint8_t>() != sizeof(void*) || cie.fixed<uint8_t>() != 0)) // size of addresses, of segments
+        return found;
 
-    Machine machine;
-    machine.data_base = header;
-    machine.code_align = cie.uleb();
-    machine.data_align = cie.sleb();
+    machine->data_base = data_base;
+    machine->code_align = cie.uleb();
+    machine->data_align = cie.sleb();
     const uint64_t return_register = version == 1 ? cie.fixed<uint8_t>() : cie.uleb();
-    bool signal_frame = false;
     if (cie.bad)
-        return {};
+        return found;
     const bool sized = augmentation[0] == 'z';
     if (sized) {
         const uint64_t length = cie.uleb();
@@ -520,37 +535,67 @@ UnwindRule read_unwind_rule(const void* header, uint64_t pc, ReadableBytes reada
         data.end = cie.at;
         for (const char* letter = augmentation + 1; *letter && !data.bad; ++letter) {
             if (*letter == 'R')
-                machine.pointer_encoding = data.fixed<uint8_t>();
+                machine->pointer_encoding = data.fixed<uint8_t>();
             else if (*letter == 'L')
                 data.fixed<uint8_t>();
             else if (*letter == 'P') {
                 const uint8_t encoding = data.fixed<uint8_t>();
-                data.pointer(encoding, header);
+                data.pointer(encoding, data_base);
             } else if (*letter == 'S')
-                signal_frame = true;
+                found.is_signal_frame = true;
             else
-                return {};
+                return found;
         }
     } else if (augmentation[0]) {
-        return {};
+        return found;
     }
-    if (cie.bad || (version != 1 && version != 3) || return_register != kReturnAddress)
-        return {};
+    if (cie.bad || (version != 1 && version != 3 && version != 4) || return_register != kReturnAddress)
+        return found;
 
-    const uint64_t begin = fde.pointer(machine.pointer_encoding, header);
-    const uint64_t range = fde.pointer(machine.pointer_encoding & 0x0f, header);
-    if (fde.bad || pc < begin || pc - begin >= range)
-        return no_table;
+    found.begin = fde.pointer(machine->pointer_encoding, data_base);
+    found.bytes = fde.pointer(machine->pointer_encoding & 0x0f, data_base);
+    found.kind = fde.bad ? Description::none : Description::followed;
     if (sized)
         fde.skip(fde.uleb());
-    if (signal_frame)
+    found.common = cie;
+    found.own = fde;
+    return found;
+}
+
+UnwindRule rule_of(const uint8_t* entry, const void* data_base, uint64_t pc, const FrameEntries& entries) {
+    const UnwindRule no_table{CfaKind::no_table, BpKind::kept, 0, 0};
+    Machine machine;
+    machine.program_pc = pc - entries.moved;
+    const Description found = read_description(entry, data_base, entries, &machine);
+    if (found.kind == Description::not_followed)
+        return {};
+    if (found.kind == Description::none || pc < found.begin || pc - found.begin >= found.bytes)
+        return no_table;
+    if (found.is_signal_frame)
         return {CfaKind::signal_frame, BpKind::kept, 0, 0};
-    if (!machine.run(cie, begin, UINT64_MAX))
+    if (!machine.run(found.common, found.begin, UINT64_MAX))
         return {};
     machine.initial = machine.state;
-    if (!machine.run(fde, begin, pc))
+    if (!machine.run(found.own, found.begin, pc))
         return {};
     return to_rule(machine.state);
+}
+
+} // namespace
+
+UnwindRule read_unwind_rule(const void* header, uint64_t pc, ReadableBytes readable, uint64_t moved) {
+    const uint8_t* entry = find_entry(static_cast<const uint8_t*>(header), pc, readable);
+    return entry ? rule_of(entry, header, pc, {readable, nullptr, moved}) : UnwindRule{CfaKind::no_table, BpKind::kept, 0, 0};
+}
+
+UnwindRule read_entry_rule(const uint8_t* entry, uint64_t pc, const FrameEntries& entries) {
+    return rule_of(entry, nullptr, pc, entries);
+}
+
+CodeRange read_entry_range(const uint8_t* entry, const FrameEntries& entries) {
+    Machine machine;
+    const Description found = read_description(entry, nullptr, entries, &machine);
+    return found.kind == Description::followed ? CodeRange{found.begin, found.bytes} : CodeRange{};
 }
 
 } // namespace plumb::shim

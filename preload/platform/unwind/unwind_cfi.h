@@ -1,6 +1,6 @@
-// Reads call-frame information (.eh_frame) of x86-64, as the loader mapped it or from a copy that keeps distances.
-// Signal-safe, allocates nothing, takes no lock. The recorder uses it too, on other processes' files. Format: Linux Standard Base 5.0 ("Exception Frames"), DWARF 5
-// section 6.4, System V ABI for x86-64.
+// Reads call-frame information (.eh_frame, .debug_frame) of x86-64, as the loader mapped it or from a copy that keeps distances.
+// Signal-safe, allocates nothing, takes no lock. The recorder uses it too, on other processes' files. Format: Linux Standard
+// Base 5.0 ("Exception Frames"), DWARF 5 section 6.4, System V ABI for x86-64.
 #pragma once
 
 #include "platform/unwind/unwind_rule.h"
@@ -21,6 +21,24 @@ struct ReadableBytes {
 // The rule that holds at `pc` in the module whose .eh_frame_hdr is mapped at `header`.
 // For a return address pass the address minus one: the call, not what follows it.
 // CfaKind::no_table when no entry of the table covers `pc`. Any content is safe that lies in `readable`.
-UnwindRule read_unwind_rule(const void* header, uint64_t pc, ReadableBytes readable = {});
+// In a copy, `pc` counts as the copy's addresses do, which are larger by `moved` than those that the linker gave.
+UnwindRule read_unwind_rule(const void* header, uint64_t pc, ReadableBytes readable = {}, uint64_t moved = 0);
+
+// A section of entries to which no table leads. Any content is safe that lies in `readable`.
+struct FrameEntries {
+    ReadableBytes readable;
+    const uint8_t* debug_frame = nullptr; // its first byte: of .debug_frame. Null: of .eh_frame
+    uint64_t moved = 0; // as above. Addresses in .debug_frame are the linker's: 0
+};
+
+// The rule of one entry at `pc`; no_table: it is none that describes this code.
+UnwindRule read_entry_rule(const uint8_t* entry, uint64_t pc, const FrameEntries& entries);
+
+struct CodeRange {
+    uint64_t begin = 0, bytes = 0;
+};
+
+// What an entry describes; of 0 bytes: nothing, or in a way that is not followed here.
+CodeRange read_entry_range(const uint8_t* entry, const FrameEntries& entries);
 
 } // namespace plumb::shim
