@@ -22,38 +22,6 @@ constexpr uint64_t kMostTableBytes = uint64_t{512} << 20; // far above any progr
 constexpr uint64_t kMostPrologueBytes = 128;
 constexpr size_t kMostRules = 1 << 18;                    // remembered for one image
 
-// The `bytes` of a file, or of an image in memory when there is no file.
-class Source {
-  public:
-    Source(int file, const unsigned char* memory, uint64_t bytes) : file_(file), memory_(memory), bytes_(bytes) {}
-
-    bool holds(uint64_t offset, uint64_t bytes) const { return offset <= bytes_ && bytes <= bytes_ - offset; }
-
-    bool read(uint64_t offset, void* to, uint64_t bytes) const {
-        if (!holds(offset, bytes))
-            return false;
-        if (memory_) {
-            std::memcpy(to, memory_ + offset, bytes);
-            return true;
-        }
-        auto* at = static_cast<char*>(to);
-        while (bytes > 0) {
-            const ssize_t got = pread(file_, at, bytes, static_cast<off_t>(offset));
-            if (got <= 0)
-                return false;
-            at += got;
-            offset += static_cast<uint64_t>(got);
-            bytes -= static_cast<uint64_t>(got);
-        }
-        return true;
-    }
-
-  private:
-    int file_;
-    const unsigned char* memory_;
-    uint64_t bytes_;
-};
-
 // Where .eh_frame begins, as .eh_frame_hdr says (a 4-byte distance from its own place is what linkers write).
 uint64_t frame_address(const unsigned char (&header)[8], uint64_t header_address) {
     constexpr unsigned char kPcRelativeSdata4 = 0x1b;
@@ -67,7 +35,7 @@ uint64_t frame_address(const unsigned char (&header)[8], uint64_t header_address
 } // namespace
 
 std::unique_ptr<UnwindImage> UnwindImage::parse(int file, const unsigned char* memory, uint64_t bytes) {
-    const Source source(file, memory, bytes);
+    const ElfSource source(file, memory, bytes);
     ElfW(Ehdr) elf;
     if (!source.read(0, &elf, sizeof elf) || std::memcmp(elf.e_ident, ELFMAG, SELFMAG) != 0 ||
         elf.e_ident[EI_CLASS] != (sizeof(void*) == 8 ? ELFCLASS64 : ELFCLASS32) ||
@@ -87,26 +55,31 @@ std::unique_ptr<UnwindImage> UnwindImage::parse(int file, const unsigned char* m
             has_table = true;
         }
     }
-    const auto segment = std::find_if(image->segments_.begin(), image->segments_.end(), [&](const Segment& each) {
-        return image->header_address_ >= each.address && image->header_address_ - each.address < each.bytes;
-    });
-    if (!has_table || segment == image->segments_.end())
+    if (has_table && !image->read_table(source))
         return nullptr;
+    for (FrameSection& section : read_frame_sections(source, !has_table))
+        if (FrameIndex index(std::move(section)); !index.empty())
+            image->indices_.push_back(std::move(index));
+    return has_table || !image->indices_.empty() ? std::move(image) : nullptr;
+}
 
+bool UnwindImage::read_table(const ElfSource& source) {
+    const auto segment = std::find_if(segments_.begin(), segments_.end(), [&](const Segment& each) {
+        return header_address_ >= each.address && header_address_ - each.address < each.bytes;
+    });
     unsigned char start[8];
-    if (!source.read(segment->offset + (image->header_address_ - segment->address), start, sizeof start))
-        return nullptr;
-    const uint64_t frames = frame_address(start, image->header_address_);
+    if (segment == segments_.end() ||
+        !source.read(segment->offset + (header_address_ - segment->address), start, sizeof start))
+        return false;
+    const uint64_t frames = frame_address(start, header_address_);
     const bool same_segment = frames >= segment->address && frames - segment->address < segment->bytes;
-    image->table_address_ = same_segment ? std::min(frames, image->header_address_) : image->header_address_;
-    const uint64_t skipped = image->table_address_ - segment->address;
+    table_address_ = same_segment ? std::min(frames, header_address_) : header_address_;
+    const uint64_t skipped = table_address_ - segment->address;
     const uint64_t table_bytes = segment->bytes - skipped;
     if (table_bytes > kMostTableBytes || !source.holds(segment->offset + skipped, table_bytes)) // before room is made for it
-        return nullptr;
-    image->table_.resize(table_bytes);
-    if (!source.read(segment->offset + skipped, image->table_.data(), image->table_.size()))
-        return nullptr;
-    return image;
+        return false;
+    table_.resize(table_bytes);
+    return source.read(segment->offset + skipped, table_.data(), table_.size());
 }
 
 std::unique_ptr<UnwindImage> UnwindImage::read(const std::string& path) {
@@ -150,6 +123,9 @@ std::optional<uint64_t> UnwindImage::address_of(uint64_t file_offset) const {
 std::optional<FunctionRange> UnwindImage::function_at(uint64_t address) const {
     constexpr unsigned char kUdata4 = 0x03, kDataRelativeSdata4 = 0x3b;
     constexpr uint64_t kEntries = 12, kEntry = 8;
+    for (const FrameIndex& index : indices_) // they know where a function ends
+        if (const auto range = index.range_at(address))
+            return range;
     const uint64_t header = header_address_ - table_address_;
     if (table_.size() < header + kEntries || table_[header + 2] != kUdata4 || table_[header + 3] != kDataRelativeSdata4)
         return std::nullopt;
@@ -182,15 +158,22 @@ uint64_t UnwindImage::rule_at(uint64_t address) {
     const auto known = rules_.find(address);
     if (known != rules_.end())
         return known->second;
-    // Distances within the image are kept in the copy, so its addresses are shifted by a constant and no more.
-    const unsigned char* copy = table_.data();
-    const uint64_t shift = reinterpret_cast<uint64_t>(copy) - table_address_;
-    const shim::UnwindRule rule =
-        shim::read_unwind_rule(reinterpret_cast<const void*>(header_address_ + shift), address + shift,
-                               {copy, copy + table_.size()}, shift);
+    shim::UnwindRule rule;
+    rule.cfa = shim::CfaKind::no_table;
+    if (!table_.empty()) {
+        // Distances within the image are kept in the copy, so its addresses are shifted by a constant and no more.
+        const unsigned char* copy = table_.data();
+        const uint64_t shift = reinterpret_cast<uint64_t>(copy) - table_address_;
+        rule = shim::read_unwind_rule(reinterpret_cast<const void*>(header_address_ + shift), address + shift,
+                                      {copy, copy + table_.size()}, shift);
+    }
+    uint64_t packed = rule.pack();
+    for (const FrameIndex& index : indices_)
+        if (shim::UnwindRule::unpack(packed).cfa == shim::CfaKind::no_table)
+            packed = index.rule_at(address);
     if (rules_.size() >= kMostRules)
         rules_.clear();
-    return rules_[address] = rule.pack();
+    return rules_[address] = packed;
 }
 
 std::optional<uint32_t> UnwindImage::read_frame_bytes(uint64_t start, uint64_t end) const {

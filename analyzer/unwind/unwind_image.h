@@ -1,5 +1,7 @@
-// The unwind table of one executable file or library, copied out of the file.
+// The unwind table of one executable file or library, copied out of the file, and what its .debug_frame describes besides.
 #pragma once
+
+#include "unwind/frame_index.h"
 
 #include <cstdint>
 #include <memory>
@@ -11,13 +13,9 @@
 
 namespace plumb::unwind {
 
-struct FunctionRange {
-    uint64_t start, end; // addresses of the image; `end`: where the next one with a table entry begins
-};
-
 class UnwindImage {
   public:
-    // Null: no such file, not an ELF file of this word size, or without .eh_frame_hdr. Any content is safe.
+    // Null: no such file, not an ELF file of this word size, or without call-frame information. Any content is safe.
     static std::unique_ptr<UnwindImage> read(const std::string& path);
     static std::unique_ptr<UnwindImage> of_memory(std::span<const unsigned char> image);
     // The image that the kernel maps into every process.
@@ -43,10 +41,12 @@ class UnwindImage {
     };
     std::optional<uint32_t> read_frame_bytes(uint64_t start, uint64_t end) const; // of the function at `start`, up to `end`
     static std::unique_ptr<UnwindImage> parse(int file, const unsigned char* memory, uint64_t bytes);
+    bool read_table(const ElfSource& source); // .eh_frame_hdr is there. False: it is damaged
 
     std::vector<Segment> segments_;
-    std::vector<unsigned char> table_; // from table_address_ on to the end of its segment
+    std::vector<unsigned char> table_; // .eh_frame_hdr and .eh_frame: from table_address_ on to the end of its segment; or empty
     uint64_t table_address_ = 0, header_address_ = 0;
+    std::vector<FrameIndex> indices_;  // of code that the table leaves out
     std::unordered_map<uint64_t, uint64_t> rules_;
     std::unordered_map<uint64_t, std::optional<uint32_t>> frame_bytes_;
     std::string path_; // empty: none

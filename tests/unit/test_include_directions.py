@@ -53,6 +53,7 @@ OWNERS = {
     "CLI11": (re.compile(r"^CLI/"), {"commands", "placement"}), # placement: the options that two commands share
     "PAPI": (re.compile(r"^papi"), {"record"}),
     "SQLite": (re.compile(r"^sqlite3\.h$"), {"probe"}),
+    "zlib": (re.compile(r"^zlib\.h$"), {"unwind"}),
     "Eigen": (re.compile(r"^Eigen/"), {"scale"}),
     "hwloc": (re.compile(r"^hwloc"), {"platform", "placement", "record"}),
 }

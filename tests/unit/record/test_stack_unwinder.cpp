@@ -23,6 +23,10 @@ using unwind::UnwoundStack;
 
 #if defined(__x86_64__)
 
+// Of two libraries: .debug_frame alone describes the code of one, an .eh_frame to which no table leads that of the other.
+extern "C" int descend_with_debug_frame(int depth, int (*function)(int));
+extern "C" int descend_with_eh_frame(int depth, int (*function)(int));
+
 namespace {
 
 struct Mapped {
@@ -128,6 +132,22 @@ void descend_three() {
     descend(3, &sum);
 }
 
+int take_sample_at(int) {
+    take_sample();
+    return 0;
+}
+
+// Return addresses of the functions that called this one, and a sample from below functions of which backtrace() knows nothing.
+__attribute__((noinline)) std::vector<uint64_t> sample_below(int (*function)(int, int (*)(int)), int depth) {
+    void* addresses[256];
+    const int count = backtrace(addresses, 256);
+    function(depth, &take_sample_at);
+    std::vector<uint64_t> callers;
+    for (int i = 1; i < count; ++i)
+        callers.push_back(reinterpret_cast<uint64_t>(addresses[i]));
+    return callers;
+}
+
 UnwoundStack unwind_sample(StackUnwinder& unwinder) {
     return unwinder.unwind({sample.pc, sample.sp, sample.bp, sample.stack}, OwnCode(), 256);
 }
@@ -206,6 +226,19 @@ TEST_CASE("a frame whose frame pointer is not known is found by the size of the 
     CHECK(count >= 7); // four of descend(), descend_three(), call_with_frame(), and its caller
     for (size_t i = 0; i < std::min(count, sample.truth.size()); ++i)
         CHECK(frames.addresses[i + 1] == sample.truth[i]);
+}
+
+TEST_CASE("frames without a table that leads to their description are found in .debug_frame, and in .eh_frame") {
+    StackUnwinder unwinder;
+    constexpr int kDepth = 5;
+    for (const auto function : {&descend_with_debug_frame, &descend_with_eh_frame}) {
+        const std::vector<uint64_t> callers = sample_below(function, kDepth);
+        const UnwoundStack frames = unwind_sample(unwinder);
+        // The sample, its caller, the descent, sample_below().
+        REQUIRE(frames.addresses.size() == 1 + 1 + (kDepth + 1) + 1 + callers.size());
+        CHECK(std::equal(callers.rbegin(), callers.rend(), frames.addresses.rbegin()));
+        CHECK(frames.complete);
+    }
 }
 
 TEST_CASE("the size of a function's frame, by its first instructions") {

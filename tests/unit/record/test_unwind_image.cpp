@@ -7,6 +7,7 @@
 #include <elf.h>
 #include <string>
 #include <string_view>
+#include <zlib.h>
 
 using namespace plumb;
 using shim::CfaKind;
@@ -91,6 +92,48 @@ Bytes image_of_stubs(uint64_t header) {
     return image;
 }
 
+// As linkers store compressed sections; `claimed`: the size that its header states.
+Bytes compressed(const Bytes& section, uint64_t claimed) {
+    std::string stored(compressBound(section.size()), '\0');
+    uLongf size = stored.size();
+    REQUIRE(compress(reinterpret_cast<Bytef*>(stored.data()), &size, section.view().data(), section.size()) == Z_OK);
+    Elf64_Chdr header{};
+    header.ch_type = ELFCOMPRESS_ZLIB;
+    header.ch_size = claimed;
+    return Bytes().number(header).text({stored.data(), size});
+}
+
+// An image without a table, whose .debug_frame describes 32 bytes of code behind an entry that describes nothing. `claimed`: if not
+// 0, it is compressed.
+Bytes image_of_debug_frame(uint8_t version, uint64_t claimed = 0) {
+    Bytes common, nothing, own, frames, image;
+    common.number(uint32_t{0xffffffff}).number(version).number('\0');
+    if (version == 4)
+        common.number(uint8_t{8}).number(uint8_t{0}); // sizes of addresses and segments
+    common.text("\1\x78\x10").text(kCommonProgram);
+    nothing.number(uint32_t{0}).number(uint64_t{0}).number(uint64_t{0});
+    own.number(uint32_t{0}).number(kCode).number(uint64_t{32}).text("\x44\x0e\x30\x86\x02"); // 4 bytes on: rsp + 48, rbp saved
+    frames.entry(common).entry(nothing).entry(own);
+    if (claimed)
+        frames = compressed(frames, claimed);
+
+    constexpr std::string_view kNames("\0.debug_frame\0.names\0", 21);
+    constexpr uint64_t kFramesAt = 0x200, kNamesAt = 0x400, kSectionsAt = 0x440;
+    Elf64_Shdr names{}, section{};
+    names.sh_name = 14;
+    names.sh_type = section.sh_type = SHT_PROGBITS;
+    names.sh_offset = kNamesAt;
+    names.sh_size = kNames.size();
+    section.sh_name = 1;
+    section.sh_offset = kFramesAt;
+    section.sh_size = frames.size();
+    section.sh_flags = claimed ? SHF_COMPRESSED : 0;
+    image.number(elf_header(1, 3, kSectionsAt)).number(segment(PT_LOAD, 0, 0x2000)).pad_to(kFramesAt);
+    image.text({reinterpret_cast<const char*>(frames.view().data()), frames.size()}).pad_to(kNamesAt).text(kNames).pad_to(kSectionsAt);
+    image.number(Elf64_Shdr{}).number(names).number(section).pad_to(0x2000);
+    return image;
+}
+
 } // namespace
 
 TEST_CASE("stubs of the procedure linkage table are unwound by where they lie, wherever their image's table does") {
@@ -105,6 +148,39 @@ TEST_CASE("stubs of the procedure linkage table are unwound by where they lie, w
         }
         CHECK(UnwindRule::unpack(table->rule_at(kCode + 64)).cfa == CfaKind::no_table);
     }
+}
+
+TEST_CASE("code that .debug_frame alone describes is unwound by it") {
+    for (const uint8_t version : {uint8_t{1}, uint8_t{3}, uint8_t{4}}) {
+        const Bytes image = image_of_debug_frame(version);
+        const auto table = unwind::UnwindImage::of_memory(image.view());
+        REQUIRE(table);
+        const UnwindRule at_entry = UnwindRule::unpack(table->rule_at(kCode + 3)), behind = UnwindRule::unpack(table->rule_at(kCode + 4));
+        CHECK(at_entry.cfa == CfaKind::from_sp);
+        CHECK(at_entry.cfa_offset == 8);
+        CHECK(at_entry.bp == shim::BpKind::kept);
+        CHECK(behind.cfa_offset == 48);
+        CHECK(behind.bp == shim::BpKind::at_cfa);
+        CHECK(behind.bp_offset == -16);
+        for (const uint64_t elsewhere : {uint64_t{0}, kCode - 1, kCode + 32})
+            CHECK(UnwindRule::unpack(table->rule_at(elsewhere)).cfa == CfaKind::no_table);
+        const auto function = table->function_at(kCode + 31);
+        REQUIRE(function);
+        CHECK(function->start == kCode);
+        CHECK(function->end == kCode + 32);
+    }
+    const Bytes unknown = image_of_debug_frame(5); // .debug_frame has no version 5
+    CHECK_FALSE(unwind::UnwindImage::of_memory(unknown.view()));
+}
+
+TEST_CASE("a compressed .debug_frame is read if it is as large as it claims") {
+    constexpr uint64_t kBytes = 73;
+    const Bytes image = image_of_debug_frame(4, kBytes);
+    const auto table = unwind::UnwindImage::of_memory(image.view());
+    REQUIRE(table);
+    CHECK(UnwindRule::unpack(table->rule_at(kCode + 4)).cfa_offset == 48);
+    for (const uint64_t claimed : {kBytes - 1, kBytes + 1, uint64_t{1} << 30, UINT64_MAX})
+        CHECK_FALSE(unwind::UnwindImage::of_memory(image_of_debug_frame(4, claimed).view()));
 }
 
 #endif
