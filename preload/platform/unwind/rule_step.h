@@ -29,8 +29,9 @@ enum class Step {
 struct StepFacts {
     bool uses_bp;        // the caller depends on this frame's rbp
     bool keeps_bp;       // the caller's rbp is this frame's
+    uint8_t sp_distance; // of the caller's sp from the word that it was computed from, if it was loaded
     uint64_t bp_address; // else where it was loaded from, 0: not at all
-    uint64_t sp_address; // where the caller's sp was loaded from, 0: it was computed
+    uint64_t sp_address; // where that word was loaded from, 0: the caller's sp was computed
 };
 
 // Stack: `bool load(address, uint64_t*)` and `void switch_stack(sp)`, what follows lies on another stack. With
@@ -44,6 +45,7 @@ Step step_by_rule(const UnwindRule& rule, Frame* frame, Stack* stack, StepFacts*
     constexpr uint64_t kLeastPc = 4096; // nothing is mapped below
     facts->uses_bp = rule.uses_bp();
     facts->keeps_bp = rule.bp == BpKind::kept;
+    facts->sp_distance = 0;
     facts->bp_address = 0;
     facts->sp_address = 0;
 
@@ -59,6 +61,13 @@ Step step_by_rule(const UnwindRule& rule, Frame* frame, Stack* stack, StepFacts*
         facts->sp_address = frame->bp + static_cast<uint64_t>(static_cast<int64_t>(rule.cfa_offset));
         if (!stack->load(facts->sp_address, &caller.sp))
             return Step::broken;
+        break;
+    case CfaKind::loaded_sp:
+        facts->sp_address = frame->sp + static_cast<uint64_t>(static_cast<int64_t>(rule.cfa_offset));
+        facts->sp_distance = kReturnAddressBytes;
+        if (!stack->load(facts->sp_address, &caller.sp))
+            return Step::broken;
+        caller.sp += kReturnAddressBytes;
         break;
     case CfaKind::signal_frame: {
         const uint64_t context = frame->sp;

@@ -177,15 +177,17 @@ const uint8_t* find_entry(const uint8_t* header, uint64_t pc, const ReadableByte
     return header + row(low).entry;
 }
 
-// A value that is known before the program runs: a number, or a register plus a number, or what is stored there.
+// A value that is known before the program runs: a number, or a register plus a number, or what is stored there plus a number.
 struct Value {
     enum Base : uint8_t { number, sp, bp, unknown } base = unknown;
     bool loaded = false;
     int64_t offset = 0;
+    int64_t addend = 0; // to what was loaded
 };
 
 // DWARF expressions, evaluated at `pc` as far as they are static. That covers procedure linkage tables
-// (rsp + 8 + (pc in the second half of the slot ? 8 : 0)) and realigned stacks (*(rbp - 8)).
+// (rsp + 8 + (pc in the second half of the slot ? 8 : 0)), realigned stacks (*(rbp - 8)), and assembler that keeps the rsp that it
+// was called with (*(rsp + 128) + 8).
 Value evaluate(Cursor expression, uint64_t pc) {
     Value stack[kMaxOperands];
     int depth = 0;
@@ -219,9 +221,10 @@ Value evaluate(Cursor expression, uint64_t pc) {
             stack[depth - 1].loaded = true;
         } else if (op == 0x23) { // plus_uconst
             const uint64_t addend = expression.uleb();
-            if (depth == 0 || stack[depth - 1].loaded)
+            if (depth == 0)
                 return {};
-            stack[depth - 1].offset = plus(stack[depth - 1].offset, static_cast<int64_t>(addend));
+            int64_t& sum = stack[depth - 1].loaded ? stack[depth - 1].addend : stack[depth - 1].offset;
+            sum = plus(sum, static_cast<int64_t>(addend));
         } else if (op == 0x1a || op == 0x1c || op == 0x22 || op == 0x24 || op == 0x2a) { // and minus plus shl ge
             if (depth < 2)
                 return {};
@@ -474,7 +477,9 @@ UnwindRule to_rule(const State& state) {
     rule.cfa_offset = static_cast<int32_t>(state.cfa.offset);
     if (state.cfa.base == Value::sp && !state.cfa.loaded)
         rule.cfa = CfaKind::from_sp;
-    else if (state.cfa.base == Value::bp)
+    else if (state.cfa.base == Value::sp && state.cfa.addend == kReturnAddressBytes)
+        rule.cfa = CfaKind::loaded_sp;
+    else if (state.cfa.base == Value::bp && state.cfa.addend == 0)
         rule.cfa = state.cfa.loaded ? CfaKind::loaded_bp : CfaKind::from_bp;
     rule.bp = state.bp;
     if (state.bp_offset >= -(1 << 23) && state.bp_offset < (1 << 23))

@@ -17,7 +17,10 @@ enum class CfaKind : uint8_t {
     outermost = 5,    // the return address is undefined: the walk is complete
     unknown = 6,      // rules that are not followed here: the walk is cut
     no_table = 7,     // no unwind table covers the address: try the frame-pointer convention
+    loaded_sp = 8,    // *(rsp + offset) + 8: assembler that keeps the rsp it was called with on its own stack
 };
+
+constexpr uint64_t kReturnAddressBytes = 8; // between the value of rsp at a function's entry and its CFA
 
 // Where the caller's rbp is.
 enum class BpKind : uint8_t {
@@ -34,14 +37,15 @@ struct UnwindRule {
     int32_t bp_offset = 0; // fits 24 bits, checked where rules are made
 
     uint64_t pack() const {
-        return static_cast<uint64_t>(cfa) | static_cast<uint64_t>(bp) << 3 |
+        const uint64_t kind = static_cast<uint64_t>(cfa);
+        return (kind & 7) | static_cast<uint64_t>(bp) << 3 | kind >> 3 << 5 |
                (static_cast<uint64_t>(static_cast<uint32_t>(bp_offset)) & 0xffffff) << 8 |
                static_cast<uint64_t>(static_cast<uint32_t>(cfa_offset)) << 32;
     }
 
     static UnwindRule unpack(uint64_t word) {
         UnwindRule rule;
-        rule.cfa = static_cast<CfaKind>(word & 7);
+        rule.cfa = static_cast<CfaKind>((word & 7) | (word >> 5 & 1) << 3);
         rule.bp = static_cast<BpKind>(word >> 3 & 3);
         rule.bp_offset = static_cast<int32_t>(static_cast<uint32_t>(word)) >> 8;
         rule.cfa_offset = static_cast<int32_t>(word >> 32);

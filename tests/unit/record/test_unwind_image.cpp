@@ -76,15 +76,15 @@ Elf64_Phdr segment(uint32_t type, uint64_t address, uint64_t bytes) {
 constexpr std::string_view kStubProgram("\x0f\x0b\x77\x08\x80\0\x3f\x1a\x3b\x2a\x33\x24\x22", 13);
 constexpr std::string_view kCommonProgram("\x0c\x07\x08\x90\x01", 5); // rsp + 8, the return address below it
 
-// An image whose .eh_frame_hdr lies at `header`, and describes 64 bytes of stubs.
-Bytes image_of_stubs(uint64_t header) {
+// An image whose .eh_frame_hdr lies at `header`, and describes 64 bytes of code.
+Bytes image_of(std::string_view program, uint64_t header) {
     constexpr uint64_t kHeaderBytes = 12 + 8;
     const uint64_t cie = header + kHeaderBytes;
     Bytes common, own, image;
     common.number(uint32_t{0}).text(std::string_view("\1zR\0\1\x78\x10\1\x1b", 9)).text(kCommonProgram);
     const uint64_t fde = cie + 4 + common.size();
     own.number(static_cast<uint32_t>(fde + 4 - cie)).number(static_cast<int32_t>(kCode - (fde + 8))).number(uint32_t{64}).number('\0');
-    own.text(kStubProgram);
+    own.text(program);
     image.number(elf_header(2, 0, 0)).number(segment(PT_LOAD, 0, 0x2000)).number(segment(PT_GNU_EH_FRAME, header, kHeaderBytes));
     image.pad_to(header).text(std::string_view("\x01\x1b\x03\x3b", 4)).number(static_cast<int32_t>(cie - (header + 4)));
     image.number(uint32_t{1}).number(static_cast<int32_t>(kCode - header)).number(static_cast<int32_t>(fde - header));
@@ -138,7 +138,7 @@ Bytes image_of_debug_frame(uint8_t version, uint64_t claimed = 0) {
 
 TEST_CASE("stubs of the procedure linkage table are unwound by where they lie, wherever their image's table does") {
     for (const uint64_t header : {0x200u, 0x204u, 0x208u, 0x20cu}) {
-        const Bytes image = image_of_stubs(header);
+        const Bytes image = image_of(kStubProgram, header);
         const auto table = unwind::UnwindImage::of_memory(image.view());
         REQUIRE(table);
         for (uint64_t place = 0; place < 64; ++place) {
@@ -147,6 +147,26 @@ TEST_CASE("stubs of the procedure linkage table are unwound by where they lie, w
             CHECK(rule.cfa_offset == (place % 16 >= 11 ? 16 : 8));
         }
         CHECK(UnwindRule::unpack(table->rule_at(kCode + 64)).cfa == CfaKind::no_table);
+    }
+}
+
+TEST_CASE("a caller's stack pointer that a function keeps on its own stack is followed") {
+    struct Case {
+        std::string_view program;
+        CfaKind kind;
+    };
+    // *(rsp + 128) + 8; *(rsp + 128) + 16, for which there is no rule; *(rbp - 8) and that + 8; rbx + 16.
+    for (const auto& [program, kind] : {Case{std::string_view("\x0f\x06\x77\x80\1\x06\x23\x08", 8), CfaKind::loaded_sp},
+                                        Case{std::string_view("\x0f\x06\x77\x80\1\x06\x23\x10", 8), CfaKind::unknown},
+                                        Case{std::string_view("\x0f\x03\x76\x78\x06", 5), CfaKind::loaded_bp},
+                                        Case{std::string_view("\x0f\x05\x76\x78\x06\x23\x08", 7), CfaKind::unknown},
+                                        Case{std::string_view("\x0c\x03\x10", 3), CfaKind::unknown}}) {
+        const auto table = unwind::UnwindImage::of_memory(image_of(program, 0x200).view());
+        REQUIRE(table);
+        const UnwindRule rule = UnwindRule::unpack(table->rule_at(kCode));
+        CHECK(rule.cfa == kind);
+        if (kind == CfaKind::loaded_sp)
+            CHECK(rule.cfa_offset == 128);
     }
 }
 

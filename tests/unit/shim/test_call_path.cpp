@@ -105,6 +105,28 @@ SHAPE void realigned_frame(int depth) {
     leaf(depth);
     sink = space[depth & 127];
 }
+// As assembler of cryptography does: the rsp that the function was called with is kept on its stack, and found there. `bytes` of
+// stack are taken besides.
+extern "C" void keeps_sp(long bytes, void (*next)(int));
+asm(R"(
+    .text
+    .type keeps_sp, @function
+keeps_sp:
+    .cfi_startproc
+    mov %rsp, %rax
+    .cfi_def_cfa_register 0
+    sub %rdi, %rsp
+    sub $96, %rsp
+    and $-64, %rsp
+    mov %rax, 64(%rsp)
+    .cfi_escape 0x0f, 6, 0x77, 0xc0, 0, 0x06, 0x23, 8
+    call *%rsi
+    mov 64(%rsp), %rsp
+    .cfi_def_cfa 7, 8
+    ret
+    .cfi_endproc
+    .size keeps_sp, . - keeps_sp
+)");
 SHAPE void recursive(int depth) {
     if (depth > 0)
         recursive(depth - 1);
@@ -124,6 +146,7 @@ __attribute__((noinline, optimize("O0,no-omit-frame-pointer"))) void unoptimised
     two_sites(depth);
     sink = sink + 1;
 }
+SHAPE void depth_of_two(int bytes) { recursive(bytes % 3); }
 SHAPE void throws(int depth) {
     std::unique_ptr<int> owned(new int(depth));
     leaf(depth);
@@ -152,7 +175,7 @@ void run_mix(unsigned seed, unsigned events) {
     std::mt19937 random(seed);
     while (checker->checked < events) {
         const int size = static_cast<int>(random() % 7) * 48 + 16;
-        switch (random() % 10) {
+        switch (random() % 11) {
         case 0: two_sites(size); break;
         case 1: dynamic_frame(size, leaf); break;
         case 2: dynamic_frame(size, registers_used); break;
@@ -163,6 +186,7 @@ void run_mix(unsigned seed, unsigned events) {
         case 7: through_libc(size); break;
         case 8: realigned_frame(size); break;
         case 9: dynamic_frame(size, catches); break;
+        case 10: keeps_sp(size, depth_of_two); break;
         }
     }
 }
