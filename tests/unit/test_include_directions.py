@@ -28,6 +28,7 @@ ANALYZER = {
     "placement": {"support", "platform", "model"},
     "unwind": {"support", "platform"},
     "record": {"support", "platform", "symbols", "placement", "unwind"}, # of the trace it knows the format, not the reader
+    "code": {"record"}, # what functions' machine code does; of the recorder it knows what one instruction does to a register
     "team": {"support"}, # knows nothing of what its processes hand to one another
     "replay": {"support", "model", "noise", "trace", "team"}, # lays the events of MPI ranks side by side; fills the model before diagnoses
     "analyses": {"support", "model", "noise"}, # what several diagnoses and reports need of a run; knows no finding
@@ -42,9 +43,9 @@ ANALYZER = {
     "commands": {"probe", "trial", "scale", "repeat", "compare", "support", "platform", "model", "noise", "simulate", "trace", "symbols", "placement", "record", "team", "replay", "analyses", "diagnoses", "analysis", "reports"},
 }
 # What is shared with the shim: its unwinder, which the recorder runs on stack samples, and its instruction decoder.
-SHARED_WITH_THE_SHIM = {"platform/unwind": {"unwind"}, "platform/code/decoder": {"platform", "record", "unwind"},
-                        "platform/code/memory_instruction": {"platform", "record", "symbols", "unwind"}, # symbols: names data
-                        "platform/code/zydis": {"record"}}
+SHARED_WITH_THE_SHIM = {"platform/unwind": {"unwind"}, "platform/code/decoder": {"platform", "record", "code", "unwind"},
+                        "platform/code/memory_instruction": {"platform", "record", "code", "symbols", "unwind"}, # symbols: names data
+                        "platform/code/zydis": {"record", "code"}}
 PRELOAD = {"platform": set(), "record": {"platform"}, "hooks": {"platform", "record"}, "strings": {"platform"}}
 
 # Libraries that one part alone may know.

@@ -18,6 +18,7 @@ constexpr const char* kLibraries[] = {"libZydis.so.4.0", "libZydis.so"};
 ZydisDecoder decoder, length_decoder;
 decltype(&ZydisDecoderDecodeFull) decode_full = nullptr;
 decltype(&ZydisDecoderDecodeInstruction) decode_length = nullptr;
+decltype(&ZydisMnemonicGetString) name_mnemonic = nullptr;
 
 } // namespace
 
@@ -40,7 +41,8 @@ bool load_decoder(const char** why) {
     const auto full = reinterpret_cast<decltype(&ZydisDecoderDecodeFull)>(dlsym(library, "ZydisDecoderDecodeFull"));
     const auto alone = reinterpret_cast<decltype(&ZydisDecoderDecodeInstruction)>(dlsym(library, "ZydisDecoderDecodeInstruction"));
     const auto mode = reinterpret_cast<decltype(&ZydisDecoderEnableMode)>(dlsym(library, "ZydisDecoderEnableMode"));
-    if (!version || !init || !full || !alone || !mode || (version() & kVersionMask) != (ZYDIS_VERSION & kVersionMask)) {
+    const auto name = reinterpret_cast<decltype(&ZydisMnemonicGetString)>(dlsym(library, "ZydisMnemonicGetString"));
+    if (!version || !init || !full || !alone || !mode || !name || (version() & kVersionMask) != (ZYDIS_VERSION & kVersionMask)) {
         reason = "the instruction decoder, libZydis, has another version than the one this was built for (4.0)";
         return false;
     }
@@ -50,6 +52,7 @@ bool load_decoder(const char** why) {
     }
     length_decoder = decoder;
     mode(&length_decoder, ZYDIS_DECODER_MODE_MINIMAL, ZYAN_TRUE); // as fast as this build of the library can
+    __atomic_store_n(&name_mnemonic, name, __ATOMIC_RELEASE);
     __atomic_store_n(&decode_length, alone, __ATOMIC_RELEASE);
     __atomic_store_n(&decode_full, full, __ATOMIC_RELEASE);
     return true;
@@ -60,6 +63,12 @@ bool has_decoder() { return __atomic_load_n(&decode_full, __ATOMIC_ACQUIRE) != n
 bool decode_with_zydis(const uint8_t* code, size_t bytes, ZydisInstruction* instruction) {
     const auto decode = __atomic_load_n(&decode_full, __ATOMIC_ACQUIRE);
     return decode && ZYAN_SUCCESS(decode(&decoder, code, bytes, &instruction->decoded, instruction->operands));
+}
+
+const char* mnemonic_name(ZydisMnemonic mnemonic) {
+    const auto name = __atomic_load_n(&name_mnemonic, __ATOMIC_ACQUIRE);
+    const char* text = name ? name(mnemonic) : nullptr;
+    return text ? text : "";
 }
 
 unsigned instruction_length(const uint8_t* code, size_t bytes) {

@@ -1,4 +1,5 @@
-// Zydis's own structures, for this folder and for what the recorder decodes (analyzer/record/access/code).
+// Zydis's own structures, for this folder and for what the recorder and the analyzer decode (analyzer/record/access/code,
+// analyzer/code).
 #pragma once
 
 #include "platform/code/decoder.h"
@@ -16,6 +17,9 @@ struct ZydisInstruction {
 
 // False: there is no decoder, or this is not an instruction. Signal-safe once the decoder is loaded.
 bool decode_with_zydis(const uint8_t* code, size_t bytes, ZydisInstruction* instruction);
+
+// As manuals write it, in lower case: "vaddsd". Empty: it has none, or there is no decoder. Signal-safe once that is loaded.
+const char* mnemonic_name(ZydisMnemonic mnemonic);
 
 // The DWARF number of a whole 64-bit register; kNoRegister: it is none.
 int dwarf_number(ZydisRegister reg);
