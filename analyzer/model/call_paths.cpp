@@ -202,6 +202,11 @@ std::vector<SourceFrame> CallPaths::frames_at(size_t process, uint64_t address) 
     return {};
 }
 
+std::optional<FunctionCode> CallPaths::function_code(size_t process, uint64_t address) {
+    const Module* module = module_of(process, address);
+    return module ? resolver_.function_code(*module, address) : std::nullopt;
+}
+
 std::string CallPaths::called_function(size_t process, uint32_t node) {
     if (process >= run_.processes.size() || node == 0 || node >= run_.processes[process].paths.size())
         return {};

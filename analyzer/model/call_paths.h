@@ -28,6 +28,9 @@ class CallPaths {
     // Source frames of any address of `process`, not cached; for questions about code that no node lies in.
     std::vector<SourceFrame> frames_at(size_t process, uint64_t address);
 
+    // The machine code of the function that holds `address`: see SourceResolver::function_code.
+    std::optional<FunctionCode> function_code(size_t process, uint64_t address);
+
     // The function of another file that node `node`, which is no leaf, calls: as its code says, whatever that function went on
     // to. Empty: not known (SourceResolver::called_function).
     std::string called_function(size_t process, uint32_t node);

@@ -58,6 +58,13 @@ struct DataAccess {
     uint64_t block_start = 0, block_bytes = 0; // of the heap block it lies in, 0: not known
 };
 
+// The machine code of one function.
+struct FunctionCode {
+    uint64_t start = 0; // in the address space of the process
+    std::vector<uint8_t> bytes; // a part that the compiler moved elsewhere (.cold) is not among them
+    std::string producer;       // the compiler and its options as debug info has them (DW_AT_producer), empty: not known
+};
+
 class SourceResolver {
   public:
     virtual ~SourceResolver() = default;
@@ -99,6 +106,10 @@ class SourceResolver {
     // Whether lines of `file`, as a frame or a name calls it, may be shown. Debug info is foreign: it can name any file
     // of the reader's as a source.
     virtual bool may_show(const std::string& file) const { (void)file; return false; }
+
+    // The function whose code holds `address`. Nothing: its file is not here, is of another processor than x86-64, or it is not known
+    // where the function begins and ends.
+    virtual std::optional<FunctionCode> function_code(const Module& module, uint64_t address) { (void)module, (void)address; return {}; }
 };
 
 } // namespace plumb::model

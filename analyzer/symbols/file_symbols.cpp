@@ -144,6 +144,26 @@ std::optional<uint64_t> FileSymbols::function_start(uint64_t address) {
     return bounds_->start_of(address);
 }
 
+std::optional<CodeBounds> FileSymbols::function_bounds(uint64_t address) {
+    if (!module_)
+        return std::nullopt;
+    UnitFunctions* const unit = unit_at(address);
+    if (const auto found = unit ? unit->function_bounds(address - debug_bias_) : std::nullopt)
+        return CodeBounds{found->begin + debug_bias_, found->end + debug_bias_};
+    if (const std::optional<CodeBounds> found = symbol_table().bounds_of(address))
+        return found;
+    if (!image_)
+        return std::nullopt;
+    if (!bounds_)
+        bounds_ = std::make_unique<FunctionBounds>(*image_);
+    return bounds_->bounds_of(address);
+}
+
+std::string FileSymbols::producer_at(uint64_t address) {
+    UnitFunctions* const unit = module_ ? unit_at(address) : nullptr;
+    return unit ? unit->producer() : std::string();
+}
+
 std::vector<model::SourceFrame> FileSymbols::frames_at(uint64_t address) {
     std::vector<model::SourceFrame> frames;
     if (!module_)

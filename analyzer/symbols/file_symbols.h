@@ -38,6 +38,13 @@ class FileSymbols {
     // First address of the unnamed function around `address`, if the file still tells.
     std::optional<uint64_t> function_start(uint64_t address);
 
+    // Begin and end of the function around `address`, one without a gap: by debug info, the linker's symbol, or the table for
+    // exceptions.
+    std::optional<CodeBounds> function_bounds(uint64_t address);
+
+    // DW_AT_producer of the unit whose code is there. Empty: not known.
+    std::string producer_at(uint64_t address);
+
     // See DataNames::static_at.
     std::optional<model::DataName> static_at(uint64_t address, uint32_t width, uint64_t instruction);
 

@@ -77,6 +77,7 @@ class ElfResolver final : public model::SourceResolver {
     std::optional<DataName> name_local(const Module& code, const DataAccess& access) override;
     std::optional<DataName> name_by_type(const Module& code, const DataAccess& access) override;
     std::string called_function(const Module& module, uint64_t after_call) override;
+    std::optional<model::FunctionCode> function_code(const Module& module, uint64_t address) override;
     std::vector<std::string> notes() const override;
     bool may_show(const std::string& file) const override {
         verify(file);
@@ -416,6 +417,22 @@ std::string ElfResolver::called_function(const Module& module, uint64_t after_ca
     if (frames.empty() || !frames.back().function.ends_with(kStub))
         return {};
     return frames.back().function.substr(0, frames.back().function.size() - kStub.size());
+}
+
+std::optional<model::FunctionCode> ElfResolver::function_code(const Module& module, uint64_t address) {
+    constexpr uint64_t kMostBytes = 1 << 20; // of a function; damaged files say what they like
+    const auto place = code_at(module, address);
+    const ElfImage* image = place ? file_of(module).image.get() : nullptr;
+    if (!image || image->machine() != EM_X86_64)
+        return std::nullopt;
+    const std::optional<CodeBounds> bounds = place->first->function_bounds(place->second);
+    if (!bounds || bounds->end - bounds->begin > kMostBytes)
+        return std::nullopt;
+    model::FunctionCode code;
+    code.start = address - (place->second - bounds->begin);
+    code.bytes = image->code_at(bounds->begin, bounds->end - bounds->begin);
+    code.producer = place->first->producer_at(place->second);
+    return code.bytes.empty() ? std::nullopt : std::optional(std::move(code));
 }
 
 } // namespace

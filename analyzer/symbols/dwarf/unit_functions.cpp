@@ -190,6 +190,19 @@ void UnitFunctions::set_function_line(Dwarf_Die* function, model::SourceFrame& f
         frame.function_line = static_cast<uint32_t>(line);
 }
 
+std::optional<NestedRanges::Range> UnitFunctions::function_bounds(uint64_t address) {
+    function_at(address); // looks deeper where that is needed
+    const std::optional<size_t> found = nested_.at(address);
+    return found ? std::optional(ranges_[*found]) : std::nullopt;
+}
+
+std::string UnitFunctions::producer() const {
+    Dwarf_Die unit = content_;
+    Dwarf_Attribute attribute;
+    const char* text = dwarf_formstring(dwarf_attr(&unit, DW_AT_producer, &attribute));
+    return text ? text : "";
+}
+
 std::vector<Dwarf_Die> UnitFunctions::scopes_at(uint64_t address) {
     std::vector<Dwarf_Die> scopes;
     if (const Dwarf_Die* function = function_at(address)) {

@@ -7,6 +7,7 @@
 
 #include <cstdint>
 #include <elfutils/libdw.h>
+#include <optional>
 #include <string>
 #include <unordered_map>
 #include <vector>
@@ -25,6 +26,11 @@ class UnitFunctions {
     // What encloses the code at `address`: its function, then inlined calls and blocks, each inside the one before.
     // Empty: no function is known there.
     std::vector<Dwarf_Die> scopes_at(uint64_t address);
+
+    // Of the piece of a function that holds `address`; in the debug info's own address space.
+    std::optional<NestedRanges::Range> function_bounds(uint64_t address);
+
+    std::string producer() const; // DW_AT_producer, empty: not known
 
     // The functions are in a .dwo file that is not where the unit says: lines are known, names are not.
     bool lacks_split_file() const { return lacks_split_file_; }

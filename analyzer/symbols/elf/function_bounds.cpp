@@ -60,18 +60,23 @@ uint64_t FunctionBounds::function_at(size_t index) const {
 
 // The table tells only where functions begin; the description behind it, how long they are. It is believed if it has
 // the shape that compilers write: a 4-byte address relative to itself, which must be that of the table.
-bool FunctionBounds::covers(size_t index, uint64_t address) const {
+uint64_t FunctionBounds::length_of(size_t index) const {
     const uint64_t description =
         table_base_ + static_cast<uint64_t>(int64_t{load<int32_t>(table_, index * kEntryBytes + 4)});
     const uint64_t at = description - frames_address_ + 8; // behind length and pointer to the common part
     if (at >= frames_.size() || frames_.size() - at < 8)
-        return false;
+        return 0;
     const uint64_t begin = frames_address_ + at + static_cast<uint64_t>(int64_t{load<int32_t>(frames_, at)});
-    return begin == function_at(index) && address - begin < load<uint32_t>(frames_, at + 4);
+    return begin == function_at(index) ? load<uint32_t>(frames_, at + 4) : 0;
 }
 
 std::optional<uint64_t> FunctionBounds::start_of(uint64_t address) const {
-    size_t low = 0, high = table_.size() / kEntryBytes; // the table is sorted; if it is not, covers() says no
+    const std::optional<CodeBounds> bounds = bounds_of(address);
+    return bounds ? std::optional(bounds->begin) : std::nullopt;
+}
+
+std::optional<CodeBounds> FunctionBounds::bounds_of(uint64_t address) const {
+    size_t low = 0, high = table_.size() / kEntryBytes; // the table is sorted; if it is not, no length fits
     while (low < high) {
         const size_t middle = low + (high - low) / 2;
         if (function_at(middle) <= address)
@@ -79,9 +84,10 @@ std::optional<uint64_t> FunctionBounds::start_of(uint64_t address) const {
         else
             high = middle;
     }
-    if (low == 0 || !covers(low - 1, address))
+    if (low == 0)
         return std::nullopt;
-    return function_at(low - 1);
+    const uint64_t begin = function_at(low - 1), length = length_of(low - 1);
+    return address - begin < length ? std::optional(CodeBounds{begin, begin + length}) : std::nullopt;
 }
 
 } // namespace plumb::symbols

@@ -92,6 +92,11 @@ const SymbolTable::Symbol* SymbolTable::find(uint64_t address) const {
     return label;
 }
 
+std::optional<CodeBounds> SymbolTable::bounds_of(uint64_t address) const {
+    const Symbol* symbol = find(address);
+    return symbol && symbol->end > address ? std::optional(CodeBounds{symbol->begin, symbol->end}) : std::nullopt;
+}
+
 std::optional<SymbolMatch> SymbolTable::at(uint64_t address) const {
     auto stub = std::upper_bound(stubs_.begin(), stubs_.end(), address,
                                  [](uint64_t a, const Stub& s) { return a < s.begin; });

@@ -3,6 +3,7 @@
 #pragma once
 
 #include "symbols/elf/elf_image.h"
+#include "symbols/elf/function_bounds.h"
 
 #include <cstdint>
 #include <elfutils/libdwfl.h>
@@ -25,6 +26,9 @@ class SymbolTable {
     // The symbol that covers `address`. A symbol with a size covers nothing beyond it: code between two exported
     // functions of a stripped library belongs to neither. One without (assembler) reaches to the next.
     std::optional<SymbolMatch> at(uint64_t address) const;
+
+    // Of a symbol with a size that covers `address`.
+    std::optional<CodeBounds> bounds_of(uint64_t address) const;
 
     bool empty() const { return symbols_.empty(); }
 
