@@ -21,6 +21,8 @@ constexpr std::string_view kWaits[] = {
 constexpr std::string_view kAllocation[] = {"kernel-time", "heap-bound", "heap-contention", "page-size"};
 // What one unaligned access costs.
 constexpr std::string_view kAlignment[] = {"split-lock", "line-split-access", "unaligned-access"};
+// How a loop walks through memory, and how much it computes at a time.
+constexpr std::string_view kLoops[] = {"scalar-loop", "power-of-two-stride", "page-size"};
 
 // What lengthens the cycles of a whole job, and what says of the same seconds who waits in them, or why: at whatever lines.
 constexpr std::string_view kOfWholeJob = "cycle-variation";
@@ -37,7 +39,8 @@ bool may_share_time(const Finding& left, const Finding& right) {
         return false;
     for (const std::span<const std::string_view> group : {std::span<const std::string_view>(kWaits),
                                                          std::span<const std::string_view>(kAllocation),
-                                                         std::span<const std::string_view>(kAlignment)})
+                                                         std::span<const std::string_view>(kAlignment),
+                                                         std::span<const std::string_view>(kLoops)})
         if (is_one_of(left.id, group) && is_one_of(right.id, group))
             return true;
     return false;

@@ -31,8 +31,8 @@ ANALYZER = {
     "code": {"record"}, # what functions' machine code does; of the recorder it knows what one instruction does to a register
     "team": {"support"}, # knows nothing of what its processes hand to one another
     "replay": {"support", "model", "noise", "trace", "team"}, # lays the events of MPI ranks side by side; fills the model before diagnoses
-    "analyses": {"support", "model", "noise"}, # what several diagnoses and reports need of a run; knows no finding
-    "diagnoses": {"support", "model", "noise", "analyses"},
+    "analyses": {"support", "model", "noise", "code"}, # what several diagnoses and reports need of a run; knows no finding
+    "diagnoses": {"support", "model", "noise", "code", "analyses"},
     "analysis": {"support", "platform", "model", "noise", "trace", "symbols", "team", "replay", "analyses", "diagnoses"}, # the pipeline
     "compare": {"support", "statistics", "model", "trace", "analyses", "diagnoses", "analysis"}, # several runs
     "repeat": {"support", "statistics", "trace", "compare", "analyses", "diagnoses", "analysis", "model"}, # records runs through plumb run
@@ -43,7 +43,7 @@ ANALYZER = {
     "commands": {"probe", "trial", "scale", "repeat", "compare", "support", "platform", "model", "noise", "simulate", "trace", "symbols", "placement", "record", "team", "replay", "analyses", "diagnoses", "analysis", "reports"},
 }
 # What is shared with the shim: its unwinder, which the recorder runs on stack samples, and its instruction decoder.
-SHARED_WITH_THE_SHIM = {"platform/unwind": {"unwind"}, "platform/code/decoder": {"platform", "record", "code", "unwind"},
+SHARED_WITH_THE_SHIM = {"platform/unwind": {"unwind"}, "platform/code/decoder": {"platform", "record", "code", "analyses", "unwind"},
                         "platform/code/memory_instruction": {"platform", "record", "code", "symbols", "unwind"}, # symbols: names data
                         "platform/code/zydis": {"record", "code"}}
 PRELOAD = {"platform": set(), "record": {"platform"}, "hooks": {"platform", "record"}, "strings": {"platform"}}
@@ -134,7 +134,8 @@ class Rooms(unittest.TestCase):
         "analyzer/record/watch": {"goroutines": "", "threads": "", "memory": "", "node": ""},
         "analyzer/replay": {"events": "", "collectives": "events", "messages": "events", "pending": "events",
                             "noise": "events collectives messages"},
-        "analyzer/analyses": {"lines": "", "noise": "", "time": "lines", "memory": "lines", "accesses": "time lines"},
+        "analyzer/analyses": {"lines": "", "noise": "", "time": "lines", "memory": "lines", "accesses": "time lines",
+                               "loops": "lines"},
         "analyzer/diagnoses": {"common": "", "cpu": "common", "access": "common", "memory": "common access", "sharing": "common access",
                                "heap": "common", "kernel": "common access", "mpi": "common", "openmp": "common", "wait": "common",
                                "code": "common", "noise": "common mpi openmp"},
