@@ -66,10 +66,10 @@ void Collectors::begin(int pid, uint64_t begin_ns) {
         active.emplace(file);
         preemptions.emplace(file);
     }
-    if (options_.collects("wait") && unwind::StackUnwinder::works())
+    if (options_.collects("wait"))
         blocked.emplace(file, processes, profile, "/proc", switches ? &*switches : nullptr, budget * kWaitShare,
                         kMostBytesEach / 8, static_cast<uint32_t>(pid), begin_ns);
-    if (was_sampled_ && options_.collects("wait") && unwind::StackUnwinder::works())
+    if (was_sampled_ && options_.collects("wait"))
         goroutines.emplace(file, processes, profile, "/proc", budget * kGoroutineShare, kMostBytesEach / 8);
     if (was_sampled_) // loads the decoder
         accesses.emplace(file, processes, profile.images(), budget, options_.collects("bandwidth"), begin_ns);

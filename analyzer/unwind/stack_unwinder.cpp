@@ -51,8 +51,11 @@ class CopiedStack {
     WalkedStep* step_ = nullptr; // whose loads are noted
 };
 
+// Whether pc, sp and bp are all that the next step depends on, but for the stack.
+bool is_plain(const Frame& frame) { return !shim::kReturnsByLink || (frame.place.knows_sp() && !frame.exact); }
+
 bool begins_at(const WalkedStep& step, const Frame& frame) {
-    return step.pc == frame.pc && step.sp == frame.sp && step.bp == frame.bp && step.exact == frame.exact;
+    return step.pc == frame.pc && step.sp == frame.sp && step.bp == frame.bp && step.exact == frame.exact && is_plain(frame);
 }
 
 // Of a frame whose rbp is not known, by the size of its function's frame; 0: not known. Only if there is a return address above.
@@ -68,14 +71,6 @@ uint64_t frame_pointer_of(const Frame& frame, const UnwindRule& rule, const Copi
 }
 
 } // namespace
-
-bool StackUnwinder::works() {
-#if defined(__x86_64__)
-    return true;
-#else
-    return false;
-#endif
-}
 
 UnwindImage* StackUnwinder::image_of(const MappedCode& code) {
     static const std::string vdso_name = "[vdso]";
@@ -112,7 +107,7 @@ void StackUnwinder::walk(const StackSample& sample, const CodeMap& code, size_t 
                          const WalkedStack& latest) {
     CopiedStack stack(sample);
     shim::StepFacts facts;
-    Frame frame{sample.pc, sample.sp, sample.bp, true};
+    Frame frame = shim::interrupted_frame(sample.pc, sample.sp, sample.bp, sample.link);
     size_t known = 0; // step of the latest walk that may be the next one of this
     while (result.addresses.size() < limit) {
         while (known < latest.size() && latest[known].sp < frame.sp)
@@ -139,16 +134,17 @@ void StackUnwinder::walk(const StackSample& sample, const CodeMap& code, size_t 
         if (UnwindImage* image = image_of(mapped))
             if (const auto address = image->address_of(place - mapped.start + mapped.file_offset)) {
                 rule = UnwindRule::unpack(image->rule_at(*address));
-                if (rule.cfa == CfaKind::from_bp && frame.bp == 0)
+                if (!shim::kReturnsByLink && rule.cfa == CfaKind::from_bp && frame.bp == 0)
                     frame_pointer = frame_pointer_of(frame, rule, stack, code, image->frame_bytes_at(*address + (frame.exact ? 0 : 1)));
             }
         WalkedStep& step = walk_.add({.pc = frame.pc, .sp = frame.sp, .bp = frame.bp, .exact = frame.exact, .words = {}});
         frame.bp = frame_pointer; // follows from the frame and a word that the step loads
         stack.note_in(step);
+        const bool was_plain = is_plain(frame);
         switch (shim::step_by_rule<true>(rule, &frame, &stack, &facts)) {
         case Step::caller:
         case Step::interrupted:
-            step.is_repeatable = stack.knew_all();
+            step.is_repeatable = stack.knew_all() && was_plain && is_plain(frame);
             break;
         case Step::outermost:
             result.complete = true;

@@ -20,6 +20,7 @@ namespace plumb::unwind {
 struct StackSample {
     uint64_t pc = 0, sp = 0, bp = 0;
     std::span<const char> stack; // stack[0] stands at address sp
+    uint64_t link = 0;           // the register that calls leave the return address in; 0: none, or not known
 };
 
 // What is mapped at an address of the sampled process.
@@ -44,9 +45,6 @@ struct UnwoundStack {
 
 class StackUnwinder {
   public:
-    // False on architectures whose call-frame information is not read here.
-    static bool works();
-
     // At most `limit` frames. Not thread-safe: remembers images and rules. About 1 us for ten frames of known code.
     UnwoundStack unwind(const StackSample& sample, const CodeMap& code, size_t limit);
     // The same into room that is there. `latest`: of the same thread, made with the same code at the same addresses, else empty;

@@ -2,6 +2,7 @@
 
 #include "platform/read_file.h"
 #include "platform/unwind/unwind_cfi.h" // of the shim: one reader of call-frame information for both sides
+#include "platform/unwind/unwind_registers.h"
 
 #include "unwind/frame_size.h"
 
@@ -21,6 +22,15 @@ namespace {
 constexpr uint64_t kMostTableBytes = uint64_t{512} << 20; // far above any program's
 constexpr uint64_t kMostPrologueBytes = 128;
 constexpr size_t kMostRules = 1 << 18;                    // remembered for one image
+
+// Distance from the beginning of an image in memory; nothing where its unwind table is enough, or it holds none.
+std::optional<uint64_t> find_signal_return(const unsigned char* memory, uint64_t bytes) {
+    if constexpr (shim::kReturnsByLink)
+        for (uint64_t at = 0; memory && at + shim::kSignalReturnBytes <= bytes; at += 4)
+            if (shim::is_signal_return(memory + at))
+                return at;
+    return std::nullopt;
+}
 
 // Where .eh_frame begins, as .eh_frame_hdr says (a 4-byte distance from its own place is what linkers write).
 uint64_t frame_address(const unsigned char (&header)[8], uint64_t header_address) {
@@ -60,6 +70,8 @@ std::unique_ptr<UnwindImage> UnwindImage::parse(int file, const unsigned char* m
     for (FrameSection& section : read_frame_sections(source, !has_table))
         if (FrameIndex index(std::move(section)); !index.empty())
             image->indices_.push_back(std::move(index));
+    if (const auto offset = find_signal_return(memory, bytes))
+        image->signal_return_ = image->address_of(*offset);
     return has_table || !image->indices_.empty() ? std::move(image) : nullptr;
 }
 
@@ -167,6 +179,8 @@ uint64_t UnwindImage::rule_at(uint64_t address) {
         rule = shim::read_unwind_rule(reinterpret_cast<const void*>(header_address_ + shift), address + shift,
                                       {copy, copy + table_.size()}, shift);
     }
+    if (rule.cfa == shim::CfaKind::no_table && signal_return_ == address + 1) // `address`: right before where it returns to
+        rule.cfa = shim::CfaKind::signal_frame;
     uint64_t packed = rule.pack();
     for (const FrameIndex& index : indices_)
         if (shim::UnwindRule::unpack(packed).cfa == shim::CfaKind::no_table)

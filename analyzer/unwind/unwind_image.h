@@ -50,6 +50,7 @@ class UnwindImage {
     std::unordered_map<uint64_t, uint64_t> rules_;
     std::unordered_map<uint64_t, std::optional<uint32_t>> frame_bytes_;
     std::string path_; // empty: none
+    std::optional<uint64_t> signal_return_; // where handlers return to, in an image whose table does not say so
 };
 
 } // namespace plumb::unwind

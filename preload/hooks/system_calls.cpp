@@ -28,6 +28,7 @@ long confine(long number, unsigned long operation, unsigned long flags, void* pr
     return result;
 }
 
+#if defined(__x86_64__)
 long fork_process(long number, long a, long b, long c, long d, long e) {
     long result;
     {
@@ -39,7 +40,6 @@ long fork_process(long number, long a, long b, long c, long d, long e) {
     return result;
 }
 
-#if defined(__x86_64__)
 bool shares_nothing(unsigned long flags, unsigned long stack) { return !(flags & (CLONE_VM | CLONE_VFORK)) && stack == 0; }
 
 struct KernelAction {

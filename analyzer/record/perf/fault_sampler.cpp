@@ -31,13 +31,11 @@ FaultSampler::FaultSampler(int pid, const std::vector<int>& cpus, Faults faults)
     event.use_clockid = 1;
     event.clockid = CLOCK_MONOTONIC;
     event.exclude_kernel = event.exclude_hv = 1;
-#if defined(__x86_64__)
     if (!major) {
         event.sample_type |= PERF_SAMPLE_REGS_USER | PERF_SAMPLE_STACK_USER;
         event.sample_regs_user = kUserRegisters;
         event.sample_stack_user = kFaultStackBytes;
     }
-#endif
     event.watermark = 1;
     event.wakeup_watermark = static_cast<uint32_t>(pages * 4096 / 2);
     fields_ = event.sample_type;

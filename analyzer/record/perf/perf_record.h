@@ -2,9 +2,10 @@
 // Pure functions of bytes, so that they are tested without a kernel.
 #pragma once
 
+#include "record/perf/user_registers.h"
+
 #include <linux/perf_event.h>
 
-#include <array>
 #include <cstdint>
 #include <optional>
 #include <span>
@@ -15,14 +16,6 @@ namespace plumb::record {
 // What every event of this program asks for; decode() relies on it.
 inline constexpr uint64_t kSampleFields =
     PERF_SAMPLE_IP | PERF_SAMPLE_TID | PERF_SAMPLE_TIME | PERF_SAMPLE_CPU;
-
-// The user's registers that samples bring (x86-64): rax, rbx, rcx, rdx, rsi, rdi, rbp, rsp, rip, r8 to r15, in this order
-// (PERF_REG_X86_). Unwinding needs three of them, addresses of memory accesses may need any.
-inline constexpr uint64_t kUserRegisters = 0xff01ff;
-inline constexpr size_t kUserRegisterCount = 17, kUserBp = 6, kUserSp = 7, kUserIp = 8; // places in `registers`
-// The same in the numbers of DWARF, by which the decoder of instructions names them.
-inline constexpr std::array<uint8_t, kUserRegisterCount> kDwarfNumbers = {0, 3,  2,  1,  4,  5,  6,  7, 16,
-                                                                          8, 9, 10, 11, 12, 13, 14, 15};
 
 enum class PerfKind { sample, fork, exit, comm, exec, mapping, lost, throttled, switched };
 

@@ -44,7 +44,7 @@ void complete_user_chain(const PerfRecord& sample, const Process& process, unwin
                          unwind::UnwoundStack& chain, unwind::WalkedStack& latest) {
     if (has_stack(sample)) {
         const unwind::StackSample state{sample.registers[kUserIp], sample.registers[kUserSp], sample.registers[kUserBp],
-                                        sample.stack};
+                                        sample.stack, link_in(sample.registers.data())};
         unwinder.unwind(state, ProcessCode(process), kMostFrames, chain, latest);
         return;
     }

@@ -3,7 +3,6 @@
 #include "platform/cpu_list.h"
 #include "platform/read_file.h"
 #include "record/run/node_trace_writer.h"
-#include "unwind/stack_unwinder.h"
 
 #include <algorithm>
 #include <bit>
@@ -81,14 +80,12 @@ Sampler::Sampler(int pid, const Options& options, RingPlan plan) : plan_(std::mo
     event.read_format = PERF_FORMAT_LOST;
     if (options.call_graph != CallGraph::none)
         event.sample_type |= PERF_SAMPLE_CALLCHAIN;
-#if defined(__x86_64__)
     event.sample_type |= PERF_SAMPLE_REGS_USER;
     event.sample_regs_user = kUserRegisters;
-    if (options.call_graph == CallGraph::dwarf && unwind::StackUnwinder::works()) {
+    if (options.call_graph == CallGraph::dwarf) {
         event.sample_type |= PERF_SAMPLE_STACK_USER;
         event.exclude_callchain_user = 1; // the recorder walks the copied stack instead
     }
-#endif
     register_count_ = std::popcount(event.sample_regs_user);
 
     // A guess of what a sample costs target and recorder decides only whether pausing is prepared.

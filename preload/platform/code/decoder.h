@@ -1,19 +1,21 @@
-// The decoder of machine instructions (Zydis) is loaded privately and on demand; where it is missing, or on other
-// architectures, nothing can be decoded.
+// The decoder of machine instructions: for x86-64 a library (Zydis), loaded privately and on demand; where it is missing nothing can
+// be decoded. For A64 a part of plumb (a64_instruction.h), always there.
 #pragma once
+
+#include "platform/code/registers.h"
 
 #include <stddef.h>
 #include <stdint.h>
 
 namespace plumb::shim {
 
-// Registers by their DWARF numbers (x86-64: 0 rax, 1 rdx, 2 rcx, 3 rbx, 4 rsi, 5 rdi, 6 rbp, 7 rsp, 8 to 15 r8 to r15),
-// 16: the address of the next instruction.
-inline constexpr int kNoRegister = -1;
-inline constexpr int kStackPointer = 7;
-inline constexpr int kNextInstruction = 16;
-inline constexpr int kRegisterCount = 17;
-using Registers = uint64_t[kRegisterCount];
+#if defined(__aarch64__)
+inline constexpr bool kDecodesA64 = true; // all instructions are of 4 bytes
+inline constexpr const char* kDecoderName = "plumb's decoder";
+#else
+inline constexpr bool kDecodesA64 = false;
+inline constexpr const char* kDecoderName = "libZydis";
+#endif
 
 // Loads the decoder. Allocates and takes the loader's lock: not signal-safe, once per process, before anything below.
 // False: not there; `why` (may be null) is a sentence.

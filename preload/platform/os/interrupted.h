@@ -8,15 +8,16 @@ namespace plumb::shim {
 
 struct Interrupted {
     uint64_t pc, sp, bp;
+    uint64_t link; // the register that calls leave the return address in, 0 where there is none
 };
 
 inline Interrupted interrupted_at(const void* context) {
     const auto& machine = static_cast<const ucontext_t*>(context)->uc_mcontext;
 #if defined(__x86_64__)
     return {static_cast<uint64_t>(machine.gregs[REG_RIP]), static_cast<uint64_t>(machine.gregs[REG_RSP]),
-            static_cast<uint64_t>(machine.gregs[REG_RBP])};
+            static_cast<uint64_t>(machine.gregs[REG_RBP]), 0};
 #elif defined(__aarch64__)
-    return {machine.pc, machine.sp, machine.regs[29]};
+    return {machine.pc, machine.sp, machine.regs[29], machine.regs[30]};
 #endif
 }
 

@@ -1,12 +1,13 @@
 #include "platform/unwind/unwind_cfi.h"
 
+#include "platform/unwind/unwind_registers.h"
+
 #include <stddef.h>
 #include <string.h>
 
 namespace plumb::shim {
 namespace {
 
-constexpr int kBp = 6, kSp = 7, kReturnAddress = 16; // DWARF register numbers of x86-64
 constexpr int kMaxStates = 8;                         // nesting of remember_state
 constexpr int kMaxOperands = 8;
 
@@ -130,7 +131,7 @@ Cursor open_entry(const uint8_t* entry, const ReadableBytes& readable) {
     if (!readable.contain(entry, sizeof length))
         return {entry, entry, true};
     memcpy(&length, entry, sizeof length);
-    if (length == 0 || length == 0xffffffff) // terminator, 64-bit entries (never seen on x86-64)
+    if (length == 0 || length == 0xffffffff) // terminator, 64-bit entries (never seen)
         return {entry, entry, true};
     if (!readable.contain(entry + 4, length))
         return {entry, entry, true};
@@ -203,11 +204,11 @@ Value evaluate(Cursor expression, uint64_t pc) {
             push({Value::number, false, op - 0x30});
         } else if (op >= 0x70 && op <= 0x8f) { // breg0..breg31
             const int64_t offset = expression.sleb();
-            if (op - 0x70 == kSp)
+            if (op - 0x70 == kUnwindSp)
                 push({Value::sp, false, offset});
-            else if (op - 0x70 == kBp)
+            else if (op - 0x70 == kUnwindBp)
                 push({Value::bp, false, offset});
-            else if (op - 0x70 == kReturnAddress)
+            else if (op - 0x70 == kUnwindPc)
                 push({Value::number, false, plus(static_cast<int64_t>(pc), offset)});
             else
                 push({});
@@ -265,6 +266,8 @@ struct State {
     BpKind bp = BpKind::kept;
     int64_t bp_offset = 0;
     bool return_undefined = false;
+    bool return_saved = !kReturnsByLink; // at CFA + return_offset; else it is in the link register
+    int64_t return_offset = -8;
     bool unknown = false;
 };
 
@@ -281,47 +284,52 @@ struct Machine {
 
     // A register is saved at CFA + offset.
     void saved(uint64_t reg, int64_t offset) {
-        if (reg == kBp) {
+        if (reg == kUnwindBp) {
             state.bp = BpKind::at_cfa;
             state.bp_offset = offset;
-        } else if (reg == kReturnAddress) {
+        } else if (reg == kUnwindReturn) {
             state.return_undefined = false;
-            state.unknown |= offset != -8;
+            state.return_saved = true;
+            state.return_offset = offset;
         }
     }
     void restored(uint64_t reg) {
-        if (reg == kBp) {
+        if (reg == kUnwindBp) {
             state.bp = initial.bp;
             state.bp_offset = initial.bp_offset;
-        } else if (reg == kReturnAddress) {
+        } else if (reg == kUnwindReturn) {
             state.return_undefined = initial.return_undefined;
+            state.return_saved = initial.return_saved;
+            state.return_offset = initial.return_offset;
         }
     }
     void lost(uint64_t reg) {
-        if (reg == kBp)
+        if (reg == kUnwindBp)
             state.bp = BpKind::lost;
-        else if (reg == kReturnAddress)
+        else if (reg == kUnwindReturn)
             state.unknown = true;
     }
     void undefined(uint64_t reg) {
-        if (reg == kBp)
+        if (reg == kUnwindBp)
             state.bp = BpKind::lost;
-        else if (reg == kReturnAddress)
+        else if (reg == kUnwindReturn)
             state.return_undefined = true;
     }
     void same(uint64_t reg) {
-        if (reg == kBp)
+        if (reg == kUnwindBp)
             state.bp = BpKind::kept;
-        else if (reg == kReturnAddress)
+        else if (reg == kUnwindReturn && kReturnsByLink)
+            state.return_saved = state.return_undefined = false;
+        else if (reg == kUnwindReturn)
             state.unknown = true;
     }
     void define_cfa(uint64_t reg, int64_t offset) {
-        state.cfa = {reg == kSp ? Value::sp : reg == kBp ? Value::bp : Value::unknown, false, offset};
+        state.cfa = {reg == kUnwindSp ? Value::sp : reg == kUnwindBp ? Value::bp : Value::unknown, false, offset};
     }
     void saved_at_expression(uint64_t reg, Cursor expression) {
-        if (reg == kReturnAddress) {
+        if (reg == kUnwindReturn) {
             state.unknown = true;
-        } else if (reg == kBp) {
+        } else if (reg == kUnwindBp) {
             const Value place = evaluate(expression, program_pc);
             state.bp = place.base == Value::bp && !place.loaded ? BpKind::at_bp : BpKind::lost;
             state.bp_offset = place.offset;
@@ -456,6 +464,10 @@ struct Machine {
                 case 0x2e: // GNU_args_size
                     code.uleb();
                     continue;
+                case 0x2d: // AARCH64_negate_ra_state: from here on the return address is signed, or no more. See code_address().
+                    if (!kReturnsByLink)
+                        return false;
+                    continue;
                 default:
                     return false;
                 }
@@ -468,6 +480,24 @@ struct Machine {
     }
 };
 
+// A rule has one offset for the caller's bp and the return address, which compilers save side by side. False: these are not.
+bool add_return(const State& state, UnwindRule* rule) {
+    if (!kReturnsByLink)
+        return state.return_offset == -8;
+    if (!state.return_saved) {
+        rule->ra = ReturnKind::in_link;
+        return true;
+    }
+    const int64_t distance = minus(state.return_offset, state.bp_offset);
+    if (state.bp == BpKind::at_cfa && (distance == 8 || distance == -8)) {
+        rule->ra = distance == 8 ? ReturnKind::above_bp : ReturnKind::below_bp;
+        return true;
+    }
+    rule->ra = ReturnKind::at_offset;
+    rule->bp_offset = static_cast<int32_t>(state.return_offset);
+    return state.bp == BpKind::kept && state.return_offset >= -(1 << 23) && state.return_offset < (1 << 23);
+}
+
 UnwindRule to_rule(const State& state) {
     UnwindRule rule;
     if (state.return_undefined)
@@ -477,7 +507,7 @@ UnwindRule to_rule(const State& state) {
     rule.cfa_offset = static_cast<int32_t>(state.cfa.offset);
     if (state.cfa.base == Value::sp && !state.cfa.loaded)
         rule.cfa = CfaKind::from_sp;
-    else if (state.cfa.base == Value::sp && state.cfa.addend == kReturnAddressBytes)
+    else if (!kReturnsByLink && state.cfa.base == Value::sp && state.cfa.addend == kReturnAddressBytes)
         rule.cfa = CfaKind::loaded_sp;
     else if (state.cfa.base == Value::bp && state.cfa.addend == 0)
         rule.cfa = state.cfa.loaded ? CfaKind::loaded_bp : CfaKind::from_bp;
@@ -486,7 +516,7 @@ UnwindRule to_rule(const State& state) {
         rule.bp_offset = static_cast<int32_t>(state.bp_offset);
     else
         rule.bp = BpKind::lost;
-    return rule;
+    return add_return(state, &rule) && !(kReturnsByLink && state.bp != rule.bp) ? rule : UnwindRule{};
 }
 
 // A description of some code (a frame description entry) and its common entry, both read up to their instructions.
@@ -548,13 +578,13 @@ Description read_description(const uint8_t* entry, const void* data_base, const 
                 data.pointer(encoding, data_base);
             } else if (*letter == 'S')
                 found.is_signal_frame = true;
-            else
+            else if (!(kReturnsByLink && *letter == 'B')) // of signed return addresses: by the second key
                 return found;
         }
     } else if (augmentation[0]) {
         return found;
     }
-    if (cie.bad || (version != 1 && version != 3 && version != 4) || return_register != kReturnAddress)
+    if (cie.bad || (version != 1 && version != 3 && version != 4) || return_register != kUnwindReturn)
         return found;
 
     found.begin = fde.pointer(machine->pointer_encoding, data_base);

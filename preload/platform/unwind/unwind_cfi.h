@@ -1,6 +1,6 @@
-// Reads call-frame information (.eh_frame, .debug_frame) of x86-64, as the loader mapped it or from a copy that keeps distances.
-// Signal-safe, allocates nothing, takes no lock. The recorder uses it too, on other processes' files. Format: Linux Standard
-// Base 5.0 ("Exception Frames"), DWARF 5 section 6.4, System V ABI for x86-64.
+// Reads call-frame information (.eh_frame, .debug_frame) of this architecture, as the loader mapped it or from a copy that keeps
+// distances. Signal-safe, allocates nothing, takes no lock. The recorder uses it too, on other processes' files. Format: Linux
+// Standard Base 5.0 ("Exception Frames"), DWARF 5 section 6.4, System V ABI for x86-64, DWARF for the Arm 64-bit Architecture.
 #pragma once
 
 #include "platform/unwind/unwind_rule.h"

@@ -5,6 +5,7 @@
 #include "platform/unwind/unwind_table.h"
 
 #include "platform/unwind/unwind_cfi.h"
+#include "platform/unwind/unwind_registers.h"
 
 #include <dlfcn.h>
 #include <link.h>
@@ -70,18 +71,18 @@ const void* find_header(uint64_t pc) {
     return query.header;
 }
 
-// Rules name x86-64's registers. Elsewhere every frame is taken to keep the frame-pointer convention; where the
-// platform's ABI has it (aarch64: frame records of x29 and x30 lie as rbp and the return address do) that is true of
-// all but leaf functions.
-#if defined(__x86_64__)
-constexpr bool kRulesAreKnown = true;
-#else
-constexpr bool kRulesAreKnown = false;
-#endif
+// Whether a handler's return address leads to the kernel's code that ends it.
+bool returns_from_signal(uint64_t address) {
+    constexpr uint64_t kBytes = 8;
+    return (address & 3) == 0 && (address & 4095) <= 4096 - kBytes && is_signal_return(reinterpret_cast<const uint8_t*>(address));
+}
 
 UnwindRule compute_rule(uint64_t pc) {
-    const void* header = kRulesAreKnown ? find_header(pc) : nullptr;
-    return header ? read_unwind_rule(header, pc) : UnwindRule{CfaKind::no_table, BpKind::kept, 0, 0};
+    const void* header = find_header(pc);
+    const UnwindRule rule = header ? read_unwind_rule(header, pc) : UnwindRule{CfaKind::no_table, BpKind::kept, 0, 0};
+    if (kReturnsByLink && rule.cfa == CfaKind::no_table && returns_from_signal(pc + 1))
+        return {CfaKind::signal_frame, BpKind::kept, 0, 0};
+    return rule;
 }
 
 } // namespace

@@ -27,7 +27,6 @@
 
 namespace plumb::shim {
 
-#if defined(__x86_64__)
 namespace {
 
 constexpr const char* kSource = "alignment-trap";
@@ -310,28 +309,5 @@ void stop_alignment_trap() { // without a word: nothing may be written any more 
     if (ready.load(std::memory_order_relaxed))
         stop_trapping();
 }
-
-#else
-
-namespace {
-bool start(bool forked) {
-    const Guard guard;
-    const char* text = settings.text(Setting::kAlign);
-    if (!forked && guard && text && strcmp(text, "off") != 0)
-        write_evidence(guard, "alignment-trap", trace::EvidenceState::missing,
-                       "this processor architecture has no alignment trap that programs can switch on", "");
-    return false;
-}
-} // namespace
-
-constinit const Collector alignment_collector = {"align", false, start, nullptr, nullptr, nullptr};
-void arm_at_main() {}
-void alignment_modules_changed() {}
-bool is_armed() { return false; }
-void alignment_thread_past_hooks() {}
-void alignment_storage_is_shared() {}
-void stop_alignment_trap() {}
-
-#endif
 
 } // namespace plumb::shim

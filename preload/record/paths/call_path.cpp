@@ -12,7 +12,7 @@ uint32_t CallPathCache::first_change(uint32_t frame) const {
         return 0;
     uint32_t suspects = 0;
     for (uint32_t i = frame; i > 0 && !suspects; --i)
-        if (word_at(sp_[i - 1] - 8) != pc_[i - 1])
+        if (return_change(i - 1) != 0)
             suspects = i;
     for (uint32_t i = frame; i > suspects; --i)
         for (uint32_t check = checks_before_[i]; check < checks_through_[i]; ++check)
@@ -45,7 +45,7 @@ __attribute__((noinline)) CallPath CallPathCache::find_anew(const Guard& guard, 
     if (!stack.on_own_stack())
         return walk_uncached(guard, caller, &stack, 0);
 
-    Frame frame{caller.pc, caller.sp, caller.bp, caller.exact};
+    Frame frame = caller;
     uint32_t kept = count_, added = 0;
     bool cut = false;
     for (;;) {
@@ -55,8 +55,10 @@ __attribute__((noinline)) CallPath CallPathCache::find_anew(const Guard& guard, 
             const uint32_t i = kept - 1;
             if (sp_[i] == frame.sp && pc_[i] == frame.pc && (!needs_bp_[i] || bp_[i] == frame.bp)) {
                 const uint32_t suspects = first_change(i);
-                if (suspects == 0)
+                if (suspects == 0) {
+                    places_.set(i, frame.place); // another function than then may have been called from there
                     break;
+                }
                 kept = suspects - 1;
             }
         }
@@ -69,6 +71,7 @@ __attribute__((noinline)) CallPath CallPathCache::find_anew(const Guard& guard, 
         step.pc = frame.pc;
         step.sp = frame.sp;
         step.bp = frame.bp;
+        step.place = frame.place;
         ++added;
         if (step_fast(&frame, bounds_.high, &step.facts))
             continue;
@@ -145,6 +148,7 @@ CallPath CallPathCache::install(uint32_t kept, uint32_t added, bool cut) {
         pc_[at] = step.pc;
         sp_[at] = step.sp;
         bp_[at] = step.bp;
+        places_.set(at, step.place);
         extend_path(at);
         checks_before_[at] = static_cast<uint16_t>(checks);
         if (checks + 2 > kMaxChecks) {

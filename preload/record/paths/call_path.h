@@ -22,9 +22,9 @@ namespace plumb::shim {
 
 // The frame that called the function in which this is written (which must have a frame pointer).
 #define PLUMB_CALLER_FRAME()                                                                                 \
-    (::plumb::shim::Frame{reinterpret_cast<uint64_t>(__builtin_return_address(0)),                           \
-                          reinterpret_cast<uint64_t>(__builtin_frame_address(0)) + 16,                       \
-                          *static_cast<const uint64_t*>(__builtin_frame_address(0)), false})
+    (::plumb::shim::caller_frame(reinterpret_cast<uint64_t>(__builtin_return_address(0)), PLUMB_CALLER_SP(),  \
+                                 *static_cast<const uint64_t*>(__builtin_frame_address(0)),                   \
+                                 reinterpret_cast<uint64_t>(__builtin_frame_address(0)) + 8))
 
 struct CallPath {
     uint64_t key;   // equal for equal paths of one thread; at least 2^63, or the node if that was looked up already
@@ -72,6 +72,7 @@ class CallPathCache {
     struct NewFrame {
         uint64_t pc, sp, bp;
         StepFacts facts;
+        [[no_unique_address]] ReturnPlace place;
     };
     struct Check {
         uint64_t address, value;
@@ -81,6 +82,10 @@ class CallPathCache {
     uint32_t first_change(uint32_t frame) const;
 
     static uint64_t word_at(uint64_t address) { return *reinterpret_cast<const uint64_t*>(address); }
+    // Not 0: what the frame returns to is another place than when it was walked.
+    uint64_t return_change(uint32_t frame) const {
+        return code_address(word_at(places_.address(frame, sp_[frame]))) ^ pc_[frame];
+    }
 
     // Whether the callers of remembered frame `frame` are still what they were.
     bool has_same_callers(uint32_t frame) const {
@@ -88,10 +93,9 @@ class CallPathCache {
         uint32_t at = 0;
         // Four at a time: this loop is what a deep stack costs each event.
         for (; at + 4 <= frame; at += 4)
-            changed |= (word_at(sp_[at] - 8) ^ pc_[at]) | (word_at(sp_[at + 1] - 8) ^ pc_[at + 1]) |
-                       (word_at(sp_[at + 2] - 8) ^ pc_[at + 2]) | (word_at(sp_[at + 3] - 8) ^ pc_[at + 3]);
+            changed |= return_change(at) | return_change(at + 1) | return_change(at + 2) | return_change(at + 3);
         for (; at < frame; ++at)
-            changed |= word_at(sp_[at] - 8) ^ pc_[at];
+            changed |= return_change(at);
         const uint32_t checks = checks_through_[frame];
         for (uint32_t i = 0; i < checks; ++i)
             changed |= word_at(checks_[i].address) ^ checks_[i].value;
@@ -119,6 +123,7 @@ class CallPathCache {
     uint16_t checks_through_[kMaxFrames]; // and with its own
     Check checks_[kMaxChecks];
     NewFrame new_[kMaxWalk];
+    [[no_unique_address]] ReturnPlaces<kMaxFrames> places_;
     bool cut_;                // frame 0 has callers that are not known
     bool forget_next_;        // there were more words to check than are kept: the next walk starts afresh
     bool uncached_;           // the last path is not remembered, this is all that is known of it:

@@ -66,7 +66,7 @@ void take_sample(int, siginfo_t* info, void* context) {
     const uint64_t begin_ns = now_ns();
     ThreadSampling& sampling = *sampling_of(guard.thread());
     const Interrupted at = interrupted_at(context);
-    Frame frame{at.pc, at.sp, at.bp, true};
+    Frame frame = interrupted_frame(at.pc, at.sp, at.bp, at.link);
     StackReader stack(sampling.stack, at.sp);
     StepFacts facts;
     trace::NodeId parent = kCutPath;

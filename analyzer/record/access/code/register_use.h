@@ -8,9 +8,8 @@
 
 namespace plumb::record {
 
-inline constexpr int kFramePointer = 6; // rbp's number
-// By the System V convention a function need not keep them: rax, rcx, rdx, rsi, rdi, r8 to r11.
-inline constexpr uint32_t kCallerSaved = 1u << 0 | 1u << 1 | 1u << 2 | 1u << 4 | 1u << 5 | 0xfu << 8;
+using shim::kCallerSaved;
+using shim::kFramePointer;
 
 // Whether `number`, the register of an operand, is among the general registers `overwritten`.
 constexpr bool changes(uint32_t overwritten, int8_t number) {

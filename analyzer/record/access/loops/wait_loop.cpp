@@ -12,7 +12,7 @@ namespace {
 constexpr size_t kMostWaiting = 64;
 constexpr size_t kMostSlots = 32;
 
-using Names = uint64_t; // a set: bits 0 to 15 general registers, from 32 on slots of the stack frame
+using Names = uint64_t; // a set: bits 0 to 31 general registers, from 32 on slots of the stack frame
 
 struct Slot {
     int8_t base;
@@ -183,7 +183,7 @@ class Body {
             for (int i = 0; i < step.memory.operand_count; ++i) {
                 const shim::MemoryOperand& operand = step.memory.operands[i];
                 for (const int8_t part : {operand.base, operand.index})
-                    if (part >= 0 && part < 16)
+                    if (part >= 0 && part < shim::kNextInstruction)
                         step.addresses |= Names{1} << part;
                 const bool lock = takes_lock(step, operand);
                 if (!is_slot(operand) || lock) {
@@ -298,7 +298,7 @@ std::vector<CodeRegion::Loop> with_same_head(const CodeRegion& code, const CodeR
 std::optional<uint64_t> WaitLoop::address_at_call(const PerfRecord& sample) const {
     const auto is_told = [](int8_t part) {
         return part == shim::kNoRegister || part == shim::kNextInstruction ||
-               (part != shim::kStackPointer && part != kFramePointer && part < 16 && (kCallerSaved >> part & 1) == 0);
+               (part != shim::kStackPointer && part != kFramePointer && part < shim::kNextInstruction && (kCallerSaved >> part & 1) == 0);
     };
     if (!looks() || !is_told(operand.base) || !is_told(operand.index) || operand.segment != shim::Segment::none ||
         sample.register_abi != PERF_SAMPLE_REGS_ABI_64 || sample.registers.size() != kDwarfNumbers.size())

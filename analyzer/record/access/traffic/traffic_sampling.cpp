@@ -54,10 +54,8 @@ perf_event_attr burst_event(uint64_t period_ns) {
     event.use_clockid = 1;
     event.clockid = CLOCK_MONOTONIC;
     event.exclude_kernel = event.exclude_hv = 1;
-#if defined(__x86_64__)
     event.sample_type |= PERF_SAMPLE_REGS_USER;
     event.sample_regs_user = kUserRegisters;
-#endif
     return event;
 }
 

@@ -4,13 +4,10 @@
 
 #include <string.h>
 
-#if defined(__x86_64__)
 #include <emmintrin.h>
-#endif
 
 namespace plumb::shim {
 
-#if defined(__x86_64__)
 namespace {
 
 constexpr uint8_t kPushFlags = 0x9c, kPopFlags = 0x9d;
@@ -187,9 +184,5 @@ uint64_t find_flag_code(uint64_t start, uint64_t end) {
     });
     return reinterpret_cast<uint64_t>(found);
 }
-
-#else
-uint64_t find_flag_code(uint64_t, uint64_t) { return 0; }
-#endif
 
 } // namespace plumb::shim

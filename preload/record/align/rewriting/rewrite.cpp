@@ -99,14 +99,9 @@ void publish(uint64_t address, uint32_t index) {
 }
 
 int32_t from_thread_pointer(const void* variable) {
-#if defined(__x86_64__)
     uint64_t thread_pointer;
     __asm__("movq %%fs:0, %0" : "=r"(thread_pointer));
     return static_cast<int32_t>(reinterpret_cast<uint64_t>(variable) - thread_pointer);
-#else
-    (void)variable;
-    return 0;
-#endif
 }
 
 // Which leading bytes of the site other jumps rely on; false: others, or all of its bytes.
@@ -358,7 +353,6 @@ void rewriting_after_fork() {
 }
 
 bool leave_rewritten_code(void* context) {
-#if defined(__x86_64__)
     if (entry_count.load(std::memory_order_acquire) == 0)
         return false;
     auto& rip = static_cast<ucontext_t*>(context)->uc_mcontext.gregs[REG_RIP];
@@ -371,24 +365,15 @@ bool leave_rewritten_code(void* context) {
     else
         rip = static_cast<greg_t>(entry.trampoline.address); // in the stub nothing has changed yet
     return true;
-#else
-    (void)context;
-    return false;
-#endif
 }
 
 bool pass_patch_breakpoint(void* context) {
-#if defined(__x86_64__)
     auto& rip = static_cast<ucontext_t*>(context)->uc_mcontext.gregs[REG_RIP];
     const Entry* entry = entry_at(static_cast<uint64_t>(rip) - 1);
     if (!entry || entry->patch.address + entry->patch.kept != static_cast<uint64_t>(rip) - 1)
         return false;
     rip = static_cast<greg_t>(entry->trampoline.code + entry->trampoline.entry);
     return true;
-#else
-    (void)context;
-    return false;
-#endif
 }
 
 bool is_rewriting_of(uint64_t address, const uint8_t* code) {

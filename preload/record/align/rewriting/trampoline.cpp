@@ -13,8 +13,6 @@ using trace::AlignCount;
 
 namespace {
 
-#if defined(__x86_64__)
-
 constexpr uint64_t kRedZone = 128;
 constexpr uint64_t kPage = 4096;
 
@@ -280,11 +278,7 @@ void take_back(const Trampoline& trampoline, const TrampolineVariables& variable
         --count->residues[address % 64];
 }
 
-#endif
-
 } // namespace
-
-#if defined(__x86_64__)
 
 bool is_trapping_width(uint16_t width) {
     return width == 2 || width == 4 || width == 8 || width == 10 || width == 16 || width == 32 || width == 64;
@@ -328,13 +322,5 @@ void leave_trampoline(const Trampoline& trampoline, const TrampolineVariables& v
     else if (state & (kPageCounted | kHitCounted | kResidueCounted))
         take_back(trampoline, variables, state, registers);
 }
-
-#else
-
-bool is_trapping_width(uint16_t) { return false; }
-bool emit_trampoline(Trampoline*, const TrampolineVariables&, uint8_t*) { return false; }
-void leave_trampoline(const Trampoline&, const TrampolineVariables&, void*) {}
-
-#endif
 
 } // namespace plumb::shim

@@ -9,7 +9,6 @@
 
 namespace plumb::shim {
 
-#if defined(__x86_64__)
 namespace {
 
 constexpr uint32_t kCounted = 20, kLeastCounted = 5;
@@ -103,7 +102,5 @@ bool lets_tick_pass(WatchedThread& thread) {
 }
 
 void forget_windows_of_parent() { cost_ns.store(0, std::memory_order_relaxed); }
-
-#endif
 
 } // namespace plumb::shim

@@ -10,7 +10,6 @@
 
 namespace plumb::shim {
 
-#if defined(__x86_64__)
 namespace {
 
 // A rewriting costs as much as a few dozen traps; and the addresses of some hits are to be kept, which only traps do.
@@ -145,16 +144,5 @@ void tell_about_rewriting(const Guard& guard) {
     write_evidence(guard, "alignment-rewriting", all ? trace::EvidenceState::ok : trace::EvidenceState::limited,
                    text.c_str(), "");
 }
-
-#else
-
-bool begin_rewriting() { return false; }
-void record_rewritten_code(const Guard&) {}
-uint64_t way_over_hot_site(Site&, bool) { return 0; }
-bool on_trap_of_rewriting(WatchedThread*, const siginfo_t&, ucontext_t*) { return false; }
-void add_rewritten_hits(WatchedThread&) {}
-void tell_about_rewriting(const Guard&) {}
-
-#endif
 
 } // namespace plumb::shim

@@ -19,7 +19,6 @@
 #include <string.h>
 #include <ucontext.h>
 
-#if defined(__x86_64__)
 PLUMB_TRAP_ENTRY(plumb_bus_entry, plumb_on_bus);
 PLUMB_TRAP_ENTRY(plumb_trap_entry, plumb_on_trap);
 
@@ -345,4 +344,3 @@ void make_context_natural(void* kernel_context) {
 }
 
 } // namespace plumb::shim
-#endif

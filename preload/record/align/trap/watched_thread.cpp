@@ -18,14 +18,6 @@ constexpr uint64_t kLastAddress = 1u << 14;      // then at powers of two up to 
 
 std::atomic<uint32_t> recording_number{1};
 
-void load_registers(const ucontext_t& context, const MemoryInstruction& instruction, Registers& registers) {
-    static constexpr int in_dwarf_order[] = {REG_RAX, REG_RDX, REG_RCX, REG_RBX, REG_RSI, REG_RDI, REG_RBP, REG_RSP,
-                                             REG_R8,  REG_R9,  REG_R10, REG_R11, REG_R12, REG_R13, REG_R14, REG_R15};
-    for (int i = 0; i < 16; ++i)
-        registers[i] = static_cast<uint64_t>(context.uc_mcontext.gregs[in_dwarf_order[i]]);
-    registers[kNextInstruction] = static_cast<uint64_t>(context.uc_mcontext.gregs[REG_RIP]) + instruction.length;
-}
-
 uint64_t segment_base(Segment segment) {
     uint64_t base = 0;
     if (segment == Segment::fs) // the first word of the thread's block is its own address
@@ -68,7 +60,7 @@ struct Frames {
 };
 Frames frames_at(const Guard& guard, WatchedThread& thread, const ucontext_t& context, bool wants_path) {
     const Interrupted at = interrupted_at(&context);
-    Frame frame{at.pc, at.sp, at.bp, true};
+    Frame frame = interrupted_frame(at.pc, at.sp, at.bp, at.link);
     StackReader stack(thread.stack, at.sp);
     StepFacts facts;
     if (step_to_caller(&frame, &stack, &facts) != Step::caller)
@@ -170,7 +162,7 @@ void unwatch_thread() {
 
 void count_hit(WatchedThread& thread, Site& site, const ucontext_t& context, bool exact) {
     Registers registers;
-    load_registers(context, site.instruction, registers);
+    load_registers(context, site.instruction.length, registers);
     const Access access = access_of(site, registers);
     trace::AlignCount*& count = thread.counts[site.id];
     const uint64_t hit = count ? count->hits + 1 : 1;
@@ -221,7 +213,7 @@ void take_back_hit(WatchedThread& thread, Site& site, const ucontext_t& context)
     if (!count || count->hits == 0)
         return;
     Registers registers;
-    load_registers(context, site.instruction, registers);
+    load_registers(context, site.instruction.length, registers);
     const Access access = access_of(site, registers);
     add_to_count(thread.totals->hits, ~uint64_t{0});
     add_to_count(count->hits, ~uint64_t{0});

@@ -31,7 +31,7 @@ bool ThreadCalls::has_outer_caller(const Frame& caller) const {
     constexpr uint32_t kLongest = 64;
     if (!stack_.contains(outer_.sp) || !stack_.contains(caller.sp))
         return true;
-    if (*reinterpret_cast<const uint64_t*>(outer_.sp - 8) != outer_.pc)
+    if (!still_returns_to(outer_.pc, outer_.sp, outer_.place))
         return false;
     Frame frame = caller;
     StackReader stack(stack_, caller.sp);

@@ -58,6 +58,7 @@ class ThreadCalls {
             return false;
         outer_.pc = caller.pc;
         outer_.sp = caller.sp;
+        outer_.place = caller.place;
         function_ = &function;
         return true;
     }
@@ -147,6 +148,7 @@ class ThreadCalls {
 
     struct {
         uint64_t pc, sp;
+        [[no_unique_address]] ReturnPlace place;
     } outer_; // the frame that called into MPI, as in Frame; sp 0: nobody did
     StackBounds stack_; // the thread's own
     const Function* function_;     // of the outer call
