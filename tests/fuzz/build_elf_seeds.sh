@@ -24,6 +24,8 @@ for file in "$folder"/*_dwarf*; do
         "$replay" --parts "$file" "$corpus/$target/$(basename "$file")"
     done
 done
+compile gcc_debug_frame g++ -O2 -g -fno-asynchronous-unwind-tables -fno-pie -static
+objcopy -R '.debug_[!f]*' "$folder/gcc_debug_frame" "$corpus/unwind_tables/gcc_debug_frame"
 for target in elf_headers elf_symbols unwind_tables; do
     cp "$folder/gcc_shared" "$corpus/$target/"
     strip -g "$folder/gcc_dwarf5" -o "$corpus/$target/gcc_static"
