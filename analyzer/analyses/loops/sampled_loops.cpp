@@ -80,12 +80,27 @@ class FunctionLoops {
                 continue;
             made.samples += hit.samples;
             made.time_ns += hit.time_ns;
-            made.lines.add(paths_.user_frame(hit.process, hit.path), hit.time_ns);
+            made.lines.add(line_of(hit, loop), hit.time_ns);
         }
         made.under_ns = made.time_ns;
         if (made.time_ns > 0 && !made.facts.calls.empty())
             look_at_calls(made);
         return made;
+    }
+
+    // The user's line of the function: compilers give no line to code that they made of several. Then any of the loop will do.
+    model::SourceFrame line_of(const FunctionSamples::Hit& hit, const code::Loop& loop) {
+        const auto is_users = [](const model::SourceFrame& frame) { return frame.line != 0 && !model::is_system_source(frame.file); };
+        const std::vector<model::SourceFrame>& frames = paths_.frames_of(hit.process, hit.path);
+        if (const auto found = std::ranges::find_if(frames, is_users); found != frames.end())
+            return *found;
+        for (const size_t block : loop.blocks)
+            for (size_t i = flow_.blocks[block].begin; i < flow_.blocks[block].end; ++i) {
+                const auto others = paths_.frames_at(function_.process, flow_.instructions[i].address);
+                if (const auto found = std::ranges::find_if(others, is_users); found != others.end())
+                    return *found;
+            }
+        return frames.back();
     }
 
     void look_at_calls(SampledLoop& loop) {
@@ -209,7 +224,7 @@ std::vector<SampledLoop> sampled_loops_of(model::CallPaths& paths, double least_
         for (const model::SampleSite& site : process.samples)
             total_ns += static_cast<double>(site.time_ns);
     // A loop that calls may have little time of its own.
-    constexpr double kOwnPart = 0.2;
+    constexpr double kOwnPart = 0.05;
     for (const FunctionSamples& function : function_samples_of(paths, kOwnPart * least_share * total_ns))
         FunctionLoops(paths, function).add_to(loops);
     std::erase_if(loops, [&](const SampledLoop& loop) { return loop.under_ns < least_share * total_ns || total_ns <= 0; });

@@ -1,0 +1,203 @@
+"""Loops of known kinds (tests/programs/loops), compiled in several ways: which are reported as scalar, for which cause, and whether
+what is promised at most is at least what the cure brings."""
+
+import json
+import re
+import shutil
+import subprocess
+import unittest
+
+from plumb_test import PLUMB, TREE, PlumbTest
+
+SOURCES = TREE / "tests" / "programs" / "loops"
+MILLISECONDS = 150  # of each kernel
+TOGETHER = 14       # kernels in one run: each has more than the 3 % of the time from which on loops are judged
+CURED = ["-O3", "-ffast-math", "-fopenmp-simd", "-DCURED"]
+GCC = {"C": "gcc", "C++": "g++", "Fortran": "gfortran"}
+CLANG = {"C": "clang-14", "C++": "clang++-14"}
+VARIANTS = [("gcc", "-O2"), ("gcc", "-O3"), ("gcc", "-Ofast"), ("clang", "-O2"), ("clang", "-O3"), ("clang", "-Ofast")]
+
+LEVEL, ORDER, ALIAS, CALL, ERRNO = "optimisation level", "order of a reduction", "possible aliasing", "call", "errno"
+STRIDE, GATHER, CONVERSION, CONDITION, RECURRENCE = "stride", "gather", "conversion", "condition", "recurrence"
+NONE = None  # packed already, or innocent: no finding above info
+INFO = {GATHER, RECURRENCE}  # named, but nothing is certain to be gained
+
+
+def always(cause):
+    return [cause] * 6
+
+
+def until_fast(cause):
+    """The compiler may do it at -Ofast."""
+    return [cause, cause, NONE] * 2
+
+
+AT_O2_OF_GCC = [LEVEL] + [NONE] * 5
+# Name of the kernel: the cause for each of VARIANTS. Read from the compilers' assembler output.
+TRUTH = {
+    "C": {
+        **{name: AT_O2_OF_GCC for name in ("axpy", "scale_float", "divide", "stencil", "widen", "half_float", "powers", "of_members")},
+        **{name: until_fast(ORDER) for name in ("dot", "sum", "norm_float", "distance", "sum_of_floats", "largest", "matrix_vector",
+                                                "masses", "integral")},
+        "many_arrays": always(ALIAS),
+        "calls_sine": [CALL, CALL, NONE, CALL, CALL, CALL],
+        "calls_exponential": [CALL, CALL, NONE, CALL, CALL, CALL],
+        "calls_shifted": always(CALL),
+        "roots": until_fast(ERRNO),
+        "drift": [STRIDE, NONE, NONE, STRIDE, STRIDE, STRIDE],
+        "column": [STRIDE, NONE, NONE, STRIDE, STRIDE, STRIDE],
+        "gather": always(GATHER),
+        "scatter": always(GATHER),
+        "from_integers": [CONVERSION] * 3 + [NONE] * 3,
+        "clip": always(CONDITION),
+        **{name: always(RECURRENCE) for name in ("filter", "running_sum", "logistic")},
+        **{name: always(NONE) for name in ("overlaps", "list_sum", "long_triad", "pairs", "sevens", "hash", "histogram", "search",
+                                           "packed_by_hand")},
+    },
+    "C++": {
+        "vector_axpy": AT_O2_OF_GCC,
+        "vector_sum": until_fast(ORDER),
+        "vector_product": until_fast(ORDER),
+        "vector_roots": until_fast(ERRNO),
+        "relax": AT_O2_OF_GCC,
+        "kinetic_energy": until_fast(ORDER),
+        "sum_of_list": always(NONE),
+    },
+    "Fortran": {
+        "scaled_sum": AT_O2_OF_GCC,
+        "inner": until_fast(ORDER),
+        "row_sum": [STRIDE, STRIDE, NONE] * 2,
+        "update": AT_O2_OF_GCC,
+        "shaped": [STRIDE] + [NONE] * 5,
+        "smooth": always(RECURRENCE),
+    },
+}
+LISTS = {"C": "c", "C++": "cpp", "Fortran": "fortran"}
+
+
+def build(folder, compilers, flags):
+    """run_kernels with all kernels whose language has a compiler here; the languages that it has."""
+    folder.mkdir()
+    made, objects = [], []
+
+    def compiled(language, name, options):
+        objects.append(str(folder / (name + ".o")))
+        subprocess.run([compilers[language], "-g", *options, "-c", str(SOURCES / name), "-o", objects[-1]], check=True, cwd=folder,
+                       capture_output=True)
+
+    for language, names in {"C": ["kernels.c"], "C++": ["kernels_cpp.cpp"], "Fortran": ["kernels_fortran.F90", "fortran_list.c"]}.items():
+        if not shutil.which(compilers.get(language, "")):
+            continue
+        made.append(language)
+        compiled(language, names[0], [*flags, *(["-std=c++20"] if language == "C++" else []), *(["-fno-inline"] if language == "Fortran" else [])])
+        for name in names[1:]:
+            compiled("C", name, ["-O2"])
+    for name in "opaque.c", "run_kernels.c":
+        compiled("C", name, ["-O2"])
+    libraries = ["-lgfortran"] if "Fortran" in made else []
+    libraries += ["-lmvec"] if any("libmvec" in flag for flag in flags) else []
+    linker = compilers["C++"] if "C++" in made else compilers["C"]
+    subprocess.run([linker, *objects, "-o", str(folder / "run_kernels"), *libraries, "-lm"], check=True, capture_output=True)
+    return made
+
+
+def shortest_time(program, kernel):
+    """Of one run of the kernel, in several tries."""
+    output = subprocess.run([str(program), "3", *[kernel] * 4], check=True, capture_output=True, text=True).stdout
+    return min(float(line.split()[1]) for line in output.splitlines())
+
+
+def is_of(name, finding):
+    """Whether the finding is about this function, whatever clone of it or class it belongs to."""
+    return re.search(rf"(^|\b|::){name}(\b|$)", finding["where"][0]["function"] if finding["where"] else finding["title"]) is not None
+
+
+class Counts:
+    """What was found, what there is to find, and for what cause."""
+
+    def __init__(self):
+        self.found = self.true = self.there = self.causes = self.right = self.bounds = 0
+        self.wrong = []
+
+    def add(self, where, cause, finding):
+        is_above_info = finding is not None and finding["severity"] != "info"
+        is_there = cause is not NONE and cause not in INFO
+        self.there += is_there
+        self.found += is_above_info
+        self.true += is_there and is_above_info
+        named = finding["evidence"]["cause"] if finding else None
+        if cause is not NONE:
+            self.causes += 1
+            self.right += named == cause
+        if is_there != is_above_info or (cause is not NONE and named != cause):
+            self.wrong.append(f"{where}: {named} ({finding['severity'] if finding else 'silent'}) instead of {cause}")
+
+    def __str__(self):
+        return (f"{self.true} of {self.there} found, {self.found - self.true} false, {self.right} of {self.causes} causes right, "
+                f"{self.bounds} bounds compared")
+
+
+class ScalarLoops(PlumbTest):
+    def findings_of(self, program, names):
+        self.record(program, MILLISECONDS, *names, options=("-q", "--no-report", "--force", "--rate", "1000"), check=0)
+        done = subprocess.run([PLUMB, "report", str(self.run_directory), "--format", "json", "--only", "scalar-loop"],
+                              capture_output=True, text=True, timeout=120)
+        self.assertEqual(done.returncode, 0, done.stderr)
+        return json.loads(done.stdout)["findings"]
+
+    def compare(self, compilers, name, cured_flags, counts):
+        cured_folder = self.scratch / f"{name}-cured"
+        build(cured_folder, compilers, [*CURED, *cured_flags])
+        for number, (compiler, level) in enumerate(VARIANTS):
+            if compiler != name:
+                continue
+            folder = self.scratch / f"{name}{level}"
+            languages = build(folder, compilers, [level])
+            kernels = [(kernel, causes[number]) for language in languages for kernel, causes in TRUTH[language].items()]
+            for first in range(0, len(kernels), TOGETHER):
+                part = kernels[first:first + TOGETHER]
+                findings = self.findings_of(folder / "run_kernels", [kernel for kernel, _ in part])
+                for kernel, cause in part:
+                    mine = [finding for finding in findings if is_of(kernel, finding)]
+                    mine.sort(key=lambda finding: -finding["cost"]["fraction"])
+                    counts.add(f"{kernel} {name} {level}", cause, mine[0] if mine else None)
+                    if mine and cause not in (NONE, *INFO) and mine[0]["severity"] != "info":
+                        self.is_bounded(folder, cured_folder, kernel, mine[0], counts)
+
+    def is_bounded(self, folder, cured_folder, kernel, finding, counts):
+        """The bound is of the time in the loop; what both take is measured in turn, and the shortest times are compared."""
+        self.assertEqual(finding["gain"]["kind"], "upper-bound")
+        bound = finding["gain"]["fraction"] / finding["cost"]["fraction"]
+        for _ in range(3):
+            plain, cured = (shortest_time(where / "run_kernels", kernel) for where in (folder, cured_folder))
+            if 1 - cured / plain <= bound + 0.03:
+                counts.bounds += 1
+                return
+        self.fail(f"{kernel} in {folder.name}: {1 - cured / plain:.0%} of the time saved, {bound:.0%} promised at most")
+
+    def judge(self, counts):
+        print(counts, *counts.wrong, sep="\n    ", flush=True)
+        self.assertGreaterEqual(counts.right, 0.8 * counts.causes, counts.wrong)
+        self.assertGreaterEqual(counts.true, 0.95 * counts.found, counts.wrong)
+        self.assertGreaterEqual(counts.true, 0.9 * counts.there, counts.wrong)
+
+    def test_of_gcc(self):
+        if not all(map(shutil.which, (GCC["C"], GCC["C++"]))):
+            self.skipTest("gcc and g++ are not installed")
+        version = int(subprocess.run(["gcc", "-dumpversion"], capture_output=True, text=True, check=True).stdout.split(".")[0])
+        if version != 12:
+            self.skipTest(f"what is packed at which level is known of gcc 12, this is gcc {version}")
+        counts = Counts()
+        self.compare(GCC, "gcc", [], counts)
+        self.judge(counts)
+
+    def test_of_clang(self):
+        if not all(map(shutil.which, CLANG.values())):
+            self.skipTest("clang 14 is not installed")
+        counts = Counts()
+        self.compare(CLANG, "clang", ["-fveclib=libmvec"], counts)
+        self.judge(counts)
+
+
+if __name__ == "__main__":
+    unittest.main(verbosity=2)
