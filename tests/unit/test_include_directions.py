@@ -43,8 +43,9 @@ ANALYZER = {
     "commands": {"probe", "trial", "scale", "repeat", "compare", "support", "platform", "model", "noise", "simulate", "trace", "symbols", "placement", "record", "team", "replay", "analyses", "diagnoses", "analysis", "reports"},
 }
 # What is shared with the shim: its unwinder, which the recorder runs on stack samples, and its instruction decoder.
-SHARED_WITH_THE_SHIM = {"platform/unwind": {"unwind"}, "platform/code/decoder": {"platform", "record", "code", "analyses", "unwind"},
+SHARED_WITH_THE_SHIM = {"platform/unwind": {"unwind"}, "platform/code/decoder": {"platform", "record", "code", "analyses", "symbols", "unwind"},
                         "platform/code/memory_instruction": {"platform", "record", "code", "symbols", "unwind"}, # symbols: names data
+                        "platform/code/a64_instruction": {"record", "symbols"},
                         "platform/code/zydis": {"record", "code"}}
 PRELOAD = {"platform": set(), "record": {"platform"}, "hooks": {"platform", "record"}, "strings": {"platform"}}
 

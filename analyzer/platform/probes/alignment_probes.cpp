@@ -149,6 +149,8 @@ ProbeResult code_changes() {
 
 #if defined(__x86_64__)
 constexpr uint64_t kStackRegister = uint64_t{1} << 7; // PERF_REG_X86_SP
+#elif defined(__aarch64__)
+constexpr uint64_t kStackRegister = uint64_t{1} << 31; // PERF_REG_ARM64_SP
 #else
 constexpr uint64_t kStackRegister = 0;
 #endif
@@ -200,7 +202,7 @@ ProbeResult address_sampling() {
     close(event);
     if (with_registers == 0)
         return {State::missing, fmt::format("{} samples in 20 ms of CPU time, none with registers", samples), ""};
-    return {State::ok, fmt::format("{} of {} samples carried registers; libZydis decodes", with_registers, samples),
+    return {State::ok, fmt::format("{} of {} samples carried registers; {} decodes", with_registers, samples, shim::kDecoderName),
             ""};
 }
 

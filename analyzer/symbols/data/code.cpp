@@ -1,18 +1,35 @@
 #include "symbols/data/code.h"
 
+#include "platform/code/a64_instruction.h"
 #include "platform/code/memory_instruction.h" // of the shim: one decoder for both sides
 
 #include <array>
+#include <cstring>
+#include <elf.h>
 
 namespace plumb::symbols {
 
 namespace {
 
-constexpr int kFramePointer = 6;
+constexpr int kFramePointer = 6, kStackPointer = 7; // of x86-64
+constexpr size_t kRegisters = 16;
 
 bool has_decoder() {
     static const bool loaded = shim::load_decoder(nullptr);
     return loaded;
+}
+
+// By the decoder for the code's machine, which need not be this one.
+bool decode(std::span<const uint8_t> code, int machine, shim::MemoryInstruction* instruction) {
+    if (machine == EM_AARCH64) {
+        uint32_t word = 0;
+        if (code.size() < sizeof word)
+            return false;
+        std::memcpy(&word, code.data(), sizeof word);
+        return shim::a64::decode(word, instruction);
+    }
+    return machine == EM_X86_64 && !shim::kDecodesA64 && has_decoder() &&
+           shim::decode_memory_instruction(code.data(), code.size(), instruction);
 }
 
 constexpr uint8_t kLea = 0x8d;
@@ -74,10 +91,9 @@ int loaded_register(const uint8_t* code) {
 
 } // namespace
 
-std::optional<AccessOperand> operand_of(const std::vector<uint8_t>& code, uint32_t width) {
+std::optional<AccessOperand> operand_of(const std::vector<uint8_t>& code, uint32_t width, int machine) {
     shim::MemoryInstruction instruction;
-    if (!has_decoder() || code.empty() ||
-        !shim::decode_memory_instruction(code.data(), code.size(), &instruction) || instruction.operand_count == 0)
+    if (code.empty() || !decode(code, machine, &instruction) || instruction.operand_count == 0)
         return std::nullopt;
     const shim::MemoryOperand* chosen = &instruction.operands[0];
     for (int i = instruction.operand_count - 1; i >= 0; --i)
@@ -92,9 +108,9 @@ std::optional<AccessOperand> operand_of(const std::vector<uint8_t>& code, uint32
 }
 
 std::optional<StackSlot> origin_of(std::span<const uint8_t> code, int register_number) {
-    if (!has_decoder() || register_number < 0 || register_number >= shim::kStackPointer + 9)
+    if (shim::kDecodesA64 || !has_decoder() || register_number < 0 || register_number >= static_cast<int>(kRegisters))
         return std::nullopt;
-    std::array<std::optional<StackSlot>, 16> origins; // by register
+    std::array<std::optional<StackSlot>, kRegisters> origins; // by register
     for (size_t at = 0; at < code.size();) {
         const uint8_t* bytes = code.data() + at;
         const size_t left = code.size() - at;
@@ -117,7 +133,7 @@ std::optional<StackSlot> origin_of(std::span<const uint8_t> code, int register_n
             origins[static_cast<size_t>(carry.to)] = carried;
         } else if (is_load_of_pointer(bytes, left) && instruction.operand_count == 1) {
             const shim::MemoryOperand& operand = instruction.operands[0];
-            if ((operand.base == kFramePointer || operand.base == shim::kStackPointer) &&
+            if ((operand.base == kFramePointer || operand.base == kStackPointer) &&
                 operand.index == shim::kNoRegister)
                 origins[static_cast<size_t>(loaded_register(bytes))] =
                     StackSlot{operand.base, operand.displacement, false};

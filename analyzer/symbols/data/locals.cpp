@@ -1,5 +1,7 @@
 #include "symbols/data/locals.h"
 
+#include "platform/code/decoder.h" // of the shim
+
 #include "symbols/data/code.h"
 #include "symbols/data/members.h"
 #include "symbols/data/types.h"
@@ -118,6 +120,13 @@ DataName describe(Pointee& pointee, int64_t distance, uint32_t width, int* fit) 
     return name;
 }
 
+constexpr int kGeneralRegisters = 31; // at most, the stack pointer aside
+
+// Where only the debug file is left: of this machine.
+int machine_of(const CodePlace& place) {
+    return place.image ? place.image->machine() : shim::kDecodesA64 ? EM_AARCH64 : EM_X86_64;
+}
+
 // The bytes of the function before the access.
 std::vector<uint8_t> code_before(const CodePlace& place) {
     Dwarf_Die function = place.scopes.front();
@@ -131,7 +140,7 @@ std::vector<uint8_t> code_before(const CodePlace& place) {
 
 std::optional<DataName> by_register(const CodePlace& place, const DataAccess& access, int base_register) {
     const DataFrame frame(place.module, place.instruction, place.debug_bias, place.scopes.front());
-    const std::vector<uint8_t> code = code_before(place);
+    const std::vector<uint8_t> code = machine_of(place) == EM_X86_64 ? code_before(place) : std::vector<uint8_t>();
     const std::optional<StackSlot> slot = origin_of(code, base_register);
     std::optional<int64_t> slot_offset;
     if (slot)
@@ -207,7 +216,7 @@ std::optional<DataName> by_block(const CodePlace& place, const DataAccess& acces
 std::optional<DataName> name_local(const CodePlace& place, const DataAccess& access) {
     const DataFrame frame(place.module, place.instruction, place.debug_bias, place.scopes.front());
     uint64_t frame_address = access.frame_address;
-    if (const auto operand = operand_of(access.code, access.width); operand && operand->base >= 0)
+    if (const auto operand = operand_of(access.code, access.width, machine_of(place)); operand && operand->base >= 0)
         if (const auto offset = frame.offset_of_register(operand->base); offset && access.base_value)
             frame_address = access.base_value - static_cast<uint64_t>(*offset);
     if (frame_address == 0)
@@ -243,8 +252,8 @@ std::optional<DataName> name_local(const CodePlace& place, const DataAccess& acc
 }
 
 std::optional<DataName> name_by_type(const CodePlace& place, const DataAccess& access) {
-    const auto operand = operand_of(access.code, access.width);
-    if (operand && operand->base >= 0 && operand->base < 16 && access.base_value)
+    const auto operand = operand_of(access.code, access.width, machine_of(place));
+    if (operand && operand->base >= 0 && operand->base < kGeneralRegisters && access.base_value)
         if (std::optional<DataName> name = by_register(place, access, operand->base))
             return name;
     return by_block(place, access);

@@ -1,6 +1,9 @@
 #include "platform/code/decoder.h"
 
+#include "platform/code/a64_instruction.h"
 #include "platform/code/zydis.h"
+
+#include <string.h>
 
 #if defined(PLUMB_HAS_ZYDIS)
 #include <dlfcn.h>
@@ -98,6 +101,23 @@ int enclosing_number(ZydisRegister reg) {
     if (reg >= ZYDIS_REGISTER_SPL && reg <= ZYDIS_REGISTER_R15B)
         return nth(4 + reg - ZYDIS_REGISTER_SPL);
     return dwarf_number(reg);
+}
+
+#elif defined(__aarch64__)
+
+bool load_decoder(const char** why) {
+    if (why)
+        *why = nullptr;
+    return true;
+}
+bool has_decoder() { return true; }
+
+unsigned instruction_length(const uint8_t* code, size_t bytes) {
+    uint32_t word;
+    if (bytes < sizeof word)
+        return 0;
+    memcpy(&word, code, sizeof word);
+    return a64::is_instruction(word) ? a64::kBytes : 0;
 }
 
 #else

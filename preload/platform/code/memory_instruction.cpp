@@ -1,6 +1,9 @@
 #include "platform/code/memory_instruction.h"
 
+#include "platform/code/a64_instruction.h"
 #include "platform/code/zydis.h"
+
+#include <string.h>
 
 namespace plumb::shim {
 
@@ -110,6 +113,16 @@ bool decode_memory_instruction(const uint8_t* code, size_t bytes, MemoryInstruct
     instruction->locked = any_memory && ((decoded.attributes & ZYDIS_ATTRIB_HAS_LOCK) ||
                                          decoded.mnemonic == ZYDIS_MNEMONIC_XCHG);
     return true;
+}
+
+#elif defined(__aarch64__)
+
+bool decode_memory_instruction(const uint8_t* code, size_t bytes, MemoryInstruction* instruction) {
+    uint32_t word;
+    if (bytes < sizeof word)
+        return false;
+    memcpy(&word, code, sizeof word);
+    return a64::decode(word, instruction);
 }
 
 #else

@@ -73,6 +73,7 @@ AccessPlan plan_of(const CodeRegion& code, const MemoryInstruction& instruction,
     plan.distance = static_cast<int32_t>(static_cast<int64_t>(address - sampled));
     plan.length = instruction.length;
     plan.operand = operand;
+    plan.base_moved = kind == AccessPlan::Kind::before ? operand.base_step : int16_t{0};
     std::ranges::copy(code.bytes_at(address).first(instruction.length), plan.code.begin());
     plan.updates = operand.load && !operand.store && !operand.stack && goes_back(code, address, instruction, operand);
     plan.polls = polls(code, address, instruction, operand);
@@ -94,6 +95,7 @@ Answer look_back(const CodeRegion& code, uint64_t sampled, AccessPlan& plan) {
         MemoryInstruction instruction;
         if (address == 0 || !decode(code, address, instruction) || instruction.branch)
             return Answer::none;
+        const uint32_t overwritten_behind = overwritten;
         overwritten |= instruction.overwritten;
         if (instruction.gather)
             return Answer::unknown;
@@ -102,7 +104,7 @@ Answer look_back(const CodeRegion& code, uint64_t sampled, AccessPlan& plan) {
             continue;
         if (operand->segment != shim::Segment::none)
             return Answer::unknown;
-        if (!is_known(*operand, overwritten))
+        if (!is_known(*operand, overwritten_behind | (instruction.overwritten & ~shim::stepped_base(*operand))))
             return Answer::none;
         plan = plan_of(code, instruction, *operand, AccessPlan::Kind::before, address, sampled);
         return Answer::found;

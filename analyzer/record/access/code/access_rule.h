@@ -22,6 +22,7 @@ struct AccessPlan {
     int32_t distance = 0;        // bytes from the sampled address to the instruction that made the access
     uint8_t length = 0;          // of that instruction
     uint16_t flags = 0;          // trace::AlignFlags
+    int16_t base_moved = 0;      // by how much the access itself has moved its base register on since
     bool updates = false;        // an instruction soon behind the load stores to the same place
     bool polls = false;          // the loop around it does nothing but load from there until something changes
     shim::MemoryOperand operand{};
@@ -34,7 +35,7 @@ struct AccessPlan {
     // `registers`: of the sample; the one of the next instruction is set here.
     uint64_t address(uint64_t sampled, shim::Registers& registers) const {
         registers[shim::kNextInstruction] = instruction(sampled) + length;
-        return shim::operand_address(operand, registers, 0);
+        return shim::operand_address(operand, registers, 0) - static_cast<uint64_t>(int64_t{base_moved});
     }
 };
 

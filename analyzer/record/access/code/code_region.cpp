@@ -1,5 +1,8 @@
 #include "record/access/code/code_region.h"
 
+#include "platform/code/a64_instruction.h" // of the shim
+#include "record/access/code/a64_code.h"
+
 #include <algorithm>
 #include <array>
 #include <cstring>
@@ -20,6 +23,8 @@ unsigned length_at(std::span<const uint8_t> code) {
 } // namespace
 
 Jump jump_at(uint64_t address, std::span<const uint8_t> instruction) {
+    if (shim::kDecodesA64)
+        return a64::jump_at(address, a64::word_of(instruction));
     size_t at = 0;
     const auto is_prefix = [](uint8_t byte) { // of a branch: hints and bnd
         return byte == 0x2e || byte == 0x3e || byte == 0xf2 || byte == 0xf3;
@@ -45,6 +50,8 @@ Jump jump_at(uint64_t address, std::span<const uint8_t> instruction) {
 }
 
 bool is_call(std::span<const uint8_t> instruction) {
+    if (shim::kDecodesA64)
+        return a64::is_call(a64::word_of(instruction));
     size_t at = 0;
     while (at + 1 < instruction.size() && ((instruction[at] & 0xf0) == 0x40 || instruction[at] == 0xf2))
         ++at; // REX, bnd
@@ -65,6 +72,14 @@ CodeRegion CodeRegion::around(uint64_t address, std::vector<uint8_t> code, uint6
     if (sure < address || sure >= region.end())
         return region;
     const uint32_t goal = static_cast<uint32_t>(sure - address);
+    if (shim::kDecodesA64) { // every fourth byte begins an instruction, or data
+        uint32_t first = goal;
+        while (first >= shim::a64::kBytes && length_at(std::span<const uint8_t>(region.code_).subspan(first - shim::a64::kBytes)))
+            first -= shim::a64::kBytes;
+        region.cut_from(first);
+        region.find_loops();
+        return region;
+    }
     const std::span<const uint8_t> all(region.code_);
 
     // Each first place votes for the last few boundaries before `goal` that it comes through.

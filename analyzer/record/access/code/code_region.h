@@ -1,5 +1,5 @@
 // A stretch of machine code cut into instructions. x86-64 code cannot be read backwards: to know what stands before an
-// instruction, decode from a place that is known to begin one, such as the start of its function.
+// instruction, decode from a place that is known to begin one, such as the start of its function. A64 code can.
 #pragma once
 
 #include "platform/code/memory_instruction.h" // of the shim: one decoder for both sides

@@ -1,5 +1,6 @@
 #include "record/access/code/polling.h"
 
+#include "record/access/code/a64_code.h"
 #include "record/access/code/register_use.h"
 
 #include <span>
@@ -21,6 +22,8 @@ bool is_in_frame(const MemoryOperand& operand) {
 
 // Flags stay as they are over moves, address calculations, and what takes flags itself.
 bool keeps_flags(std::span<const uint8_t> code) {
+    if (shim::kDecodesA64)
+        return a64::keeps_flags(a64::word_of(code));
     size_t at = 0;
     while (at < code.size() && (code[at] == 0x66 || code[at] == 0xf2 || code[at] == 0xf3 || (code[at] & 0xf0) == 0x40))
         ++at; // prefixes
@@ -95,7 +98,9 @@ class Polling {
                 follow(address, instruction, made);
             if (jump.conditional) {
                 const bool goes_back = ways_back(jump.target, kMostToLoad, false) != 0;
-                if (made.flags && goes_back != (ways_back(address + instruction.length, kMostToLoad, false) != 0))
+                const int looked_at = shim::kDecodesA64 ? a64::register_looked_at(a64::word_of(code_.bytes_at(address))) : -1;
+                const bool depends = looked_at < 0 ? made.flags : (made.registers >> looked_at & 1) != 0;
+                if (depends && goes_back != (ways_back(address + instruction.length, kMostToLoad, false) != 0))
                     return true;
                 if (is_left_by_it(jump.target, steps / 2, made))
                     return true;

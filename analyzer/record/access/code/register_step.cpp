@@ -1,6 +1,7 @@
 #include "record/access/code/register_step.h"
 
 #include "platform/code/zydis.h" // of the shim
+#include "record/access/code/a64_code.h"
 
 #include <optional>
 
@@ -170,7 +171,9 @@ RegisterStep register_step(std::span<const uint8_t> bytes) {
 
 #else
 
-RegisterStep register_step(std::span<const uint8_t>) { return {}; }
+RegisterStep register_step(std::span<const uint8_t> bytes) {
+    return shim::kDecodesA64 ? a64::register_step(a64::word_of(bytes)) : RegisterStep{};
+}
 
 #endif
 

@@ -1,6 +1,7 @@
 #include "record/access/code/register_use.h"
 
 #include "platform/code/zydis.h" // of the shim
+#include "record/access/code/a64_code.h"
 
 namespace plumb::record {
 
@@ -95,7 +96,9 @@ bool decode_register_use(std::span<const uint8_t> code, RegisterUse* use) {
 
 #else
 
-bool decode_register_use(std::span<const uint8_t>, RegisterUse*) { return false; }
+bool decode_register_use(std::span<const uint8_t> code, RegisterUse* use) {
+    return shim::kDecodesA64 && a64::decode_register_use(a64::word_of(code), use);
+}
 
 #endif
 

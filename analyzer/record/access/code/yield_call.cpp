@@ -1,6 +1,7 @@
 #include "record/access/code/yield_call.h"
 
 #include "platform/code/memory_instruction.h" // of the shim
+#include "record/access/code/a64_code.h"
 #include "record/access/code/code_region.h"
 #include "record/access/code/register_use.h"
 
@@ -153,6 +154,8 @@ class Follower {
 } // namespace
 
 bool call_only_yields(const ReadMemory& memory, uint64_t call, const shim::Registers* registers) {
+    if (shim::kDecodesA64)
+        return false; // not followed there
     return Follower(memory).call_only_yields(call, registers);
 }
 
@@ -160,6 +163,10 @@ bool ends_with_yield(const uint8_t* code, size_t bytes) {
     if (bytes < kYieldBytes)
         return false;
     const std::span<const uint8_t> last(code + bytes - kYieldBytes, kYieldBytes);
+    if (shim::kDecodesA64) { // mov x8, #number; svc #0
+        constexpr uint32_t kMove = 0xd2800008, kCall = 0xd4000001;
+        return a64::word_of(last) == (kMove | SYS_sched_yield << 5) && a64::word_of(last.subspan(4)) == kCall;
+    }
     return is_system_call(last.last(2)) && number_given(last.first(5)) == SYS_sched_yield;
 }
 

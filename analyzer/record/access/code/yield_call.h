@@ -21,6 +21,6 @@ bool call_only_yields(const ReadMemory& memory, uint64_t call, const shim::Regis
 
 // `code` ends where a system call that has been made returns to: whether that is sched_yield.
 bool ends_with_yield(const uint8_t* code, size_t bytes);
-inline constexpr size_t kYieldBytes = 7; // that ends_with_yield looks at
+inline constexpr size_t kYieldBytes = shim::kDecodesA64 ? 8 : 7; // that ends_with_yield looks at
 
 } // namespace plumb::record

@@ -45,6 +45,12 @@ class LoopPath::Machine {
             meet(step);
     }
     void meet(const Step& step);
+    // An access that has moved its base register on by `moved` bytes already.
+    void meet_again(const Step& access, int64_t moved) {
+        meet(access);
+        if (accesses[0])
+            *accesses[0] -= static_cast<uint64_t>(moved);
+    }
 
     // What was met: an address is given only while the registers that make it are known.
     struct Neighbour {
@@ -78,7 +84,7 @@ class LoopPath::Machine {
     static int64_t narrowed(uint64_t value) { return static_cast<int32_t>(static_cast<uint32_t>(value)); }
 
     std::array<uint64_t, shim::kRegisterCount> values_;
-    uint32_t known_ = (1u << 16) - 1;
+    uint32_t known_ = shim::kGeneralRegisters;
     std::optional<int64_t> compared_;
 };
 
@@ -155,6 +161,12 @@ bool LoopPath::add_way(const CodeRegion& code, uint64_t from, uint64_t access, c
             }
             if (encloses) {
                 Step step;
+                if (const RegisterStep looks = register_step(own); looks.flags == RegisterStep::Flags::set) { // at a register
+                    step.kind = Step::Kind::compare;
+                    step.value = looks.compared;
+                    way.push_back(step);
+                    step = {};
+                }
                 step.kind = Step::Kind::turn;
                 way.push_back(step);
                 address = jump.target;
@@ -185,6 +197,14 @@ bool LoopPath::add_way(const CodeRegion& code, uint64_t from, uint64_t access, c
             way.push_back(step);
         }
         const RegisterStep effect = register_step(own);
+        // A load that moves its base register on: what it loads is not known.
+        const uint32_t loaded = effect.changed >= 0 ? instruction.overwritten & ~bit(effect.changed) : 0;
+        if (loaded != 0 && instruction.operand_count > 0) {
+            Step step;
+            step.forgotten = loaded;
+            step.loaded_by = loaded_by(instruction);
+            way.push_back(step);
+        }
         Step flags; // looks at the registers as they are before the instruction
         if (effect.flags == RegisterStep::Flags::set) {
             flags.kind = Step::Kind::compare;
@@ -299,21 +319,31 @@ std::shared_ptr<const LoopPath> LoopPath::follow(const CodeRegion& code, uint64_
         return nullptr;
     auto path = std::make_shared<LoopPath>();
     path->begins_behind_ = plan.kind == AccessPlan::Kind::before;
+    path->base_moved_ = plan.base_moved;
     if (!path->add_way(code, sampled, access, plan, path->to_access_))
         return nullptr;
     // From the access on: its own effect first.
     shim::MemoryInstruction instruction;
     if (!code.decode_at(access, &instruction))
         return nullptr;
-    if (instruction.overwritten) {
+    const RegisterStep effect = register_step(code.bytes_at(access).first(instruction.length));
+    const uint32_t stepped = shim::stepped_base(plan.operand);
+    if (instruction.overwritten & ~stepped) {
         Step step;
-        step.forgotten = instruction.overwritten;
+        step.forgotten = instruction.overwritten & ~stepped;
         step.loaded_by = loaded_by(instruction);
+        path->around_.push_back(step);
+    }
+    if (stepped != 0) {
+        Step step;
+        step.kind = Step::Kind::assign;
+        step.changed = effect.changed;
+        step.value = effect.value;
         path->around_.push_back(step);
     }
     Step flags;
     flags.kind = Step::Kind::uncompare;
-    if (register_step(code.bytes_at(access).first(instruction.length)).flags != RegisterStep::Flags::kept)
+    if (effect.flags != RegisterStep::Flags::kept)
         path->around_.push_back(flags);
     if (!path->add_way(code, access + instruction.length, access, plan, path->around_))
         return nullptr;
@@ -327,7 +357,7 @@ std::shared_ptr<const LoopPath> LoopPath::follow(const CodeRegion& code, uint64_
 std::optional<LoopMove> LoopPath::move(const shim::Registers& registers) const {
     Machine machine(registers);
     if (begins_behind_)
-        machine.meet(around_.back()); // the access whose registers the sample still holds
+        machine.meet_again(around_.back(), base_moved_); // the access whose registers the sample still holds
     machine.run(to_access_);
     machine.run(around_);
     if (!begins_behind_)

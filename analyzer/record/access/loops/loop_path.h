@@ -66,6 +66,7 @@ class LoopPath {
 
     bool chases_ = false;
     bool begins_behind_ = false; // the sample was taken behind the access, before the loop came to it again
+    int16_t base_moved_ = 0;      // see AccessPlan
     std::vector<Step> to_access_; // from the sampled instruction to the access
     std::vector<Step> around_;    // from the access to itself; the access is its last step
 };

@@ -16,6 +16,8 @@ constexpr size_t kMostAccesses = 48;
 
 // MOVNTI, MOVNTPS, MOVNTPD, MOVNTDQ and their VEX and EVEX forms (Intel's manual, volume 2).
 bool goes_past_caches(std::span<const uint8_t> instruction) {
+    if (shim::kDecodesA64)
+        return false; // stnp is no more than a hint
     size_t at = 0;
     while (at < instruction.size() && (instruction[at] == 0x66 || instruction[at] == 0xf2 || instruction[at] == 0xf3))
         ++at;
