@@ -33,7 +33,7 @@ void* allocate_early(size_t bytes, size_t alignment) {
     return block;
 }
 
-template <class Call> void* allocate(size_t bytes, size_t alignment, const void* hook_frame, Call call) {
+template <class Call> void* allocate(size_t bytes, size_t alignment, OwnFrame hook_frame, Call call) {
     const RealFunctions* real = real_functions();
     if (PLUMB_UNLIKELY(!real || ShimStart::is_under_way()))
         if (void* const block = allocate_early(bytes, alignment); block || !real)
@@ -41,11 +41,11 @@ template <class Call> void* allocate(size_t bytes, size_t alignment, const void*
     return record_allocation(bytes, hook_frame, [=] { return call(*real); });
 }
 
-PLUMB_NOINLINE void* closer_malloc(size_t bytes, const void* hook_frame) {
+PLUMB_NOINLINE void* closer_malloc(size_t bytes, OwnFrame hook_frame) {
     return allocate(bytes, 0, hook_frame, [=](const RealFunctions& real) { return real.malloc(bytes); });
 }
 
-PLUMB_NOINLINE void* closer_calloc(size_t count, size_t size, size_t bytes, const void* hook_frame) {
+PLUMB_NOINLINE void* closer_calloc(size_t count, size_t size, size_t bytes, OwnFrame hook_frame) {
     return allocate(bytes, 0, hook_frame, [=](const RealFunctions& real) { return real.calloc(count, size); });
 }
 
@@ -59,7 +59,7 @@ PLUMB_NOINLINE void closer_free(void* block) {
 }
 
 // A block of the early buffer grows: it moves to the real heap.
-void* leave_early_buffer(void* block, size_t bytes, const void* hook_frame) {
+void* leave_early_buffer(void* block, size_t bytes, OwnFrame hook_frame) {
     void* const moved = closer_malloc(bytes, hook_frame);
     const size_t former = early_block_bytes(block);
     if (moved)
@@ -67,7 +67,7 @@ void* leave_early_buffer(void* block, size_t bytes, const void* hook_frame) {
     return moved;
 }
 
-template <class Call> void* reallocate(void* block, size_t bytes, const void* hook_frame, Call call) {
+template <class Call> void* reallocate(void* block, size_t bytes, OwnFrame hook_frame, Call call) {
     if (!block)
         return allocate(bytes, 0, hook_frame, call);
     if (PLUMB_UNLIKELY(is_early_block(block)))
@@ -83,12 +83,12 @@ template <class Call> void* reallocate(void* block, size_t bytes, const void* ho
     return moved;
 }
 
-PLUMB_NOINLINE void* closer_realloc(void* block, size_t bytes, const void* hook_frame) {
+PLUMB_NOINLINE void* closer_realloc(void* block, size_t bytes, OwnFrame hook_frame) {
     return reallocate(block, bytes, hook_frame, [=](const RealFunctions& real) { return real.realloc(block, bytes); });
 }
 
 PLUMB_NOINLINE void* closer_reallocarray(void* block, size_t count, size_t size, size_t bytes,
-                                         const void* hook_frame) {
+                                         OwnFrame hook_frame) {
     return reallocate(block, bytes, hook_frame,
                       [=](const RealFunctions& real) { return real.reallocarray(block, count, size); });
 }
@@ -125,7 +125,7 @@ void* hook_malloc(size_t bytes) {
     }
     if (const RealFunctions* real = unrecorded())
         return real->malloc(bytes);
-    return stay(closer_malloc(bytes, __builtin_frame_address(0)));
+    return stay(closer_malloc(bytes, PLUMB_OWN_FRAME()));
 }
 
 void* hook_calloc(size_t count, size_t size) {
@@ -139,7 +139,7 @@ void* hook_calloc(size_t count, size_t size) {
     }
     if (const RealFunctions* real = unrecorded())
         return real->calloc(count, size);
-    return stay(closer_calloc(count, size, bytes, __builtin_frame_address(0)));
+    return stay(closer_calloc(count, size, bytes, PLUMB_OWN_FRAME()));
 }
 
 void hook_free(void* block) {
@@ -163,11 +163,11 @@ void* hook_realloc(void* block, size_t bytes) {
     }
     if (const RealFunctions* real = unrecorded(); real && !is_early_block(block))
         return real->realloc(block, bytes);
-    return stay(closer_realloc(block, bytes, __builtin_frame_address(0)));
+    return stay(closer_realloc(block, bytes, PLUMB_OWN_FRAME()));
 }
 
 void* hook_reallocarray(void* block, size_t count, size_t size) {
-    return stay(closer_reallocarray(block, count, size, product(count, size), __builtin_frame_address(0)));
+    return stay(closer_reallocarray(block, count, size, product(count, size), PLUMB_OWN_FRAME()));
 }
 
 int hook_posix_memalign(void** place, size_t alignment, size_t bytes) {
@@ -175,7 +175,7 @@ int hook_posix_memalign(void** place, size_t alignment, size_t bytes) {
     if (PLUMB_UNLIKELY(!real))
         return (*place = allocate_early(bytes, alignment)) ? 0 : ENOMEM;
     int error = 0;
-    record_allocation(bytes, __builtin_frame_address(0), [&]() -> void* {
+    record_allocation(bytes, PLUMB_OWN_FRAME(), [&]() -> void* {
         error = real->posix_memalign(place, alignment, bytes);
         return error ? nullptr : *place;
     });
@@ -183,22 +183,22 @@ int hook_posix_memalign(void** place, size_t alignment, size_t bytes) {
 }
 
 void* hook_aligned_alloc(size_t alignment, size_t bytes) {
-    return stay(allocate(bytes, alignment, __builtin_frame_address(0),
+    return stay(allocate(bytes, alignment, PLUMB_OWN_FRAME(),
                          [=](const RealFunctions& real) { return real.aligned_alloc(alignment, bytes); }));
 }
 
 void* hook_memalign(size_t alignment, size_t bytes) {
-    return stay(allocate(bytes, alignment, __builtin_frame_address(0),
+    return stay(allocate(bytes, alignment, PLUMB_OWN_FRAME(),
                          [=](const RealFunctions& real) { return real.memalign(alignment, bytes); }));
 }
 
 void* hook_valloc(size_t bytes) {
-    return stay(allocate(bytes, 4096, __builtin_frame_address(0),
+    return stay(allocate(bytes, 4096, PLUMB_OWN_FRAME(),
                          [=](const RealFunctions& real) { return real.valloc(bytes); }));
 }
 
 void* hook_pvalloc(size_t bytes) {
-    return stay(allocate(page_rounded(bytes), 4096, __builtin_frame_address(0),
+    return stay(allocate(page_rounded(bytes), 4096, PLUMB_OWN_FRAME(),
                          [=](const RealFunctions& real) { return real.pvalloc(bytes); }));
 }
 

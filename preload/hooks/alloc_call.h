@@ -9,10 +9,10 @@
 
 namespace plumb::shim {
 
-// The frame that called the hook whose frame pointer this is.
-inline Frame caller_of(const void* hook_frame) {
-    const uint64_t* const frame = static_cast<const uint64_t*>(hook_frame);
-    return {frame[1], reinterpret_cast<uint64_t>(frame + 2), frame[0], false};
+// The frame that called the hook whose frame this is.
+inline Frame caller_of(OwnFrame hook_frame) {
+    const uint64_t* const record = record_of(hook_frame);
+    return caller_frame(record[1], caller_sp(hook_frame), record[0], reinterpret_cast<uint64_t>(record + 1));
 }
 
 // Keeps the call before it from becoming a jump, which would pop the frame that the callee reads.
@@ -22,7 +22,7 @@ template <class Result> inline Result stay(Result result) {
 }
 
 // `call` returns the block, null if it failed.
-template <class Call> inline void* record_allocation(size_t bytes, const void* hook_frame, Call call) {
+template <class Call> inline void* record_allocation(size_t bytes, OwnFrame hook_frame, Call call) {
     if (heap_mode == HeapMode::off)
         return call();
     const PendingAllocation pending = begin_allocation(bytes);

@@ -22,7 +22,7 @@ void* as_pointer(long result) {
     return MAP_FAILED;
 }
 
-template <class Call> void* map(size_t bytes, const void* hook_frame, Call call) {
+template <class Call> void* map(size_t bytes, OwnFrame hook_frame, Call call) {
     void* const address = call();
     if (PLUMB_UNLIKELY(bytes >= kLargeBytes) && address != MAP_FAILED && heap_mode != HeapMode::off)
         record_large_map(address, bytes, LargeMapKind::mmap, caller_of(hook_frame));
@@ -44,7 +44,7 @@ template <class Call, class Succeeded> auto unmap(void* address, size_t bytes, C
 extern "C" {
 
 void* hook_mmap(void* where, size_t bytes, int protection, int flags, int descriptor, off_t offset) {
-    return stay(map(bytes, __builtin_frame_address(0), [=] {
+    return stay(map(bytes, PLUMB_OWN_FRAME(), [=] {
         if (const RealFunctions* real = real_functions())
             return real->mmap(where, bytes, protection, flags, descriptor, offset);
         return as_pointer(system_call(SYS_mmap, word(where), static_cast<long>(bytes), protection, flags, descriptor,
@@ -53,7 +53,7 @@ void* hook_mmap(void* where, size_t bytes, int protection, int flags, int descri
 }
 
 void* hook_mmap64(void* where, size_t bytes, int protection, int flags, int descriptor, off64_t offset) {
-    return stay(map(bytes, __builtin_frame_address(0), [=] {
+    return stay(map(bytes, PLUMB_OWN_FRAME(), [=] {
         if (const RealFunctions* real = real_functions())
             return real->mmap64(where, bytes, protection, flags, descriptor, offset);
         return as_pointer(system_call(SYS_mmap, word(where), static_cast<long>(bytes), protection, flags, descriptor,
@@ -82,7 +82,7 @@ void* hook_mremap(void* former, size_t former_bytes, size_t bytes, int flags, ..
                                       flags, word(wanted)));
     }, [](void* result) { return result != MAP_FAILED; });
     if (PLUMB_UNLIKELY(bytes >= kLargeBytes) && address != MAP_FAILED && heap_mode != HeapMode::off)
-        record_large_map(address, bytes, LargeMapKind::mremap, caller_of(__builtin_frame_address(0)));
+        record_large_map(address, bytes, LargeMapKind::mremap, caller_of(PLUMB_OWN_FRAME()));
     return address;
 }
 
@@ -94,7 +94,7 @@ void* hook_sbrk(intptr_t increment) {
     }
     void* const former = real->sbrk(increment);
     if (increment >= static_cast<intptr_t>(kLargeBytes) && former != MAP_FAILED && heap_mode != HeapMode::off)
-        record_large_map(former, static_cast<uint64_t>(increment), LargeMapKind::program_break, caller_of(__builtin_frame_address(0)));
+        record_large_map(former, static_cast<uint64_t>(increment), LargeMapKind::program_break, caller_of(PLUMB_OWN_FRAME()));
     return former;
 }
 }

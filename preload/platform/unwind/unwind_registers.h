@@ -26,7 +26,7 @@ struct SignalFrame {
 inline uint64_t code_address(uint64_t word) { return word; }
 
 // The C library's way back from handlers has call-frame information that says so.
-inline constexpr size_t kSignalReturnBytes = 0;
+inline constexpr size_t kSignalReturnBytes = 1;
 inline bool is_signal_return(const uint8_t*) { return false; }
 
 // Of a frame: where its pc came from follows from its sp, which is always known.
@@ -47,6 +47,12 @@ template <uint32_t count> struct ReturnPlaces {
 
 // Of the function in which this is written, which must have a frame pointer.
 #define PLUMB_CALLER_SP() (reinterpret_cast<uint64_t>(__builtin_frame_address(0)) + 16)
+
+// That function's frame, to be handed on: its record of the caller's frame pointer and the return address.
+using OwnFrame = const void*;
+#define PLUMB_OWN_FRAME() __builtin_frame_address(0)
+inline const uint64_t* record_of(OwnFrame frame) { return static_cast<const uint64_t*>(frame); }
+inline uint64_t caller_sp(OwnFrame frame) { return reinterpret_cast<uint64_t>(record_of(frame) + 2); }
 
 #elif defined(__aarch64__)
 
@@ -109,6 +115,15 @@ template <uint32_t count> class ReturnPlaces {
 #else
 #define PLUMB_CALLER_SP() (reinterpret_cast<uint64_t>(__builtin_dwarf_cfa()))
 #endif
+
+// That function's frame, to be handed on: its record of the caller's frame pointer and the return address, and the caller's sp.
+struct OwnFrame {
+    const void* record;
+    uint64_t caller_sp;
+};
+#define PLUMB_OWN_FRAME() (::plumb::shim::OwnFrame{__builtin_frame_address(0), PLUMB_CALLER_SP()})
+inline const uint64_t* record_of(const OwnFrame& frame) { return static_cast<const uint64_t*>(frame.record); }
+inline uint64_t caller_sp(const OwnFrame& frame) { return frame.caller_sp; }
 
 #else
 #error "unwinding on this architecture is not described yet"

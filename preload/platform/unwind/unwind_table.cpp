@@ -10,6 +10,7 @@
 #include <dlfcn.h>
 #include <link.h>
 #include <stddef.h>
+#include <sys/auxv.h>
 
 namespace plumb::shim {
 
@@ -71,16 +72,27 @@ const void* find_header(uint64_t pc) {
     return query.header;
 }
 
-// Whether a handler's return address leads to the kernel's code that ends it.
-bool returns_from_signal(uint64_t address) {
-    constexpr uint64_t kBytes = 8;
-    return (address & 3) == 0 && (address & 4095) <= 4096 - kBytes && is_signal_return(reinterpret_cast<const uint8_t*>(address));
+uint64_t signal_return = 0; // the kernel's code that handlers return to, where no table describes it; 0: not known
+
+// In the image that the kernel maps into every process.
+uint64_t find_signal_return() {
+    const uint64_t base = getauxval(AT_SYSINFO_EHDR);
+    if (!kReturnsByLink || base == 0)
+        return 0;
+    const auto* image = reinterpret_cast<const ElfW(Ehdr)*>(base);
+    const auto* segments = reinterpret_cast<const ElfW(Phdr)*>(base + image->e_phoff);
+    for (int i = 0; i < image->e_phnum; ++i) // which begins with its first segment, its only one
+        if (segments[i].p_type == PT_LOAD)
+            for (uint64_t at = 0; at + kSignalReturnBytes <= segments[i].p_filesz; at += 4)
+                if (is_signal_return(reinterpret_cast<const uint8_t*>(base + at)))
+                    return base + at;
+    return 0;
 }
 
 UnwindRule compute_rule(uint64_t pc) {
     const void* header = find_header(pc);
     const UnwindRule rule = header ? read_unwind_rule(header, pc) : UnwindRule{CfaKind::no_table, BpKind::kept, 0, 0};
-    if (kReturnsByLink && rule.cfa == CfaKind::no_table && returns_from_signal(pc + 1))
+    if (kReturnsByLink && rule.cfa == CfaKind::no_table && signal_return != 0 && pc + 1 == signal_return)
         return {CfaKind::signal_frame, BpKind::kept, 0, 0};
     return rule;
 }
@@ -89,6 +101,7 @@ UnwindRule compute_rule(uint64_t pc) {
 
 void start_unwinding() {
     find_object = reinterpret_cast<decltype(find_object)>(dlsym(RTLD_DEFAULT, "_dl_find_object"));
+    signal_return = find_signal_return();
 }
 
 UnwindRule find_unwind_rule(uint64_t pc) {
