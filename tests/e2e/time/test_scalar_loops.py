@@ -10,6 +10,7 @@ import unittest
 from plumb_test import PLUMB, TREE, PlumbTest
 
 SOURCES = TREE / "tests" / "programs" / "loops"
+EXAMPLE = TREE / "examples" / "scalar-multiply"
 MILLISECONDS = 150  # of each kernel
 TOGETHER = 14       # kernels in one run: each has more than the 3 % of the time from which on loops are judged
 CURED = ["-O3", "-ffast-math", "-fopenmp-simd", "-DCURED"]
@@ -180,6 +181,20 @@ class ScalarLoops(PlumbTest):
         self.assertGreaterEqual(counts.right, 0.8 * counts.causes, counts.wrong)
         self.assertGreaterEqual(counts.true, 0.95 * counts.found, counts.wrong)
         self.assertGreaterEqual(counts.true, 0.9 * counts.there, counts.wrong)
+
+    def test_the_example(self):
+        if not shutil.which("gcc"):
+            self.skipTest("gcc is not installed")
+        found = {}
+        for name in "columns", "rows":
+            program = self.scratch / name
+            subprocess.run(["gcc", "-O3", "-g", str(EXAMPLE / (name + ".c")), "-o", str(program)], check=True)
+            self.record(program, "5000", options=("-q", "--no-report", "--force", "--rate", "1000"), check=0)
+            found[name] = self.findings(self.report(), "scalar-loop")
+        self.assertEqual(found["rows"], [])
+        [finding] = found["columns"]
+        self.assertEqual(finding["where"][0]["function"], "multiply")
+        self.assertIn(finding["evidence"]["cause"], (STRIDE, ORDER))
 
     def test_of_gcc(self):
         if not all(map(shutil.which, (GCC["C"], GCC["C++"]))):
