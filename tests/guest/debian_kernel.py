@@ -8,22 +8,20 @@ import tempfile
 
 from missing import Missing
 
-META_PACKAGE = "linux-image-cloud-amd64"  # depends on the package of the current kernel
 
-
-def kernel_image(folder):
-    """Path of a kernel that qemu boots: the one kept in `folder`, else Debian's current one, downloaded into it.
-    Raises Missing where there is neither."""
+def kernel_image(folder, meta_package):
+    """Path of a kernel that qemu boots: the one kept in `folder`, else Debian's current one, which `meta_package` depends on,
+    downloaded into it. Raises Missing where there is neither."""
     folder = pathlib.Path(folder)
     kept = sorted(folder.glob("vmlinuz-*"))
-    return kept[-1] if kept else _unpacked(_package_name(), folder)
+    return kept[-1] if kept else _unpacked(_package_name(meta_package), folder)
 
 
-def _package_name():
-    """The package that holds the kernel: linux-image-VERSION-cloud-amd64."""
-    found = re.search(r"Depends: *(linux-image-\S+)", _answer("apt-cache", "depends", META_PACKAGE))
+def _package_name(meta_package):
+    """The package that holds the kernel: linux-image-VERSION-cloud-ARCHITECTURE."""
+    found = re.search(r"Depends: *(linux-image-\S+)", _answer("apt-cache", "depends", meta_package))
     if not found:
-        raise Missing(f"apt knows no kernel: apt-cache depends {META_PACKAGE} names none (apt-get update?)")
+        raise Missing(f"apt knows no kernel: apt-cache depends {meta_package} names none (apt-get update?)")
     return found[1]
 
 

@@ -14,7 +14,6 @@ from initramfs import Initramfs
 from missing import Missing
 
 HERE = pathlib.Path(__file__).resolve().parent
-BUSYBOX = "/bin/busybox"
 RESULTS_DISK_MIB = 512  # sparse: takes what is written to it
 MEMORY_BESIDE_MIB = 512  # what qemu and the tests take besides the guest's memory
 BOOT_LIMIT_S = 180
@@ -46,10 +45,11 @@ class Results:
 
 
 class Guest:
-    """A machine that is booted afresh for each job. folder: for the kernel, which is kept."""
+    """A machine that is booted afresh for each job. folder: for the kernel, which is kept. source: where the guest's programs and
+    libraries come from."""
 
-    def __init__(self, machine, folder):
-        self.machine, self.folder = machine, pathlib.Path(folder)
+    def __init__(self, machine, folder, source=programs.Host()):
+        self.machine, self.folder, self.source = machine, pathlib.Path(folder), source
 
     def run(self, job, work, tools=(), libraries=(), files=(), spare_disk_mib=0, limit_s=400):
         """Runs `job` (a shell script, as root, CPUs and memory all its own) and returns its Results.
@@ -62,9 +62,9 @@ class Guest:
         shutil.rmtree(work, ignore_errors=True)
         work.mkdir(parents=True)
         _require_memory(self.machine.memory_mib + MEMORY_BESIDE_MIB)
-        kernel = kernel_image(self.folder / "kernel")
+        kernel = kernel_image(self.folder / "kernel", self.machine.architecture.kernel_package)
         image, console = work / "initramfs", work / "console"
-        _pack(job, limit_s, tools, libraries, files).write(image)
+        _pack(job, limit_s, tools, libraries, files, self.source).write(image)
         disks = [_sparse(work / "results.disk", RESULTS_DISK_MIB)]
         if spare_disk_mib:
             disks.append(_sparse(work / "spare.disk", spare_disk_mib))
@@ -81,22 +81,22 @@ class Guest:
         return Results(work / "results", said, time.monotonic() - begin)
 
 
-def _pack(job, limit_s, tools, libraries, files):
-    if not os.access(BUSYBOX, os.X_OK):
-        raise Missing(f"{BUSYBOX} is not there (package busybox-static)")
+def _pack(job, limit_s, tools, libraries, files, source):
+    if not os.access(source.busybox, os.X_OK):
+        raise Missing(f"{source.busybox} is not there (package busybox-static)")
     image = Initramfs()
     programs.add_merged_folders(image)
-    programs.add_program(image, BUSYBOX)
-    applets = subprocess.run([BUSYBOX, "--list"], capture_output=True, text=True, check=True).stdout.split()
+    programs.add_program(image, source.busybox, source=source)
+    applets = subprocess.run([*source.run, source.busybox, "--list"], capture_output=True, text=True, check=True).stdout.split()
     for applet in applets:
         if applet != "busybox":
             image.link(f"/usr/bin/{applet}", "busybox")
     for tool in tools:
-        programs.add_program(image, tool, stripped=True)
+        programs.add_program(image, tool, stripped=True, source=source)
     for library in libraries:
-        programs.add_library(image, library)
+        programs.add_library(image, library, source)
     for path in files:
-        programs.add_program(image, path)
+        programs.add_program(image, path, source=source)
     for folder in ("/proc", "/sys", "/dev", "/tmp", "/results", "/root"):
         image.folder(folder)
     image.file("/etc/passwd", b"root:x:0:0:root:/root:/bin/sh\n")

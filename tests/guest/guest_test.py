@@ -9,6 +9,7 @@ import xml.etree.ElementTree as ElementTree
 from guest import Guest
 from missing import Missing
 from plumb_test import PLUMB, PROGRAMS, PlumbTest
+from programs import Host, Sysroot
 from trace_reader import Trace
 
 FOLDER = pathlib.Path(os.environ["PLUMB_GUEST_FOLDER"])  # keeps the kernel, and what the last boot of a class left
@@ -16,6 +17,7 @@ SHIM = pathlib.Path(os.environ["PLUMB_SHIM"])
 EXAMPLES = pathlib.Path(os.environ["PLUMB_EXAMPLES"])
 TOOLS = (PLUMB, SHIM, SHIM.parent / "strings" / "libplumb-strings.so")
 OPENED = ("libZydis.so.4.0",)  # libraries that the tools open while they run
+SYSROOT = os.environ.get("PLUMB_GUEST_SYSROOT")  # of a build for another architecture
 SKIPPED = 77  # exit status, as Meson understands it
 
 
@@ -30,7 +32,8 @@ class GuestTest(PlumbTest):
     @classmethod
     def setUpClass(cls):
         try:
-            cls.results = Guest(cls.machine, FOLDER).run(
+            source = Sysroot(SYSROOT, "aarch64-linux-gnu") if SYSROOT else Host()
+            cls.results = Guest(cls.machine, FOLDER, source).run(
                 f"export PLUMB={PLUMB}\n{cls.job}", FOLDER / cls.__name__, TOOLS, OPENED, cls.files, cls.spare_disk_mib)
         except Missing as reason:
             raise unittest.SkipTest(str(reason)) from None

@@ -3,9 +3,9 @@
 import dataclasses
 import shutil
 
+from architecture import X86_64, Architecture
 from missing import Missing
 
-QEMU = "qemu-system-x86_64"
 DEFAULT_DISTANCE = 20  # ACPI: 10 is the node's own memory
 
 
@@ -21,6 +21,7 @@ class Machine:
     """nodes: at least one, the first of them with a CPU. distances: {(from, to): distance}; what is not named is 20."""
     nodes: tuple
     distances: dict = dataclasses.field(default_factory=dict)
+    architecture: Architecture = X86_64
 
     @property
     def memory_mib(self):
@@ -37,11 +38,12 @@ class Machine:
     def qemu_command(self, kernel, initramfs, disks, console):
         """The command that boots it, with `disks` as /dev/nvme0n1, /dev/nvme1n1, ... and the serial console in a
         file. Every CPU is a thread of its own; nothing leads out of the guest."""
-        if not shutil.which(QEMU):
-            raise Missing(f"{QEMU} is not installed (package qemu-system-x86)")
-        command = [QEMU, "-accel", "tcg,thread=multi", "-cpu", "max,-erms,-fsrm", "-smp", str(sum(n.cpus for n in self.nodes)),
+        made_of = self.architecture
+        if not shutil.which(made_of.qemu):
+            raise Missing(f"{made_of.qemu} is not installed (package {made_of.package})")
+        command = [made_of.qemu, "-accel", "tcg,thread=multi", *made_of.machine, "-smp", str(sum(n.cpus for n in self.nodes)),
                    "-m", f"{self.memory_mib}M", "-kernel", str(kernel), "-initrd", str(initramfs),
-                   "-append", "console=ttyS0 quiet panic=-1 nokaslr mitigations=off", "-display", "none",
+                   "-append", f"console={made_of.console} quiet panic=-1 nokaslr{made_of.kernel_options}", "-display", "none",
                    "-serial", f"file:{console}", "-monitor", "none", "-no-reboot", "-nic", "none"]
         for number, node in enumerate(self.nodes):
             command += ["-object", f"memory-backend-ram,id=memory{number},size={node.memory_mib}M"]
