@@ -50,9 +50,8 @@ enum class Step {
 struct StepFacts {
     bool uses_bp;        // the caller depends on this frame's bp
     bool keeps_bp;       // the caller's bp is this frame's
-    uint8_t sp_distance; // of the caller's sp from the word that it was computed from, if it was loaded
     uint64_t bp_address; // else where it was loaded from, 0: not at all
-    uint64_t sp_address; // where that word was loaded from, 0: the caller's sp was computed
+    uint64_t sp_address; // where what the caller's sp follows from was loaded from, 0: nowhere, rsp or rbp is enough
 };
 
 // Where a frame of which only the frame pointer is known keeps its record of two words (AAPCS64), that is what its rule
@@ -96,7 +95,6 @@ Step step_by_rule(const UnwindRule& rule, Frame* frame, Stack* stack, StepFacts*
     constexpr uint64_t kLeastPc = 4096; // nothing is mapped below
     facts->uses_bp = rule.uses_bp();
     facts->keeps_bp = rule.bp == BpKind::kept;
-    facts->sp_distance = 0;
     facts->bp_address = 0;
     facts->sp_address = 0;
 
@@ -120,7 +118,6 @@ Step step_by_rule(const UnwindRule& rule, Frame* frame, Stack* stack, StepFacts*
         break;
     case CfaKind::loaded_sp:
         facts->sp_address = frame->sp + static_cast<uint64_t>(static_cast<int64_t>(rule.cfa_offset));
-        facts->sp_distance = kReturnAddressBytes;
         if (!stack->load(facts->sp_address, &caller.sp))
             return Step::broken;
         caller.sp += kReturnAddressBytes;

@@ -32,7 +32,7 @@ inline bool step_fast(Frame* frame, uint64_t stack_end, StepFacts* facts) {
             return false;
         frame->bp = *reinterpret_cast<const uint64_t*>(bp_address);
     }
-    *facts = {false, bp_kind == 0, 0, bp_kind == 0 ? 0 : bp_address, 0};
+    *facts = {false, bp_kind == 0, bp_kind == 0 ? 0 : bp_address, 0};
     frame->pc = pc;
     frame->sp = sp;
     frame->place.loaded_from(pc_address);

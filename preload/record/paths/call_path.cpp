@@ -82,7 +82,7 @@ __attribute__((noinline)) CallPath CallPathCache::find_anew(const Guard& guard, 
             return walk_uncached(guard, frame, &stack, added);
         cut = result == Step::broken;
         kept = 0;
-        step.facts = {cut && step.facts.uses_bp, false, 0, 0, 0}; // it has no caller whose rbp could matter
+        step.facts = {cut && step.facts.uses_bp, false, 0, 0}; // it has no caller whose rbp could matter
         break;
     }
     if (kept + added > kMaxFrames) {
@@ -155,7 +155,7 @@ CallPath CallPathCache::install(uint32_t kept, uint32_t added, bool cut) {
             remembered = false;
         } else {
             if (step.facts.sp_address)
-                checks_[checks++] = {step.facts.sp_address, sp_[at - 1] - step.facts.sp_distance};
+                checks_[checks++] = {step.facts.sp_address, word_at(step.facts.sp_address)}; // as the walk loaded it
             if (needs_outer_bp && !step.facts.keeps_bp && step.facts.bp_address)
                 checks_[checks++] = {step.facts.bp_address, bp_[at - 1]};
         }
