@@ -138,7 +138,7 @@ bool decode_pair(uint32_t word, MemoryInstruction* to) {
     return true;
 }
 
-// swp, ldadd and their kin, and ldapr, which only loads.
+// swp, ldadd and similar, and ldapr, which only loads.
 bool decode_atomic(uint32_t word, MemoryInstruction* to) {
     const bool only_loads = bit(word, 15) && bits(word, 14, 12) == 0b100;
     if (bit(word, 26) || (bit(word, 15) && bits(word, 14, 12) != 0 && !only_loads)) // 64 bytes at once
