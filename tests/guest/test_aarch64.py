@@ -10,7 +10,8 @@ from guest_test import SYSROOT, GuestTest, example, main, program
 from machine import Machine, Node
 from needy_test import marked_line
 
-BURN, SHARES, LISTS, LATE = program("burn"), program("memory/node_shares"), example("heap-bound/heap-bound-lists"), program("mpi/late.mpich")
+BURN, SHARES, LATE = program("burn"), program("memory/node_shares"), program("mpi/late.mpich")
+LISTS = example("heap-bound/heap-bound-lists")
 MPIEXEC = [pathlib.Path(SYSROOT) / "usr/bin" / name for name in ("mpiexec.hydra", "hydra_pmi_proxy")]
 
 STEPS, NAP_MS = 40, 30  # of the late rank
@@ -19,7 +20,8 @@ ENOUGH_S = 0.4          # of CPU time: with less, nothing is judged
 
 def record(run, options, *command):
     """Records a run; the report as one reads it, and as programs do."""
-    return (f"$PLUMB run {options} -o /results/{run} -- {' '.join(map(str, command))} >/results/{run}.out 2>/results/{run}.text\n"
+    words = " ".join(map(str, command))
+    return (f"$PLUMB run {options} -o /results/{run} -- {words} >/results/{run}.out 2>/results/{run}.text\n"
             f"$PLUMB report /results/{run} --format json -o /results/{run}.json\n")
 
 

@@ -202,8 +202,8 @@ ProbeResult address_sampling() {
     close(event);
     if (with_registers == 0)
         return {State::missing, fmt::format("{} samples in 20 ms of CPU time, none with registers", samples), ""};
-    return {State::ok, fmt::format("{} of {} samples carried registers; {} decodes", with_registers, samples, shim::kDecoderName),
-            ""};
+    return {State::ok,
+            fmt::format("{} of {} samples carried registers; {} decodes", with_registers, samples, shim::kDecoderName), ""};
 }
 
 ProbeResult alignment_events() {

@@ -172,7 +172,9 @@ bool decode_single(uint32_t word, MemoryInstruction* to) {
             return false;
         operand.index = static_cast<int8_t>(rm(word));
         operand.scale = static_cast<uint8_t>(bit(word, 12) ? 1u << scale : 1u);
-        operand.index_part = extension == 0b010 ? IndexPart::low_unsigned : extension == 0b110 ? IndexPart::low_signed : IndexPart::whole;
+        operand.index_part = extension == 0b010   ? IndexPart::low_unsigned
+                             : extension == 0b110 ? IndexPart::low_signed
+                                                  : IndexPart::whole;
         if (rm(word) == kZero) {
             operand.index = kNoRegister;
             operand.scale = 0;

@@ -70,7 +70,8 @@ RegisterStep addition(uint32_t word) {
 
 RegisterStep logical(uint32_t word) {
     RegisterStep step;
-    const bool sets_flags = bits(word, 30, 29) == 0b11, inverts = bit(word, 21), is_shifted = bits(word, 15, 10) != 0 || bits(word, 23, 22) != 0;
+    const bool sets_flags = bits(word, 30, 29) == 0b11, inverts = bit(word, 21);
+    const bool is_shifted = bits(word, 15, 10) != 0 || bits(word, 23, 22) != 0;
     step.flags = sets_flags ? RegisterStep::Flags::unknown : RegisterStep::Flags::kept;
     step.mixed = bit_of(rn(word)) | bit_of(rm(word));
     LinearValue value;
@@ -202,7 +203,8 @@ bool decode_register_use(uint32_t word, RegisterUse* use) {
     use->given = memory.overwritten;
     if ((group & 0b1110) == 0b1000) { // with a constant
         const bool is_move = bits(word, 28, 23) == 0b100101, is_address = bits(word, 28, 24) == 0b10000;
-        const bool is_partial = (is_move && bits(word, 30, 29) == 0b11) || (bits(word, 28, 23) == 0b100110 && bits(word, 30, 29) == 0b01);
+        const bool is_insertion = bits(word, 28, 23) == 0b100110 && bits(word, 30, 29) == 0b01;
+        const bool is_partial = is_insertion || (is_move && bits(word, 30, 29) == 0b11);
         const bool may_be_stack = is_immediate_add(word);
         use->taken = is_move || is_address ? 0 : may_be_stack ? 1u << rn(word) : bit_of(rn(word));
         if (bits(word, 28, 23) == 0b100111)
@@ -213,7 +215,9 @@ bool decode_register_use(uint32_t word, RegisterUse* use) {
         const bool has_third = bits(word, 28, 24) == 0b11011, is_conditional = bits(word, 28, 21) == 0b11010010;
         const bool has_constant = is_conditional && bit(word, 11);
         const bool is_one = bits(word, 30, 21) == 0b1011010110;
-        use->taken = bit_of(rn(word)) | (has_constant || is_one ? 0 : bit_of(rm(word))) | (has_third ? bit_of(bits(word, 14, 10)) : 0);
+        use->taken = bit_of(rn(word)) | (has_constant || is_one ? 0 : bit_of(rm(word)));
+        if (has_third)
+            use->taken |= bit_of(bits(word, 14, 10));
         if (is_register_add(word) && bit(word, 21))
             use->taken |= 1u << rn(word);
     } else if ((group & 0b0101) == 0b0100) {

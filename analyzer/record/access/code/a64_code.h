@@ -20,8 +20,8 @@ bool is_call(uint32_t word);
 // Whether a conditional jump looks at a register, not at the flags: its number; -1: at the flags, or it is none.
 int register_looked_at(uint32_t word);
 
-// As register_step(); of cbz and similar instructions `compared` is what they look at. Of loads and stores that move their base register on,
-// that is the step.
+// As register_step(); of cbz and similar instructions `compared` is what they look at. Of loads and stores that move their base
+// register on, that is the step.
 RegisterStep register_step(uint32_t word);
 
 bool keeps_flags(uint32_t word);

@@ -73,9 +73,10 @@ CodeRegion CodeRegion::around(uint64_t address, std::vector<uint8_t> code, uint6
         return region;
     const uint32_t goal = static_cast<uint32_t>(sure - address);
     if (shim::kDecodesA64) { // every fourth byte begins an instruction, or data
+        constexpr uint32_t kEach = shim::a64::kBytes;
         uint32_t first = goal;
-        while (first >= shim::a64::kBytes && length_at(std::span<const uint8_t>(region.code_).subspan(first - shim::a64::kBytes)))
-            first -= shim::a64::kBytes;
+        while (first >= kEach && length_at(std::span<const uint8_t>(region.code_).subspan(first - kEach)))
+            first -= kEach;
         region.cut_from(first);
         region.find_loops();
         return region;
