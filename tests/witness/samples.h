@@ -43,9 +43,9 @@ struct Samples {
 };
 
 struct SamplingPlan {
-    uint64_t rate_hz = 3000;
-    size_t most_samples = 2500;
-    double most_seconds = 2; // then the program is ended
+    uint64_t rate_hz = 4000;
+    size_t most_samples = 1500;
+    double most_seconds = 4; // then the program is ended: mostly it has enough samples before, unless the machine is busy
     uint32_t stack_bytes = 16384;
 };
 
