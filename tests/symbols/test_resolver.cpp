@@ -517,3 +517,22 @@ TEST_CASE("code of this process: a library opened at run time, the vDSO, generat
     options.same_boot = false;
     CHECK(make_resolver(options)->resolve(kernel, 0xffffffff81000110).front().function.empty());
 }
+
+TEST_CASE("the code of a function, by debug info, symbol or the table for exceptions") {
+    std::istringstream truth(plumb_test::output_of("nm -S '" + flavour("gcc") + "' | awk '$4 == \"main\" {print $1, $2}'"));
+    uint64_t begin = 0, bytes = 0;
+    truth >> std::hex >> begin >> bytes;
+    REQUIRE(bytes > 0);
+    for (const char* name : {"gcc", "symbols_only", "bare"}) {
+        INFO(name);
+        const MappedProgram program(flavour(name));
+        const auto resolver = make_resolver(plain());
+        const auto code = resolver->function_code(program.module, program.runtime_address(begin + bytes / 2));
+        REQUIRE(code);
+        CHECK(code->start == program.runtime_address(begin));
+        CHECK(code->bytes.size() == bytes);
+        CHECK(code->producer.starts_with("GNU C++") == (name == std::string("gcc")));
+        CHECK((code->producer.find(" -O2") != std::string::npos) == (name == std::string("gcc")));
+        CHECK_FALSE(resolver->function_code(program.module, program.runtime_address(program.text_end + 4096)));
+    }
+}
