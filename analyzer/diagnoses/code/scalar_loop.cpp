@@ -23,7 +23,7 @@ namespace {
 using code::Operation;
 using code::ScalarCause;
 
-constexpr double kLeastShare = 0.03;   // of the sampled time
+constexpr double kLeastLoopShare = 0.03; // of the sampled time
 constexpr double kMemoryBound = 0.5;   // of a loop's bursts use up the bandwidth, or of its time goes into scattered accesses
 constexpr double kLeastLeft = 0.15;    // of the loop's time, to be saved before memory bandwidth is used up
 constexpr size_t kMostStrides = 8;
@@ -100,7 +100,7 @@ class ScalarLoop : public Diagnosis {
         if (totals.sampled_s <= 0 || totals.wall_s <= 0)
             return findings;
         std::set<std::pair<std::string, ScalarCause>> known; // what is left over by unrolled loops stands on the same lines
-        for (const SampledLoop& loop : sampled_loops_of(input.paths, kLeastShare)) {
+        for (const SampledLoop& loop : sampled_loops_of(input.paths, kLeastLoopShare)) {
             const ScalarCause cause = code::scalar_cause(loop.facts, loop.compiler, loop.around);
             if (cause == ScalarCause::none || is_scattered(input.run, loop))
                 continue;
@@ -128,7 +128,7 @@ class ScalarLoop : public Diagnosis {
         finding.cost.fraction = std::min(1.0, finding.cost.seconds / totals.wall_s);
         finding.cost.how = "estimated";
         const auto hits = static_cast<uint64_t>(std::llround(share * static_cast<double>(totals.samples)));
-        finding.confidence = confidence_above(hits, totals.samples, kLeastShare * 0.8);
+        finding.confidence = confidence_above(hits, totals.samples, kLeastLoopShare * 0.8);
         finding.title = fmt::format("The loop in {}{} computes one number at a time: {}", loop.function, place_in_title(finding),
                                     scalar_reason(cause, loop));
         set_gain(loop, cause, left, finding);
