@@ -1,5 +1,5 @@
-// Floating point values that a loop carries from round to round: sums and other reductions, whose order only the language fixes,
-// and recurrences, in which each round needs the result of the one before.
+// Floating point values that a loop carries from round to round: sums and other reductions, whose order only the language
+// fixes, and recurrences, in which each round needs the result of the one before.
 #pragma once
 
 #include "code/loop_round.h"

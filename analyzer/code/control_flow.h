@@ -24,8 +24,8 @@ struct ControlFlow {
     std::optional<size_t> block_at(uint64_t address) const;
 };
 
-// `code` is that of one function, from `start` on. What does not decode ends it. Jumps out of the function are its ends; where jumps
-// through tables lead to is not known: such blocks have no predecessor. About 3 us an instruction.
+// `code` is that of one function, from `start` on. What does not decode ends it. Jumps out of the function are its ends; where
+// jumps through tables lead to is not known: such blocks have no predecessor. About 3 us an instruction.
 ControlFlow control_flow_of(uint64_t start, std::span<const uint8_t> code);
 
 } // namespace plumb::code

@@ -11,7 +11,8 @@ namespace plumb::code {
 inline constexpr size_t kNoBlock = SIZE_MAX;
 
 // For each block the one that all ways to it come through last before it, kNoBlock where there is none: of the first block, of
-// what nothing leads to, and of blocks that jumps through tables lead to. Cooper, Harvey and Kennedy, "A Simple, Fast Dominance Algorithm".
+// what nothing leads to, and of blocks that jumps through tables lead to. Cooper, Harvey and Kennedy, "A Simple, Fast
+// Dominance Algorithm".
 std::vector<size_t> immediate_dominators(const ControlFlow& flow);
 
 // Whether all ways to `block` come through `above`; true where they are the same.
@@ -26,7 +27,8 @@ struct Loop {
     size_t exits = 0; // blocks of it that may lead out
 };
 
-// By header; two loops with the same one count as one. Loops that are entered at several places have no header: they are left out.
+// By header; two loops with the same one count as one. Loops that are entered at several places have no header: they are left
+// out.
 std::vector<Loop> natural_loops(const ControlFlow& flow, const std::vector<size_t>& dominators);
 
 // Index of the innermost of `loops` that `block` is part of; SIZE_MAX: of none.

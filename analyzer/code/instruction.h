@@ -12,7 +12,8 @@
 
 namespace plumb::code {
 
-// Bit n: general register n by its DWARF number (0 to 15), vector register n - 16 whatever its width (16 to 47), the x87 stack (48).
+// Bit n: general register n by its DWARF number (0 to 15), vector register n - 16 whatever its width (16 to 47), the x87 stack
+// (48).
 using RegisterSet = uint64_t;
 inline constexpr int kGeneralRegisters = 16, kFirstVector = 16, kVectors = 32, kX87 = 48;
 inline constexpr RegisterSet kVectorRegisters = ((RegisterSet{1} << kVectors) - 1) << kFirstVector | RegisterSet{1} << kX87;

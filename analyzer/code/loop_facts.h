@@ -1,5 +1,5 @@
-// What one round of an innermost loop does: floating point operations by width and precision, accesses and their strides, calls,
-// conditions, and what it carries over.
+// What one round of an innermost loop does: floating point operations by width and precision, accesses and their strides,
+// calls, conditions, and what it carries over.
 #pragma once
 
 #include "code/carried_values.h"
@@ -46,7 +46,8 @@ struct LoopFacts {
 
 LoopFacts facts_of(const ControlFlow& flow, const std::vector<size_t>& dominators, const std::vector<Loop>& loops, const Loop& loop);
 
-// Whether both may be made of the same source loop: the same operations in the same proportions, whatever their width and unrolling.
+// Whether both may be made of the same source loop: the same operations in the same proportions, whatever their width and
+// unrolling.
 bool do_alike(const LoopFacts& left, const LoopFacts& right);
 
 } // namespace plumb::code

@@ -1,5 +1,5 @@
-// Where the accesses of a loop go from round to round: addresses as sums of what registers held when the round began, and what each
-// register moves on in a round.
+// Where the accesses of a loop go from round to round: addresses as sums of what registers held when the round began, and what
+// each register moves on in a round.
 #pragma once
 
 #include "code/loop_round.h"
@@ -10,8 +10,8 @@
 
 namespace plumb::code {
 
-// Sum of symbols times factors, plus a constant. Symbols: the general registers as they are when a round begins (by DWARF number),
-// then values that the loop loads anew in each round from one and the same place.
+// Sum of symbols times factors, plus a constant. Symbols: the general registers as they are when a round begins (by DWARF
+// number), then values that the loop loads anew in each round from one and the same place.
 struct LinearForm {
     static constexpr int kSymbols = 24;
     bool known = true;
@@ -48,8 +48,8 @@ struct LoopStreams {
 
 LoopStreams streams_of(const ControlFlow& flow, const std::vector<RoundBlock>& round, const Loop& loop);
 
-// Of the bytes that the loop passes by at floating point accesses with constant strides, how many it touches, 0 to 1; of the array
-// where it is least. 1 where there is none.
+// Of the bytes that the loop passes by at floating point accesses with constant strides, how many it touches, 0 to 1; of the
+// array where it is least. 1 where there is none.
 double touched_share(const LoopStreams& streams);
 
 } // namespace plumb::code

@@ -1,5 +1,5 @@
-// What an instruction computes with floating point numbers, by its mnemonic. The names of x86 are regular: a root, and two letters
-// for scalar or packed and single or double precision; AVX puts a v in front.
+// What an instruction computes with floating point numbers, by its mnemonic. The names of x86 are regular: a root, and two
+// letters for scalar or packed and single or double precision; AVX puts a v in front.
 #pragma once
 
 #include <cstdint>
@@ -35,8 +35,8 @@ struct Operation {
     unsigned operations() const { return computes() ? lanes * (kind == Kind::fused ? 2u : 1u) : 0; } // of floating point
 };
 
-// `vector_bytes`: of the widest vector register that is an operand, 0: there is none ("movsd" and "cmpsd" are also names of string
-// instructions).
+// `vector_bytes`: of the widest vector register that is an operand, 0: there is none ("movsd" and "cmpsd" are also names of
+// string instructions).
 Operation operation_named(std::string_view mnemonic, unsigned vector_bytes);
 
 // Which of a fused operation's three operands is only added: "vfmadd231sd" adds to the first. 0 to 2.

@@ -91,8 +91,8 @@ ScalarCause scalar_cause(const LoopFacts& facts, const Compiler& compiler, const
         return computes(facts) || feeds_call(facts) ? cause_of_call(facts, around) : ScalarCause::none;
     if (!computes(facts) || facts.scalar_share() < kLeastScalar)
         return ScalarCause::none;
-    // A version for elements that are adjacent does not help those that are not. Without stores nothing has to be checked: then the
-    // loop is entered for a few rounds.
+    // A version for elements that are adjacent does not help those that are not. Without stores nothing has to be checked:
+    // then the loop is entered for a few rounds.
     if (around.has_packed_twin && around.twin_time < kRemainder && walks(facts, Stream::Walk::run_time))
         return ScalarCause::stride;
     if (around.has_packed_twin)

@@ -13,8 +13,8 @@ struct BlockSamples { // of one block of a function
     uint64_t samples = 0;
 };
 
-// An estimate: an instruction in the loop takes as long as one on the way in or out, which runs once where that runs in every round.
-// 0: too few samples lie on the way to say, so that there are many rounds.
+// An estimate: an instruction in the loop takes as long as one on the way in or out, which runs once where that runs in every
+// round. 0: too few samples lie on the way to say, so that there are many rounds.
 double rounds_of(const code::ControlFlow& flow, const std::vector<size_t>& dominators, const std::vector<code::Loop>& loops, size_t loop,
                  const std::vector<BlockSamples>& samples);
 

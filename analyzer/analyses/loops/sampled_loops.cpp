@@ -17,7 +17,8 @@ namespace {
 
 constexpr double kPacked = 0.3; // of a loop's floating point operations are scalar at most
 
-// Of the C library's mathematical functions, those of which it has versions for vectors (glibc 2.35: sysdeps/x86_64/fpu/Versions).
+// Of the C library's mathematical functions, those of which it has versions for vectors (glibc 2.35:
+// sysdeps/x86_64/fpu/Versions).
 constexpr auto kVectorFunctions = std::to_array<std::string_view>(
     {"acos", "acosh", "asin", "asinh", "atan", "atan2", "atanh", "cbrt", "cos",   "cosh",  "erf",   "erfc",
      "exp",  "exp10", "exp2", "expm1", "hypot", "log",  "log10", "log1p", "log2", "pow",   "sin",   "sincos",

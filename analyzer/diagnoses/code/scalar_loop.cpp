@@ -1,5 +1,5 @@
-// Hot loops that compute one floating point number at a time where the processor takes several, for a cause that their machine code
-// shows. What they gain is an upper bound: how fast the packed loop would be is not known before it is there.
+// Hot loops that compute one floating point number at a time where the processor takes several, for a cause that their machine
+// code shows. What they gain is an upper bound: how fast the packed loop would be is not known before it is there.
 #include "analyses/analyses.h"
 #include "analyses/loops/sampled_loops.h"
 #include "analyses/time/run_totals.h"

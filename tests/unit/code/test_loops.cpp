@@ -1,5 +1,6 @@
-// Loops of compiled functions: what one round does, and why it computes one element at a time. The code is what gcc 12 and clang 14
-// made of the functions in tests/programs/loops; addresses relative to the next instruction are those of an object file.
+// Loops of compiled functions: what one round does, and why it computes one element at a time. The code is what gcc 12 and
+// clang 14 made of the functions in tests/programs/loops; addresses relative to the next instruction are those of an object
+// file.
 #include "code/scalar_cause.h"
 #include "platform/code/decoder.h"
 
