@@ -79,7 +79,7 @@ std::vector<TestedGroup> CounterWatch::tested_groups(CounterSource& source, cons
 // counted by the source that counts more of its events right.
 void CounterWatch::count_hardware(const std::vector<int>& allowed, int error) {
     const std::pair<int, int> cpus = unlike_cpus(cpu_kinds(""), allowed);
-    const std::string conditions = fmt::format("{} cpus {} {} papi.h {}", is_asked_ ? "all" : "work", cpus.first, cpus.second,
+    const std::string conditions = fmt::format("{} on CPUs {} and {} by papi.h {}", is_asked_ ? "all" : "work", cpus.first, cpus.second,
                                                PAPI_VER_CURRENT);
     auto perf = std::make_unique<PerfSource>();
     std::vector<TestedGroup> by_perf;
