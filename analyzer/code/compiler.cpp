@@ -99,6 +99,8 @@ Compiler compiler_of(std::string_view producer) {
         made.kind = Compiler::Kind::clang;
         made.version = number_at(producer.substr(at + 14));
     }
+    made.is_other = made.kind == Compiler::Kind::unknown ||
+                    (made.kind == Compiler::Kind::gcc && made.language == Compiler::Language::other);
     for (const std::string_view word : words)
         add_option(word, made);
     if (made.kind == Compiler::Kind::gcc && made.level < 0) { // it writes all options that it was given

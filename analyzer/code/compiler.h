@@ -10,6 +10,7 @@ struct Compiler {
     enum class Kind { unknown, gcc, clang };
     enum class Language { other, c, cpp, fortran };
     Kind kind = Kind::unknown;
+    bool is_other = false; // it is known, and none of these, or for another language: Go, Rust, Ada, ...
     Language language = Language::other;
     int version = 0;  // the major one, 0: not known
     bool has_options = false; // gcc writes them, clang does not by itself

@@ -83,6 +83,8 @@ unsigned pairs_to_check(const LoopFacts& facts) {
 
 ScalarCause scalar_cause(const LoopFacts& facts, const Compiler& compiler, const LoopSurroundings& around) {
     const double lanes = 16.0 / facts.element_bytes();
+    if (compiler.is_other) // what it packs, and how it would be asked to, is not known
+        return ScalarCause::none;
     if (around.rounds > 0 && around.rounds < kFewVectors * lanes)
         return ScalarCause::none;
     if (walks(facts, Stream::Walk::chased) || facts.gathers > 0)

@@ -210,6 +210,11 @@ TEST_CASE("options are read from what the compiler wrote") {
     CHECK(compiler_of("GNU C17 12.2.0 -mtune=generic -march=x86-64 -g").level == 0);
     CHECK(compiler_of("GNU C++17 12.2.0 -O3 -ffast-math -fno-associative-math").reorders == false);
     CHECK(compiler_of("").name() == "the compiler");
+    CHECK_FALSE(compiler_of("").is_other); // without debug info nothing is known
+    CHECK_FALSE((kO2.is_other || kClang.is_other || fortran.is_other));
+    for (const char* other : {"Go cmd/compile go1.19.8; regabi", "clang LLVM (rustc version 1.63.0)", "GNU Ada 12.2.0 -O2 -gnatpg",
+                              "GNU Go 12.2.0 -O2"})
+        CHECK(compiler_of(other).is_other);
 }
 
 TEST_CASE("blocks, dominators and loops of a function") {
