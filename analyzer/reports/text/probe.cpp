@@ -91,7 +91,7 @@ void put_cpus(TextCanvas& canvas, const ProbeOutcome& outcome) {
     canvas.paragraph(
         "", 2,
         {{"In parentheses: by how much the median of any of eight parts of the time was off at most; where that is as much as the "
-          "median, the largest of them. The clock is estimated from additions, one a cycle.",
+          "median, how many times as large the largest of them is. The clock is estimated from additions, one a cycle.",
           Ink::faint}});
 }
 

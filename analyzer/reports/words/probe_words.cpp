@@ -12,7 +12,7 @@ namespace plumb {
 
 namespace {
 
-constexpr double kMostHalf = 0.99; // of an interval: of a wider one the end says more
+constexpr double kMostHalf = 0.99; // of an interval: of a wider one its end is printed, as a multiple of the median
 
 using probe::CpuGroup;
 using probe::SlowCpu;
@@ -92,7 +92,7 @@ std::string format_with_interval(const probe::Figure& figure) {
     if (!spread.is_known || spread.median <= 0)
         return value;
     const double half = std::max(spread.high - spread.median, spread.median - spread.low) / spread.median;
-    return half > kMostHalf ? fmt::format("{} (to {})", value, format_figure(spread.high, figure.unit))
+    return half > kMostHalf ? fmt::format("{} (x{:.2g})", value, spread.high / spread.median)
                             : fmt::format("{} ({:.0f} %)", value, std::ceil(100 * half));
 }
 

@@ -9,8 +9,8 @@
 namespace plumb {
 
 std::string format_figure(double value, probe::Unit unit); // "162 ns", "27.4 GB/s", "3.69 GHz", "1.56"
-// "162 ns (1 %)": the wider half of the interval, of the median, rounded up; where it is as wide as the median, its end: "42.6 ns
-// (to 172 ns)".
+// "162 ns (1 %)": the wider half of the interval, of the median, rounded up; where it is as wide as the median, its end as a
+// multiple of the median: "42.6 ns (x4)".
 std::string format_with_interval(const probe::Figure& figure);
 std::string format_date(double since_1970_s); // "2026-11-28 03:10", local time
 

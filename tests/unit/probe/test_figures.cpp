@@ -32,6 +32,6 @@ TEST_CASE("a figure is printed with the wider half of its interval, or its end")
     };
     CHECK(words(Unit::seconds, 162e-9, 158e-9, 163e-9) == "162 ns (3 %)");
     CHECK(words(Unit::bytes_per_s, 27.4e9, 27.4e9, 27.4e9) == "27.4 GB/s (0 %)");
-    CHECK(words(Unit::seconds, 42.6e-9, 42e-9, 172e-9) == "42.6 ns (to 172 ns)");
+    CHECK(words(Unit::seconds, 42.6e-9, 42e-9, 172e-9) == "42.6 ns (x4)");
     CHECK(words(Unit::ratio, 1.56, 0, 0) == "1.56");
 }
