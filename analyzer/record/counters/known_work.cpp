@@ -233,9 +233,10 @@ KnownCount KnownWork::count(Quantity quantity, bool first_thread_only) const {
     case Quantity::page_faults: return {double{kFreshPages}, 4.0 * kFreshPages, double{kFreshPages}}; // code that the fork left to be mapped, too
     case Quantity::context_switches: return {double{kSleeps}, 1e4, 0};
     case Quantity::cpu_migrations: return {0, 16, 0};
-    case Quantity::at_most_cycles: return {0, kFastestPerNs * cpu_ns, 0};
+    // Each loop waits for some of its results, and ends once: emulators that count none of these have no such counter.
+    case Quantity::at_most_cycles: return {1, kFastestPerNs * cpu_ns, 0};
     case Quantity::at_most_loads: return {0, 4.0 * kLinks, 0};
-    case Quantity::at_most_branches: return {0, branches, 0};
+    case Quantity::at_most_branches: return {1, branches, 0};
     }
     return {};
 }

@@ -82,6 +82,8 @@ double known_of_thread(const std::string& name, bool is_first) {
         return static_cast<double>(work.scalar_double_operations);
     if (name == "PAPI_BR_INS")
         return static_cast<double>(work.branches);
+    if (name == "PAPI_RES_STL" || name == "PAPI_BR_MSP")
+        return 100;
     if (name == "PAPI_L1_DCM" || name == "PAPI_L3_TCM" || name == "PAPI_TLB_DM")
         return loads;
     return 0;

@@ -123,6 +123,10 @@ TEST_CASE("each planted fault is refused by name, and the others are kept") {
         CHECK_THAT(why(group, "instructions"), Contains("40 %"));
         CHECK_FALSE(group.is_lasting);
     }
+    SECTION("always zero, as emulators count stalls") {
+        source.counts["stalled cycles"] = fixed(0);
+        CHECK_THAT(why(test_group(source, plan_of("stalls"), {0, 0}), "stalled cycles"), Contains("nothing"));
+    }
     SECTION("one of two threads") {
         source.counts["instructions"] = fixed(static_cast<double>(known_thread_work(true).instructions));
         CHECK_THAT(why(test_group(source, plan_of("work"), {0, 0}), "instructions"), Contains("one of two threads"));
