@@ -32,8 +32,8 @@ void Collectors::prepare(int pid, size_t recorders, Calibration& calibration) {
         memory = MemoryWatch::begin(file, processes, profile, pid, sampler->cpus());
     if (was_sampled_ && options_.collects("wait"))
         watch_page_reads(pid, recorders);
-    if (!options_.excludes("counters"))
-        counters.emplace(file, calibration.cache(), pid, options_.collects("counters"));
+    if (options_.collects("counters"))
+        counters.emplace(file, calibration.cache(), pid);
 }
 
 // Its rings would come out of the memory that the samples of other recorders need.

@@ -73,7 +73,7 @@ class Collectors {
     std::unique_ptr<MemoryWatch> memory;  // where it has more than one place
     std::optional<PageReads> page_reads;  // where there are samples and waits are recorded
     std::optional<EventCounts> events;
-    std::optional<CounterWatch> counters; // unless they are not wanted
+    std::optional<CounterWatch> counters; // where they are wanted
     std::optional<ProcessWatch> process_watch; // from begin() on, like the next ones
     std::optional<ThreadMonitor> threads;
     std::optional<BlockedThreads> blocked;

@@ -37,17 +37,15 @@ std::string listed(const std::set<std::string>& names) {
 
 } // namespace
 
-CounterWatch::CounterWatch(NodeTraceWriter& file, platform::MachineCache& cache, int pid, bool is_asked)
-    : file_(file), cache_(cache), pid_(pid), is_asked_(is_asked) {
+CounterWatch::CounterWatch(NodeTraceWriter& file, platform::MachineCache& cache, int pid)
+    : file_(file), cache_(cache), pid_(pid) {
     std::vector<int> allowed = platform::affinity_mask();
     if (allowed.empty())
         allowed.push_back(0);
-    if (is_asked_)
-        count_software(allowed);
+    count_software(allowed);
     const int error = hardware_error();
     forbidden_ = error == EACCES || error == EPERM;
-    if (error == 0 || is_asked_)
-        count_hardware(allowed, error);
+    count_hardware(allowed, error);
     begin_ns_ = monotonic_ns();
     if (!rotated_.empty() || !always_.empty())
         begin_slice(begin_ns_);
@@ -58,13 +56,8 @@ std::vector<TestedGroup> CounterWatch::tested_groups(CounterSource& source, cons
     if (const auto kept = cache_.find(kept_as))
         if (std::vector<TestedGroup> groups = parse_groups(*kept); !groups.empty())
             return groups;
-    std::vector<CounterGroupPlan> plans = hardware_groups();
-    if (!is_asked_) {
-        plans.resize(1);
-        plans.front().events.resize(2);
-    }
     std::vector<TestedGroup> groups;
-    for (const CounterGroupPlan& plan : plans) {
+    for (const CounterGroupPlan& plan : hardware_groups()) {
         groups.push_back(test_group(source, plan, cpus));
         if (groups.size() == 1 && groups.front().events.empty())
             break; // neither cycles nor instructions: the others would be refused for the same reason
@@ -79,8 +72,7 @@ std::vector<TestedGroup> CounterWatch::tested_groups(CounterSource& source, cons
 // counted by the source that counts more of its events right.
 void CounterWatch::count_hardware(const std::vector<int>& allowed, int error) {
     const std::pair<int, int> cpus = unlike_cpus(cpu_kinds(""), allowed);
-    const std::string conditions = fmt::format("{} on CPUs {} and {} by papi.h {}", is_asked_ ? "all" : "work", cpus.first, cpus.second,
-                                               PAPI_VER_CURRENT);
+    const std::string conditions = fmt::format("on CPUs {} and {} by papi.h {}", cpus.first, cpus.second, PAPI_VER_CURRENT);
     auto perf = std::make_unique<PerfSource>();
     std::vector<TestedGroup> by_perf;
     if (error == 0)
@@ -89,7 +81,7 @@ void CounterWatch::count_hardware(const std::vector<int>& allowed, int error) {
         refused_.emplace_back("cycles", perf->name() + std::string(": perf_event_open: ") + strerror(error));
     std::vector<TestedGroup> by_papi;
     std::unique_ptr<PapiSource> papi;
-    if (is_asked_ && !always_.empty()) {
+    if (!always_.empty()) {
         papi = std::make_unique<PapiSource>();
         no_papi_ = papi->library().is_missing();
         if (papi->library().works())
@@ -239,12 +231,9 @@ void CounterWatch::finish(uint64_t now_ns) {
 
 void CounterWatch::write_evidence() {
     using trace::EvidenceState;
-    if (is_asked_)
-        file_.evidence("kernel-events",
-                       always_.empty() ? EvidenceState::missing : software_why_.empty() ? EvidenceState::ok : EvidenceState::limited,
-                       software_why_, software_why_.empty() ? "" : "sysctl kernel.perf_event_paranoid=1, or CAP_PERFMON");
-    if (!is_asked_ && rotated_.empty() && refused_.empty())
-        return; // there are none, and nobody asked for them
+    file_.evidence("kernel-events",
+                   always_.empty() ? EvidenceState::missing : software_why_.empty() ? EvidenceState::ok : EvidenceState::limited,
+                   software_why_, software_why_.empty() ? "" : "sysctl kernel.perf_event_paranoid=1, or CAP_PERFMON");
     std::map<std::string, std::set<std::string>> without; // reason: events that it takes away
     for (const auto& [event, reason] : refused_)
         if (!believed_.contains(event))

@@ -1,4 +1,5 @@
 // Counts the events that can be believed here over the program and all that it starts: each group for a part of the run, in turns.
+// On request alone: a program that counts by itself would find its counters shared, and read too low counts. Used by one thread.
 #pragma once
 
 #include "platform/machine_cache.h"
@@ -17,11 +18,10 @@ namespace plumb::record {
 
 class CounterWatch {
   public:
-    // For `pid`, which has not yet exec'd its program. What works here is tested now, or known from an earlier run. `is_asked`:
-    // all groups, by PAPI as well, and what the kernel counts; else cycles and instructions alone, if this machine counts them.
-    CounterWatch(NodeTraceWriter& file, platform::MachineCache& cache, int pid, bool is_asked);
+    // For `pid`, which has not yet exec'd its program. What works here is tested now, or known from an earlier run.
+    CounterWatch(NodeTraceWriter& file, platform::MachineCache& cache, int pid);
 
-    // Ends a slice if it is due. A slice is so long that reading and changing the counters takes at most 0.3 % of the time.
+    // Ends a slice if it is due. A slice is so long that reading and changing the counters takes the recorder at most 0.3 % of it.
     void look(uint64_t now_ns);
     uint64_t next_look_ns() const { return next_ns_; } // UINT64_MAX: nothing is counted
 
@@ -49,7 +49,6 @@ class CounterWatch {
     NodeTraceWriter& file_;
     platform::MachineCache& cache_;
     const int pid_;
-    const bool is_asked_;
     std::vector<std::unique_ptr<CounterSource>> sources_; // outlive their groups
     std::vector<Counted> rotated_;                        // hardware: one at a time
     std::vector<Counted> always_;                         // software

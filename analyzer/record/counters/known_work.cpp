@@ -15,6 +15,7 @@
 #include <sched.h>
 #include <sys/mman.h>
 #include <sys/prctl.h>
+#include <sys/socket.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -106,8 +107,8 @@ void* second_thread(void* argument) {
     return nullptr;
 }
 
-// In the child. "Ready" and "done" are one byte and one Answer to `result`; it begins at a byte from `gate`.
-[[noreturn]] void do_known_work(int first_cpu, int second_cpu, bool scatters, int gate, int result) {
+// In the child. By `parent` it says that it is ready (a byte), is let go (a byte), and says what it took (an Answer).
+[[noreturn]] void do_known_work(int first_cpu, int second_cpu, bool scatters, int parent) {
     prctl(PR_SET_PDEATHSIG, SIGKILL);
     prctl(PR_SET_NAME, KnownWork::kName);
     bind_to(first_cpu);
@@ -122,7 +123,7 @@ void* second_thread(void* argument) {
     madvise(fresh, kFreshPages * kPage, MADV_NOHUGEPAGE);
     chain.flush();
     char byte = 1;
-    if (write(result, &byte, 1) != 1 || read(gate, &byte, 1) != 1)
+    if (write(parent, &byte, 1) != 1 || read(parent, &byte, 1) != 1)
         _exit(1);
     Answer answer{};
     const double begin = thread_clock_ns();
@@ -141,7 +142,7 @@ void* second_thread(void* argument) {
     if (read(second.done[0], &byte, 1) != 1)
         _exit(1);
     answer.cpu_ns[1] = second.cpu_ns;
-    if (write(result, &answer, sizeof answer) == sizeof answer)
+    if (write(parent, &answer, sizeof answer) == sizeof answer)
         for (;;)
             pause();
     _exit(1);
@@ -165,27 +166,22 @@ KnownThreadWork known_thread_work(bool is_first) {
 uint64_t known_scattered_loads() { return kLinks; }
 
 KnownWork::KnownWork(int first_cpu, int second_cpu, bool scatters) : scatters_(scatters) {
-    int gate[2], result[2];
-    if (pipe2(gate, O_CLOEXEC) != 0) {
-        why_ = std::string("pipe: ") + strerror(errno);
-        return;
-    }
-    if (pipe2(result, O_CLOEXEC) != 0) {
-        why_ = std::string("pipe: ") + strerror(errno);
-        close(gate[0]), close(gate[1]);
+    int ends[2];
+    if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends) != 0) {
+        why_ = std::string("socketpair: ") + strerror(errno);
         return;
     }
     pid_ = fork();
     if (pid_ == 0) {
-        close(gate[1]), close(result[0]); // else it would wait for itself
-        do_known_work(first_cpu, second_cpu, scatters, gate[0], result[1]);
+        close(ends[0]); // else it would wait for itself
+        do_known_work(first_cpu, second_cpu, scatters, ends[1]);
     }
     if (pid_ < 0)
         why_ = std::string("fork: ") + strerror(errno);
-    close(gate[0]), close(result[1]);
-    gate_ = gate[1], result_ = result[0];
+    close(ends[1]);
+    socket_ = ends[0];
     char ready = 0;
-    if (pid_ > 0 && !read_within(result_, &ready, 1))
+    if (pid_ > 0 && !read_within(socket_, &ready, 1))
         why_ = "the process with the known work did not start";
 }
 
@@ -194,16 +190,15 @@ KnownWork::~KnownWork() {
         kill(pid_, SIGKILL);
         while (waitpid(pid_, nullptr, 0) < 0 && errno == EINTR) {}
     }
-    if (gate_ >= 0)
-        close(gate_);
-    if (result_ >= 0)
-        close(result_);
+    if (socket_ >= 0)
+        close(socket_);
 }
 
 bool KnownWork::run() {
     const char byte = 1;
     Answer answer{};
-    if (write(gate_, &byte, 1) != 1 || !read_within(result_, &answer, sizeof answer))
+    // It may have been killed: then no SIGPIPE may end the recorder.
+    if (send(socket_, &byte, 1, MSG_NOSIGNAL) != 1 || !read_within(socket_, &answer, sizeof answer))
         return false;
     std::copy(std::begin(answer.cpu_ns), std::end(answer.cpu_ns), std::begin(cpu_ns_));
     return true;

@@ -5,7 +5,6 @@
 #include <cstdint>
 #include <string>
 #include <sys/types.h>
-#include <vector>
 
 namespace plumb::record {
 
@@ -32,6 +31,7 @@ struct KnownCount {
     double exact = 0; // 0: only the bounds are known
 };
 
+// Used by one thread, while no other one of the process may hold a lock: it forks without exec.
 class KnownWork {
   public:
     // Forks a process named kName, which waits. Its two threads are bound to these CPUs, which may be the same one. `scatters`: the
@@ -56,7 +56,7 @@ class KnownWork {
   private:
     const bool scatters_;
     pid_t pid_ = -1;
-    int gate_ = -1, result_ = -1;
+    int socket_ = -1; // to it
     double cpu_ns_[2] = {}; // of each thread, for its work
     std::string why_;
 };

@@ -22,6 +22,4 @@ bool Options::collects(const std::string& collector) const {
     return (named(kDefaultCollectors) || named(with)) && !named(without);
 }
 
-bool Options::excludes(const std::string& collector) const { return std::ranges::find(without, collector) != without.end(); }
-
 } // namespace plumb::record

@@ -38,7 +38,6 @@ struct Options {
     std::function<void(pid_t)> prepare_child;       // called when the target's process is there, before its exec
 
     bool collects(const std::string& collector) const; // by default or by --with, and not by --without
-    bool excludes(const std::string& collector) const; // by --without
 };
 
 } // namespace plumb::record

@@ -36,7 +36,7 @@ struct Event {
 struct Set {
     std::vector<Event> events;
     pid_t target = 0;
-    bool inherits = false, runs = false;
+    bool inherits = false;
     std::vector<double> begin, latest;
 };
 
@@ -89,7 +89,7 @@ double known_of_thread(const std::string& name, bool is_first) {
     return 0;
 }
 
-double count_of(const Event& event, pid_t pid) {
+double count_of(const Event& event, pid_t pid, bool inherits) {
     const std::string folder = "/proc/" + std::to_string(pid);
     if (event.kind == "negative")
         return -static_cast<double>(stat_fields(folder + "/stat").size()) - 5;
@@ -107,7 +107,7 @@ double count_of(const Event& event, pid_t pid) {
         const bool is_first = task.path().filename() == std::to_string(pid);
         const std::vector<double> fields = stat_fields(task.path() / "stat");
         constexpr size_t kProcessor = 35;
-        if (fields.size() > kProcessor && counts_on(static_cast<int>(fields[kProcessor])) && (is_first || event.kind != "first"))
+        if (fields.size() > kProcessor && counts_on(static_cast<int>(fields[kProcessor])) && (is_first || (inherits && event.kind != "first")))
             sum += event.factor * known_of_thread(event.name, is_first);
     }
     return sum;
@@ -117,7 +117,7 @@ double count_of(const Event& event, pid_t pid) {
 void read_set(Set& set, long long* values) {
     for (size_t i = 0; i < set.events.size(); ++i) {
         if (kill(set.target, 0) == 0)
-            set.latest[i] = count_of(set.events[i], set.target);
+            set.latest[i] = count_of(set.events[i], set.target, set.inherits);
         values[i] = static_cast<long long>(set.latest[i] - (set.events[i].kind == "negative" ? 0 : set.begin[i]));
     }
 }
@@ -178,9 +178,8 @@ EXPORT int PAPI_start(int number) {
     for (const Event& event : set.events) // known work counts as a whole: it begins behind this
         set.begin.push_back(text_of("/proc/" + std::to_string(set.target) + "/comm").starts_with("plumb-known")
                                 ? 0
-                                : count_of(event, set.target));
+                                : count_of(event, set.target, set.inherits));
     set.latest = set.begin;
-    set.runs = true;
     return PAPI_OK;
 }
 EXPORT int PAPI_read(int set, long long* values) {
@@ -188,7 +187,6 @@ EXPORT int PAPI_read(int set, long long* values) {
     return PAPI_OK;
 }
 EXPORT int PAPI_stop(int set, long long* values) {
-    sets[set].runs = false;
     return PAPI_read(set, values);
 }
 EXPORT int PAPI_cleanup_eventset(int) { return PAPI_OK; }

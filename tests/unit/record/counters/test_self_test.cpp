@@ -4,10 +4,12 @@
 
 #include <algorithm>
 #include <catch2/catch.hpp>
+#include <csignal>
 #include <functional>
 #include <map>
 #include <sched.h>
 #include <set>
+#include <sys/wait.h>
 #include <unistd.h>
 
 using namespace plumb::record;
@@ -131,6 +133,14 @@ TEST_CASE("each planted fault is refused by name, and the others are kept") {
         source.counts["instructions"] = fixed(static_cast<double>(known_thread_work(true).instructions));
         CHECK_THAT(why(test_group(source, plan_of("work"), {0, 0}), "instructions"), Contains("one of two threads"));
     }
+}
+
+TEST_CASE("known work that is killed is no work, and ends nobody else") {
+    KnownWork work(0, 0, false);
+    REQUIRE(work.works());
+    kill(work.pid(), SIGKILL);
+    while (kill(work.pid(), 0) == 0 && waitid(P_PID, static_cast<id_t>(work.pid()), nullptr, WEXITED | WNOWAIT) != 0) {}
+    CHECK_FALSE(work.run());
 }
 
 TEST_CASE("what the kernel counts is right here") {
