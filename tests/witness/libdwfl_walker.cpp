@@ -144,10 +144,16 @@ class DwflWalker final : public LibdwflWalker {
         Dwarf_Op* operations = nullptr;
         size_t count = 0;
         CallerBy result = CallerBy::stack_or_frame_pointer;
-        if (dwarf_frame_cfa(frame, &operations, &count) == 0)
+        const auto look = [&] {
             for (size_t i = 0; i < count; ++i)
                 if (names_another_register(operations[i]))
                     result = CallerBy::another_register;
+        };
+        if (dwarf_frame_cfa(frame, &operations, &count) == 0)
+            look();
+        Dwarf_Op room[3];
+        if (dwarf_frame_register(frame, kPcRegister, room, &operations, &count) == 0 && operations)
+            look(); // vfork keeps its return address in rdi
         std::free(frame);
         return result;
     }

@@ -84,7 +84,7 @@ class LibunwindWalker final : public Walker {
         space_.sample = &sample;
         space_.lacked_table = false;
         walk.frames.assign(1, sample.pc());
-        walk.complete = false;
+        walk.complete = walk.gave_up = false;
         walk.first_guess = SIZE_MAX;
         unw_cursor_t cursor;
         int result = unw_init_remote(&cursor, unwinder_, &space_);
@@ -96,6 +96,7 @@ class LibunwindWalker final : public Walker {
             walk.frames.push_back(ip);
         }
         note_guess(walk);
+        walk.gave_up = walk.first_guess == SIZE_MAX && result < 0;
         walk.complete = walk.first_guess == SIZE_MAX && (result == 0 || (result > 0 && ip == 0));
     }
 

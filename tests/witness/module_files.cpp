@@ -38,7 +38,7 @@ void open_vdso(Module& module) {
 
 } // namespace
 
-ModuleFiles::ModuleFiles(const Program& program) {
+ModuleFiles::ModuleFiles(const Program& program) : program_(program) {
     for (const auto& [start, mapping] : program.mappings)
         if (!mapping.path.empty())
             add(mapping);
@@ -106,6 +106,12 @@ const Module* ModuleFiles::at(uint64_t address) const {
     auto behind = std::upper_bound(segments_.begin(), segments_.end(), address,
                                    [](uint64_t place, const Segment& segment) { return place < segment.start; });
     return behind != segments_.begin() && address < behind[-1].end ? &modules_[behind[-1].module] : nullptr;
+}
+
+bool ModuleFiles::is_of_two(uint64_t address) const {
+    const auto holds = [address](const auto& range) { return address >= range.begin && address < range.end; };
+    return std::any_of(program_.replaced.begin(), program_.replaced.end(), holds) ||
+           std::count_if(modules_.begin(), modules_.end(), holds) > 1;
 }
 
 bool ModuleFiles::word(uint64_t address, uint64_t& value) const {

@@ -27,6 +27,8 @@ class ModuleFiles {
 
     // Null: no file's segment is mapped there.
     const Module* at(uint64_t address) const;
+    // Two files were mapped there one after the other: which of them when is not known, as nothing reports what is unmapped.
+    bool is_of_two(uint64_t address) const;
     // A word of a segment, as the file has it.
     bool word(uint64_t address, uint64_t& value) const;
     const std::vector<Module>& modules() const { return modules_; }
@@ -39,6 +41,7 @@ class ModuleFiles {
     };
     void add(const Mapping& mapping);
 
+    const Program& program_;
     std::vector<Module> modules_;
     std::vector<Segment> segments_; // sorted by start
 };

@@ -160,15 +160,21 @@ const Mapping* Program::at(uint64_t address) const {
 }
 
 void Program::map(Mapping mapping) {
+    const auto note = [&](const Mapping& before) {
+        if (!before.path.empty() && before.path != mapping.path)
+            replaced.push_back({std::max(before.start, mapping.start), std::min(before.end, mapping.end)});
+    };
     auto at = mappings.lower_bound(mapping.start);
     if (at != mappings.begin() && std::prev(at)->second.end > mapping.start) {
         const Mapping before = std::prev(at)->second;
+        note(before);
         std::prev(at)->second.end = mapping.start;
         if (before.end > mapping.end)
             mappings[mapping.end] = {mapping.end, before.end, before.file_offset + (mapping.end - before.start), before.path};
     }
     while (at != mappings.end() && at->first < mapping.end) {
         Mapping behind = at->second;
+        note(behind);
         at = mappings.erase(at);
         if (behind.end <= mapping.end)
             continue;

@@ -18,7 +18,11 @@ struct Mapping {
 
 // What one process had mapped as code between two execs.
 struct Program {
+    struct Range {
+        uint64_t begin, end;
+    };
     std::map<uint64_t, Mapping> mappings; // by start
+    std::vector<Range> replaced;          // what another file was mapped to before
     const Mapping* at(uint64_t address) const;
     void map(Mapping mapping); // in place of what was there
 };

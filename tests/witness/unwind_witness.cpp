@@ -79,8 +79,8 @@ class Comparison {
                 totals_[i].complete += walks[i].complete;
                 totals_[i].frames += walks[i].frames.size();
             }
-            const Agreement with[] = {compare_with_libunwind(walks[0], walks[1], walks[2], *libdwfl),
-                                      compare_with_libdwfl(walks[0], walks[2], *libdwfl)};
+            const Agreement with[] = {compare_with_libunwind(walks[0], walks[1], walks[2], files, *libdwfl),
+                                      compare_with_libdwfl(walks[0], walks[2], files, *libdwfl)};
             for (size_t i = 0; i < 2; ++i)
                 ++agreements_[i][static_cast<size_t>(with[i])];
             if (with[0] == Agreement::unexplained || with[1] == Agreement::unexplained)

@@ -11,6 +11,7 @@ namespace plumb::witness {
 struct Walk {
     std::vector<uint64_t> frames; // innermost first: the sampled address, then return addresses
     bool complete = false;         // the outermost frame was reached, as the unwinder sees it
+    bool gave_up = false;          // by an error, though there was call-frame information; of libunwind only
     size_t first_guess = SIZE_MAX; // frame from which on callers were guessed, because there is no table; of libunwind only
 };
 

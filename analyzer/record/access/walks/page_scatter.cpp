@@ -14,7 +14,7 @@ namespace {
 constexpr size_t kMostScatterSites = 1 << 13, kMostScattered = 1 << 10, kMostPlaces = 256, kMostForms = 4;
 constexpr uint64_t kFewestScattered = 24;
 constexpr uint64_t kLongestApart = 17;    // quarters of the time between samples
-constexpr uint64_t kLookCostFactor = 200; // 0.5 % of the time until the first look
+constexpr uint64_t kLookCostFactor = 200; // 0.5 % of the time, for accesses that no look has seen
 constexpr uint64_t kLaterLookCostFactor = 1000;
 constexpr uint64_t kPageWalk_ns = 20; // of one small page, about
 constexpr uint64_t kMostPageTiming_ns = 2'000'000'000;
@@ -189,16 +189,16 @@ void PageScatter::look(uint64_t now_ns) {
             process.earliest_look_ns = process.first_ns + likely_ns * kLookCostFactor;
             continue;
         }
-        const uint64_t begin_ns = monotonic_ns();
+        const uint64_t begin_ns = thread_cpu_ns(); // the time of a wait for the CPU costs nobody anything
         const std::vector<platform::PageBacking> areas = platform::read_page_backing(proc_root_, pid);
         process.refuses = platform::refuses_huge_pages(proc_root_, pid);
         if (!areas.empty())
             for (auto& [key, site] : process.sites)
                 if (matters(process, site))
                     settle(site, areas);
-        const uint64_t cost_ns = monotonic_ns() - begin_ns;
+        const uint64_t cost_ns = thread_cpu_ns() - begin_ns;
         // A few times a run, however long it is.
-        process.earliest_look_ns = now_ns + cost_ns * kLaterLookCostFactor;
+        process.earliest_look_ns = now_ns + cost_ns * kLookCostFactor;
         process.next_look_ns = now_ns + std::max(cost_ns * kLaterLookCostFactor, (now_ns - process.first_ns) / 2);
     }
 }

@@ -29,8 +29,8 @@ class PageScatter {
     // An access that was sampled. About 50 ns.
     void take(const SampledAccess& access);
 
-    // Looks at the mappings of processes that scatter, when it is time to: it takes 0.5 % of the time until then at most, and 0.1 % later. Watches some
-    // rounds of the instructions that do, once each.
+    // Looks at the mappings of processes that scatter, when it is time to: for accesses that no look has seen it takes 0.5 % of
+    // the time at most, for others 0.1 %. Watches some rounds of the instructions that scatter, once each.
     void look(uint64_t now_ns);
 
     void forget(uint32_t pid); // it ended: nothing more can come
