@@ -16,7 +16,7 @@ FOLDER = pathlib.Path(os.environ["PLUMB_GUEST_FOLDER"])  # keeps the kernel, and
 SHIM = pathlib.Path(os.environ["PLUMB_SHIM"])
 EXAMPLES = pathlib.Path(os.environ["PLUMB_EXAMPLES"])
 TOOLS = (PLUMB, SHIM, SHIM.parent / "strings" / "libplumb-strings.so")
-OPENED = ("libZydis.so.4.0",)  # libraries that the tools open while they run
+OPENED = ("libZydis.so.4.0", "libpapi.so.7.0")  # libraries that the tools open while they run
 SYSROOT = os.environ.get("PLUMB_GUEST_SYSROOT")  # of a build for another architecture
 SKIPPED = 77  # exit status, as Meson understands it
 

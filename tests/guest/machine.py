@@ -22,6 +22,7 @@ class Machine:
     nodes: tuple
     distances: dict = dataclasses.field(default_factory=dict)
     architecture: Architecture = X86_64
+    counts_exactly: bool = False  # time goes by instructions, four nanoseconds each, so that counters have a known truth; slower
 
     @property
     def memory_mib(self):
@@ -35,13 +36,16 @@ class Machine:
     def distance(self, source, target):
         return 10 if source == target else self.distances.get((source, target), DEFAULT_DISTANCE)
 
+    def _accelerator(self):
+        return ["-accel", "tcg,thread=single", "-icount", "shift=2,sleep=off"] if self.counts_exactly else ["-accel", "tcg,thread=multi"]
+
     def qemu_command(self, kernel, initramfs, disks, console):
         """The command that boots it, with `disks` as /dev/nvme0n1, /dev/nvme1n1, ... and the serial console in a
         file. Every CPU is a thread of its own; nothing leads out of the guest."""
         made_of = self.architecture
         if not shutil.which(made_of.qemu):
             raise Missing(f"{made_of.qemu} is not installed (package {made_of.package})")
-        command = [made_of.qemu, "-accel", "tcg,thread=multi", *made_of.machine, "-smp", str(sum(n.cpus for n in self.nodes)),
+        command = [made_of.qemu, *self._accelerator(), *made_of.machine, "-smp", str(sum(n.cpus for n in self.nodes)),
                    "-m", f"{self.memory_mib}M", "-kernel", str(kernel), "-initrd", str(initramfs),
                    "-append", f"console={made_of.console} quiet panic=-1 nokaslr{made_of.kernel_options}", "-display", "none",
                    "-serial", f"file:{console}", "-monitor", "none", "-no-reboot", "-nic", "none"]

@@ -92,5 +92,22 @@ class Aarch64(GuestTest):
         self.assertGreater(job["late_sender_seconds"], 0.7 * STEPS * NAP_MS / 1000)
 
 
+class Counters(GuestTest):
+    """A machine whose counters are right: four cycles an instruction. It has no others than these two."""
+    machine = Machine((Node(cpus=2, memory_mib=1024),), {}, AARCH64, counts_exactly=True)
+    files = (BURN,)
+    job = record("asked", "--with counters", BURN, 1)
+
+    def report_of(self, run):
+        return json.loads(self.results.text(f"{run}.json"))
+
+    def test_cycles_and_instructions_are_counted_and_what_it_lacks_is_refused_by_name(self):
+        [evidence] = [entry for entry in self.report_of("asked")["evidence"] if entry["source"] == "pmu"]
+        self.assertEqual(evidence["state"], "limited")
+        self.assertRegex(evidence["why"], r"counts .*\bcycles\b.*\binstructions\b")
+        self.assertRegex(evidence["why"], r"data cache misses[^:]*: (perf|PAPI)")
+        self.assertAlmostEqual(self.report_of("asked")["metrics"]["instructions_per_cycle"]["value"], 0.25, delta=0.01)
+
+
 if __name__ == "__main__":
     main()
