@@ -12,6 +12,7 @@
 #include "model/mpi.h"
 #include "model/mpi_job.h"
 #include "model/openmp.h"
+#include "model/packed_loop.h"
 #include "model/page_scatter.h"
 #include "model/shared_line.h"
 #include "model/strided_walk.h"
@@ -163,6 +164,7 @@ struct Process {
     Memory memory;
     std::vector<StridedWalk> strided_walks; // by time, the most first
     std::vector<ReplayedAccess> replayed_accesses; // those of a loop follow one another
+    std::vector<PackedLoop> packed_loops;
     std::vector<SharedLine> shared_lines; // by time, the most first
     std::vector<PageScatter> page_scatters; // by time on small pages, the most first
     std::vector<StreamingLoop> streaming_loops;

@@ -107,7 +107,7 @@ class ScalarLoop : public Diagnosis {
             const double left = left_of_bandwidth(input.analyses, loop);
             if (left < kLeastLeft)
                 continue;
-            Finding finding = finding_of(loop, cause, left, totals);
+            Finding finding = finding_of(loop, cause, left, totals, run_again(input.run, loop));
             note_unplaced(loop.lines, input.run, finding);
             if (finding.confidence >= kLeastConfidence && known.insert({finding.subject.name, cause}).second)
                 findings.push_back(std::move(finding));
@@ -116,7 +116,8 @@ class ScalarLoop : public Diagnosis {
     }
 
   private:
-    Finding finding_of(const SampledLoop& loop, ScalarCause cause, double left, const RunTotals& totals) const {
+    Finding finding_of(const SampledLoop& loop, ScalarCause cause, double left, const RunTotals& totals,
+                       const model::PackedLoop* packed) const {
         Finding finding;
         finding.id = id();
         finding.where = loop.lines.heaviest(kMostLines);
@@ -131,7 +132,10 @@ class ScalarLoop : public Diagnosis {
         finding.confidence = confidence_above(hits, totals.samples, kLeastLoopShare * 0.8);
         finding.title = fmt::format("The loop in {}{} computes one number at a time: {}", loop.function, place_in_title(finding),
                                     scalar_reason(cause, loop));
-        set_gain(loop, cause, left, finding);
+        if (!packed || !is_cured_so(cause, *packed))
+            set_bound(loop, cause, left, finding);
+        else
+            set_measured(loop, *packed, left, finding);
         add_evidence(loop, cause, finding);
         finding.advice = scalar_advice(cause, loop);
         return finding;
@@ -144,7 +148,49 @@ class ScalarLoop : public Diagnosis {
         return fmt::format(" at {}:{}", file.substr(file.rfind('/') + 1), finding.where[0].line);
     }
 
-    static void set_gain(const SampledLoop& loop, ScalarCause cause, double left, Finding& finding) {
+    // By the recorder, at the end of the run. Null: it was not.
+    static const model::PackedLoop* run_again(const model::Run& run, const SampledLoop& loop) {
+        const model::PackedLoop* found = nullptr;
+        for (const model::PackedLoop& each : run.processes[loop.process].packed_loops)
+            if (each.loop_begin >= loop.facts.begin && each.loop_end < loop.facts.end && (!found || each.time_ns > found->time_ns))
+                found = &each;
+        return found;
+    }
+
+    // Whether what is advised makes of the loop what was run.
+    static bool is_cured_so(ScalarCause cause, const model::PackedLoop& packed) {
+        switch (cause) {
+        case ScalarCause::level:
+        case ScalarCause::order:
+        case ScalarCause::aliasing:
+        case ScalarCause::math_errno:
+            return !packed.made_adjacent;
+        case ScalarCause::stride:
+            return true;
+        default:
+            return false;
+        }
+    }
+
+    // Clang keeps two sums where vectors are as wide as any x86-64 has, gcc one.
+    static double packed_ns(const SampledLoop& loop, const model::PackedLoop& packed) {
+        return loop.compiler.kind == code::Compiler::Kind::clang && packed.unchained_ns > 0 ? std::min(packed.unchained_ns, packed.packed_ns)
+                                                                                           : packed.packed_ns;
+    }
+
+    static void set_measured(const SampledLoop& loop, const model::PackedLoop& packed, double left, Finding& finding) {
+        const double after_ns = packed_ns(loop, packed), saved = std::max(0.0, 1 - after_ns / packed.scalar_ns);
+        finding.gain.fraction = finding.cost.fraction * std::min(left, saved);
+        finding.gain.how = fmt::format("its instructions were run again here, as they are and for {} numbers at once: {:.2f} ns a round, and "
+                                       "{:.2f} ns for as much{}", packed.lanes, packed.scalar_ns, after_ns,
+                                       left < saved ? "; memory bandwidth leaves less" : "");
+        finding.evidence["scalar_round_ns"] = packed.scalar_ns;
+        finding.evidence["packed_round_ns"] = after_ns;
+        if (packed.wide_ns > 0)
+            finding.evidence["packed_wide_round_ns"] = packed.wide_ns;
+    }
+
+    static void set_bound(const SampledLoop& loop, ScalarCause cause, double left, Finding& finding) {
         const code::ScalarGain saved = code::gain_of(cause, loop.facts, loop.compiler.vector_bytes);
         if (cause == ScalarCause::recurrence) {
             finding.fixed_severity = Severity::info;

@@ -1,6 +1,8 @@
 #include "record/access/access_watch.h"
 
 #include "platform/cache_levels.h"
+#include "record/access/replay/loop_crossings.h"
+#include "record/access/replay/packed_loops.h"
 
 #include <algorithm>
 #include <bit>
@@ -14,6 +16,8 @@ namespace {
 
 constexpr uint64_t kMostBytesEach = 1u << 20; // of the recorder's file, for the accesses of one process
 constexpr double kNewCodeShare = 0.1;          // of the budget
+constexpr uint64_t kMostReplay_ns = 200'000'000, kLeastReplay_ns = 6'000'000; // of loops for their alignment
+constexpr uint64_t kMostPacking_ns = 100'000'000, kLeastPacking_ns = 80'000'000; // and for their packed form
 
 std::vector<platform::CacheLevel> caches_here() {
     return platform::read_cache_levels("", std::max(sched_getcpu(), 0));
@@ -31,7 +35,7 @@ uint32_t line_bytes(const std::vector<platform::CacheLevel>& caches) {
 AccessWatch::AccessWatch(NodeTraceWriter& file, ProcessTable& processes, unwind::StackUnwinder& images, double budget,
                          bool bandwidth, uint64_t begin_ns)
     : accesses_(file, processes, images, kMostBytesEach, budget * kNewCodeShare), strides_(caches_here()),
-      crossings_(accesses_, processes), spinning_(accesses_, processes), sharing_(line_bytes(caches_here())), scatter_("/proc") {
+      loops_(accesses_, processes), spinning_(accesses_, processes), sharing_(line_bytes(caches_here())), scatter_("/proc") {
     if (bandwidth)
         traffic_.emplace(accesses_, begin_ns);
 }
@@ -41,7 +45,7 @@ std::optional<SampledAccess> AccessWatch::take(const PerfRecord& sample, trace::
     sharing_.count(sample.pid, sample.tid, sample.cpu, sample.time_ns, weight_ns);
     const std::optional<SampledAccess> access = accesses_.take(sample, weight_ns);
     if (works()) {
-        crossings_.take(sample, weight_ns);
+        loops_.take(sample, weight_ns);
         spinning_.take(sample, chain, weight_ns, access ? &*access : nullptr);
     }
     if (access) {
@@ -66,7 +70,7 @@ void AccessWatch::look_at_burst(uint64_t now_ns) {
 void AccessWatch::forget(uint32_t pid) {
     accesses_.forget(pid);
     strides_.forget(pid);
-    crossings_.forget(pid);
+    loops_.forget(pid);
     spinning_.forget(pid);
     scatter_.forget(pid);
     if (traffic_)
@@ -74,10 +78,17 @@ void AccessWatch::forget(uint32_t pid) {
     sharing_.forget(pid);
 }
 
+void AccessWatch::write_replays(NodeTraceWriter& file, Calibration& calibration) {
+    const std::vector<MomentsOfLoop> loops = loops_.take_all();
+    const uint64_t left_ns = calibration.left_ns();
+    const uint64_t spent_ns = write_crossings(loops, std::clamp(left_ns, kLeastReplay_ns, kMostReplay_ns), file);
+    write_packed_loops(loops, std::clamp(left_ns - std::min(spent_ns, left_ns), kLeastPacking_ns, kMostPacking_ns), file);
+}
+
 void AccessWatch::write(NodeTraceWriter& file, uint64_t sharers, Calibration& calibration) {
     strides_.write(file);
     spinning_.write(file, calibration);
-    crossings_.write(file, calibration);
+    write_replays(file, calibration);
     scatter_.write(file, sharers);
     if (traffic_)
         traffic_->write(file, sharers, calibration);

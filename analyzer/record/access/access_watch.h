@@ -2,7 +2,7 @@
 // (strides, pages, lines that threads share, traffic). The order of things at the end of a run is kept here, too.
 #pragma once
 
-#include "record/access/replay/loop_crossings.h"
+#include "record/access/replay/loop_moments.h"
 #include "record/access/sampling/access_sampling.h"
 #include "record/access/sharing/line_sharing.h"
 #include "record/access/sharing/spin_loops.h"
@@ -50,9 +50,11 @@ class AccessWatch {
     void write(NodeTraceWriter& file, uint64_t sharers, Calibration& calibration);
 
   private:
+    void write_replays(NodeTraceWriter& file, Calibration& calibration);
+
     AccessSampling accesses_;
     AccessStrides strides_;
-    LoopCrossings crossings_;
+    LoopMoments loops_;
     SpinLoops spinning_;
     LineSharing sharing_;
     PageScatter scatter_;

@@ -244,6 +244,26 @@ void ProcessBuilder::take(const ReplayedAccess& record, FileContext& context) {
     alignment_.take(record, context.allowance());
 }
 
+void ProcessBuilder::take(const PackedLoop& record, FileContext& context) {
+    constexpr double kNs = 1e-3;
+    if (record.scalar_ps == 0 || record.packed_ps == 0 || record.lanes < 2 || !context.allowance().take(sizeof(model::PackedLoop)))
+        return;
+    process_.packed_loops.push_back({.loop_begin = record.loop_begin,
+                                     .loop_end = record.loop_end,
+                                     .samples = record.samples,
+                                     .time_ns = record.time_ns,
+                                     .lanes = record.lanes,
+                                     .vector_bytes = record.vector_bytes,
+                                     .made_adjacent = (record.flags & kPackedMadeAdjacent) != 0,
+                                     .scalar_ns = kNs * static_cast<double>(record.scalar_ps),
+                                     .packed_ns = kNs * static_cast<double>(record.packed_ps),
+                                     .spread_ns = kNs * static_cast<double>(record.spread_ps),
+                                     .unchained_ns = kNs * static_cast<double>(record.unchained_ps),
+                                     .wide_ns = kNs * static_cast<double>(record.wide_ps),
+                                     .round_ns = kNs * static_cast<double>(record.round_ps),
+                                     .footprint_bytes = record.footprint_bytes});
+}
+
 void ProcessBuilder::take(const MemoryArea& record, FileContext& context) {
     memory_.take(record, context.text(record.path), context.allowance());
 }

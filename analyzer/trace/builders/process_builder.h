@@ -69,6 +69,7 @@ class ProcessBuilder {
     void take(const AccessSite& record, FileContext& context);
     void take(const AccessStride& record, FileContext& context);
     void take(const ReplayedAccess& record, FileContext& context);
+    void take(const PackedLoop& record, FileContext& context);
 
     void take(const MemoryArea& record, FileContext& context);
     void take(const MemoryTraffic& record, FileContext& context);

@@ -67,6 +67,35 @@ struct ReplayedAccess {
 };
 static_assert(sizeof(ReplayedAccess) == 160);
 
+enum PackedLoopFlags : uint32_t {
+    kPackedMadeAdjacent = 1, // elements that lie apart in the program lie side by side in the packed loop
+};
+
+// What several elements at once take is of as much work as one round of the loop, with the data where the caches of this machine
+// keep so many. Nothing is recorded where that was not measured.
+struct PackedLoop {
+    RecordHeader header;
+    uint32_t pid;             //  8
+    uint32_t flags;           // 12  PackedLoopFlags
+    Address loop_begin;       // 16  first instruction
+    Address loop_end;         // 24  last one
+    uint64_t samples;         // 32  of the loop
+    uint64_t time_ns;         // 40  what they stand for
+    uint16_t lanes;           // 48  elements at once
+    uint16_t vector_bytes;    // 50
+    uint32_t chains;          // 52  sums and the like that it carries over
+    uint64_t scalar_ps;       // 56  of one round, replayed as it is
+    uint64_t packed_ps;       // 64  of as much work, packed
+    uint64_t spread_ps;       // 72  standard error of packed_ps
+    uint64_t unchained_ps;    // 80  packed, each sum divided into two that wait side by side; 0: it carries none, or not measured
+    uint64_t wide_ps;         // 88  packed in vectors of twice the size, which this machine has; 0: it has not, or not measured
+    uint64_t round_ps;        // 96  of one round in the program, by the registers that count rounds; 0: not known
+    uint64_t footprint_bytes; // 104 of the loop's accesses, all together
+    uint64_t first_ns;        // 112 of the first sample: distinguishes the images of a pid that executed another program
+    uint64_t last_ns;         // 120
+};
+static_assert(sizeof(PackedLoop) == 128);
+
 // A loop in which a thread only waits for what other threads store, without leaving its CPU.
 struct SpinLoop {
     RecordHeader header;

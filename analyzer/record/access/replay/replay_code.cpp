@@ -1,10 +1,6 @@
 #include "record/access/replay/replay_code.h"
 
-#if defined(__x86_64__) && __has_include(<Zydis/Zydis.h>)
-#define PLUMB_CAN_REPLAY 1
-#include <Zydis/Zydis.h>
-#include <dlfcn.h>
-#endif
+#include "record/access/replay/zydis_encoder.h"
 
 #include <algorithm>
 #include <bit>
@@ -18,48 +14,8 @@ namespace plumb::record {
 
 namespace {
 
+constexpr uint64_t kFillOffset = 32;
 constexpr uint32_t kStackPointer = 1u << 4; // by the numbers of the encoding: rax, rcx, rdx, rbx, rsp, ...
-
-// The library is there already where anything was decoded; its structures change between minor versions.
-struct Library {
-    decltype(&ZydisDecoderInit) init = nullptr;
-    decltype(&ZydisDecoderDecodeFull) decode = nullptr;
-    decltype(&ZydisEncoderDecodedInstructionToEncoderRequest) request = nullptr;
-    decltype(&ZydisEncoderEncodeInstruction) encode = nullptr;
-    decltype(&ZydisRegisterGetLargestEnclosing) enclosing = nullptr;
-
-    static const Library* get() {
-        static const Library library;
-        return library.works_ ? &library : nullptr;
-    }
-
-  private:
-    Library() {
-        constexpr uint64_t kVersionMask = ~uint64_t{0} << 32;
-        void* handle = dlopen("libZydis.so.4.0", RTLD_NOW | RTLD_LOCAL);
-        if (!handle)
-            return;
-        const auto version = reinterpret_cast<decltype(&ZydisGetVersion)>(dlsym(handle, "ZydisGetVersion"));
-        if (!version || (version() & kVersionMask) != (ZYDIS_VERSION & kVersionMask))
-            return;
-        const auto find = [handle](auto& function, const char* name) {
-            function = reinterpret_cast<std::remove_reference_t<decltype(function)>>(dlsym(handle, name));
-            return function != nullptr;
-        };
-        works_ = find(init, "ZydisDecoderInit") && find(decode, "ZydisDecoderDecodeFull") &&
-                 find(request, "ZydisEncoderDecodedInstructionToEncoderRequest") &&
-                 find(encode, "ZydisEncoderEncodeInstruction") &&
-                 find(enclosing, "ZydisRegisterGetLargestEnclosing");
-    }
-    bool works_ = false;
-};
-
-struct Decoded {
-    ZydisDecodedInstruction instruction;
-    ZydisDecodedOperand operands[ZYDIS_MAX_OPERAND_COUNT];
-    int memory = -1; // which operand
-    int access = -1;
-};
 
 struct Counter { // a register; -1: a place in memory, whose stores the loop's own ones have to wait for
     int reg = -1;
@@ -93,6 +49,7 @@ class Writer {
             bytes({0x24});
         number(distance);
     }
+    void relative(uint64_t place) { number(static_cast<int32_t>(place - here() - 4)); }
     void set(const Counter& counter, uint32_t value) { // movq $value, counter
         if (counter.reg >= 0) {
             load_constant(static_cast<unsigned>(counter.reg), value);
@@ -127,45 +84,15 @@ class Writer {
     std::vector<uint8_t> code_;
 };
 
-bool is_hint(const ZydisDecodedInstruction& instruction) {
-    return instruction.meta.category == ZYDIS_CATEGORY_NOP || instruction.meta.category == ZYDIS_CATEGORY_WIDENOP ||
-           instruction.meta.category == ZYDIS_CATEGORY_PREFETCH;
-}
-
-std::optional<std::vector<Decoded>> decoded(const Library& library, std::span<const ReplayInstruction> instructions) {
-    ZydisDecoder decoder;
-    if (!ZYAN_SUCCESS(library.init(&decoder, ZYDIS_MACHINE_MODE_LONG_64, ZYDIS_STACK_WIDTH_64)))
-        return std::nullopt;
-    std::vector<Decoded> result(instructions.size());
-    for (size_t i = 0; i < result.size(); ++i) {
-        Decoded& to = result[i];
-        to.access = instructions[i].access;
-        if (!ZYAN_SUCCESS(library.decode(&decoder, instructions[i].code.data(), instructions[i].length, &to.instruction,
-                                         to.operands)))
-            return std::nullopt;
-        // Whatever accesses memory must do so in the one place that is given for it: the process is a copy of the recorder.
-        for (int operand = 0; operand < to.instruction.operand_count; ++operand)
-            if (to.operands[operand].type == ZYDIS_OPERAND_TYPE_MEMORY &&
-                to.operands[operand].mem.type != ZYDIS_MEMOP_TYPE_AGEN && !is_hint(to.instruction)) {
-                if (to.memory >= 0 || operand >= to.instruction.operand_count_visible)
-                    return std::nullopt;
-                to.memory = operand;
-            }
-        if ((to.access >= 0) != (to.memory >= 0))
-            return std::nullopt;
-    }
-    return result;
-}
-
 // By the numbers of the encoding; what only makes an address that is replaced is not counted. Nothing: it changes the stack
 // pointer.
-std::optional<uint32_t> registers_used(const Library& library, const std::vector<Decoded>& instructions) {
+std::optional<uint32_t> registers_used(const ZydisEncoder& library, const std::vector<DecodedInstruction>& instructions) {
     uint32_t used = kStackPointer;
     const auto number = [&](ZydisRegister reg) -> uint32_t {
         const ZydisRegister whole = library.enclosing(ZYDIS_MACHINE_MODE_LONG_64, reg);
         return whole >= ZYDIS_REGISTER_RAX && whole <= ZYDIS_REGISTER_R15 ? 1u << (whole - ZYDIS_REGISTER_RAX) : 0;
     };
-    for (const Decoded& each : instructions)
+    for (const DecodedInstruction& each : instructions)
         for (int i = 0; i < each.instruction.operand_count; ++i) {
             const ZydisDecodedOperand& operand = each.operands[i];
             if (operand.type == ZYDIS_OPERAND_TYPE_MEMORY && i != each.memory)
@@ -179,14 +106,14 @@ std::optional<uint32_t> registers_used(const Library& library, const std::vector
     return used;
 }
 
-bool is_vector_load(const Decoded& each) {
+bool is_vector_load(const DecodedInstruction& each) {
     const ZydisMnemonic mnemonic = each.instruction.mnemonic;
     return each.instruction.encoding == ZYDIS_INSTRUCTION_ENCODING_LEGACY && each.memory == 1 &&
            (mnemonic == ZYDIS_MNEMONIC_MOVUPS || mnemonic == ZYDIS_MNEMONIC_MOVUPD || mnemonic == ZYDIS_MNEMONIC_MOVDQU);
 }
 
 // Operations of SSE2 whose second operand may be a register or 16 aligned bytes in memory.
-bool takes_vector_operand(const Decoded& each) {
+bool takes_vector_operand(const DecodedInstruction& each) {
     switch (each.instruction.mnemonic) {
     case ZYDIS_MNEMONIC_ADDPD: case ZYDIS_MNEMONIC_ADDPS: case ZYDIS_MNEMONIC_SUBPD: case ZYDIS_MNEMONIC_SUBPS:
     case ZYDIS_MNEMONIC_MULPD: case ZYDIS_MNEMONIC_MULPS: case ZYDIS_MNEMONIC_DIVPD: case ZYDIS_MNEMONIC_DIVPS:
@@ -205,7 +132,7 @@ bool takes_vector_operand(const Decoded& each) {
 }
 
 // The instruction that alone takes what `load` loads, -1: there is none, or others do as well.
-int only_user(const std::vector<Decoded>& instructions, size_t load) {
+int only_user(const std::vector<DecodedInstruction>& instructions, size_t load) {
     const ZydisRegister reg = instructions[load].operands[0].reg.value;
     int user = -1;
     for (size_t i = 0; i < instructions.size(); ++i)
@@ -221,7 +148,7 @@ int only_user(const std::vector<Decoded>& instructions, size_t load) {
 }
 
 // By instruction: the load that it takes in, -1: none. Such loads are marked as done with.
-std::vector<int> folded_loads(const std::vector<Decoded>& instructions, const std::vector<LoopAccess>& accesses,
+std::vector<int> folded_loads(const std::vector<DecodedInstruction>& instructions, const std::vector<LoopAccess>& accesses,
                               std::vector<bool>& is_done) {
     constexpr uint64_t kVector = 16;
     std::vector<int> folded(instructions.size(), -1);
@@ -273,10 +200,21 @@ void clear_vectors(Writer& code) {
     }
 }
 
+// Numbers that arithmetic likes as well as those of the program. Upper halves stay clear: where they are not, instructions of SSE
+// wait for them.
+void fill_vectors(Writer& code, uint64_t place) {
+    for (uint8_t reg = 0; reg < 16; ++reg) {
+        if (reg >= 8)
+            code.bytes({0x44});
+        code.bytes({0x0f, 0x10, static_cast<uint8_t>(0x05 | (reg & 7) << 3)}); // movups place(%rip), xmm
+        code.relative(place);
+    }
+}
+
 bool fits(int64_t value) { return value == static_cast<int32_t>(value); }
 
 // `operand`: which one of `from` is the place in memory, whatever it is now.
-bool append_moved(const Library& library, const Decoded& from, int operand, const LoopAccess& access, const Base& base,
+bool append_moved(const ZydisEncoder& library, const DecodedInstruction& from, int operand, const LoopAccess& access, const Base& base,
                   uint64_t round, Writer& to) {
     const int64_t displacement = static_cast<int64_t>(access.address - base.start) + static_cast<int64_t>(round) * access.round;
     ZydisEncoderRequest request;
@@ -301,7 +239,7 @@ bool append_moved(const Library& library, const Decoded& from, int operand, cons
 } // namespace
 
 std::vector<uint8_t> replay_code(const ReplayPlan& plan, uint64_t place, uint64_t counters) {
-    const Library* library = Library::get();
+    const ZydisEncoder* library = ZydisEncoder::get();
     if (!library)
         return {};
     const auto instructions = decoded(*library, plan.instructions);
@@ -323,6 +261,8 @@ std::vector<uint8_t> replay_code(const ReplayPlan& plan, uint64_t place, uint64_
         if (1u << reg != kStackPointer && (*used >> reg & 1))
             code.load_constant(reg, 1); // whatever is divided or shifted by it
     clear_vectors(code);
+    if (plan.fills)
+        fill_vectors(code, counters + kFillOffset);
     if (sweeps.reg >= 0)
         code.load(static_cast<unsigned>(sweeps.reg), sweeps.place);
     const size_t sweep = code.size();
@@ -337,7 +277,7 @@ std::vector<uint8_t> replay_code(const ReplayPlan& plan, uint64_t place, uint64_
         folded = folded_loads(*instructions, plan.accesses, is_done);
     for (uint64_t round = 0; round < plan.unrolled; ++round)
         for (size_t i = 0; i < instructions->size(); ++i) {
-            const Decoded& each = (*instructions)[i];
+            const DecodedInstruction& each = (*instructions)[i];
             const int from = folded[i] >= 0 ? (*instructions)[static_cast<size_t>(folded[i])].access : each.access;
             if (is_done[i])
                 continue;
