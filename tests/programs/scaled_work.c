@@ -1,4 +1,5 @@
-// The same work in each run, on two lines: PERMILLE of the usual amount on the one, the usual amount on the other.
+// The same work in each run, on two lines: PERMILLE of the usual amount on the one, the usual amount on the other. Each loop is one
+// line: which of its instructions samples fall on differs between processors.
 //
 // usage: scaled_work PERMILLE [MILLION_ROUNDS]
 #include <stdint.h>
@@ -6,14 +7,12 @@
 #include <stdlib.h>
 
 __attribute__((noinline)) static uint64_t scaled(uint64_t value, long rounds) {
-    for (long i = 0; i < rounds; i++)
-        value = value * 6364136223846793005u + 1442695040888963407u; // the line that is changed
+    for (long i = 0; i < rounds; i++) value = value * 6364136223846793005u + 1442695040888963407u; // the line that is changed
     return value;
 }
 
 __attribute__((noinline)) static uint64_t usual(uint64_t value, long rounds) {
-    for (long i = 0; i < rounds; i++)
-        value = (value ^ (value >> 13)) * 0x9e3779b97f4a7c15u; // the line that is not
+    for (long i = 0; i < rounds; i++) value = (value ^ (value >> 13)) * 0x9e3779b97f4a7c15u; // the line that is not
     return value;
 }
 

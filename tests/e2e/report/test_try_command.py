@@ -174,10 +174,15 @@ class Try(PlumbTest):
         self.assertLessEqual(max(map(len, done.stdout.splitlines())), 100)
 
     def test_where_nothing_is_advised_nothing_runs(self):
-        count = self.scratch / "count"
-        result, _ = self.result(command=["sh", "-c", f"echo x >>{count}; sleep 0.05"])
-        self.assertEqual({cure["state"] for cure in result["cures"]}, {"does-not-apply", "not-tried"})
-        self.assertEqual(len(count.read_text().split()), 1)  # recorded
+        """On a busy machine such a short run may have waited for a CPU, for which there is advice."""
+        for attempt in range(TRIES):
+            count, self.folder = self.scratch / f"count{attempt}", self.scratch / f"trial{attempt}"
+            result, _ = self.result(command=["sh", "-c", f"echo x >>{count}; sleep 0.05"])
+            states = {cure["state"] for cure in result["cures"]}
+            if states == {"does-not-apply", "not-tried"}:
+                self.assertEqual(len(count.read_text().split()), 1)  # recorded
+                return
+        self.fail(result["cures"])
 
     @of_sleeps
     def test_an_output_that_changes_by_itself_is_not_compared(self):
