@@ -42,6 +42,14 @@ template <class Result> bool measured_in_child(Result& to, const std::function<b
     return status == 0;
 }
 
+bool has_wider_vectors() {
+#if defined(__x86_64__)
+    return __builtin_cpu_supports("avx");
+#else
+    return false;
+#endif
+}
+
 using Pairs = std::array<ReplayedPair, kUnrolled.size()>;
 
 // As it is, and in another form. False: one of them cannot be run.
@@ -94,7 +102,7 @@ ReplayedPacked replay_packed(std::span<const ReplayInstruction> instructions, co
     if (!packed || rounds < packed->lanes)
         return replayed;
     const auto unchained = packed->chains > 0 ? packed_form(instructions, accesses, PackedWidth::as_encoded, 2) : std::nullopt;
-    const bool may_be_wide = __builtin_cpu_supports("avx") && packed->vector_bytes == 16;
+    const bool may_be_wide = has_wider_vectors() && packed->vector_bytes == 16;
     const auto wide = may_be_wide ? packed_form(instructions, accesses, PackedWidth::wide, 1) : std::nullopt;
     const unsigned element_bytes = packed->vector_bytes / packed->lanes;
     struct Times {

@@ -8,7 +8,7 @@ namespace plumb::record {
 
 namespace {
 
-constexpr uint64_t kReplay_ns = 4'000'000; // of one loop, about
+constexpr uint64_t kPacking_ns = 4'000'000; // of one loop, about
 
 } // namespace
 
@@ -17,7 +17,7 @@ void write_packed_loops(std::span<const MomentsOfLoop> loops, uint64_t allowed_n
     for (const MomentsOfLoop& loop : loops) {
         if (!computes_scalars(loop.instructions()))
             continue;
-        if (monotonic_ns() - begin_ns + kReplay_ns > allowed_ns)
+        if (monotonic_ns() - begin_ns + kPacking_ns > allowed_ns)
             break;
         const ReplayedPacked time = replay_packed(loop.instructions(), loop.moments.front().accesses, loop.sweep_rounds(), loop.round_ps);
         if (time.packed.seen_ps == 0 || time.packed.other_ps == 0)
