@@ -110,6 +110,7 @@ SHAPE void realigned_frame(int depth) {
 }
 // As assembler of cryptography does: the rsp that the function was called with is kept on its stack, and found there. `bytes` of
 // stack are taken besides.
+#if defined(__x86_64__)
 extern "C" void keeps_sp(long bytes, void (*next)(int));
 asm(R"(
     .text
@@ -130,6 +131,9 @@ keeps_sp:
     .cfi_endproc
     .size keeps_sp, . - keeps_sp
 )");
+#else
+void keeps_sp(long bytes, void (*next)(int)) { dynamic_frame(static_cast<int>(bytes), next); }
+#endif
 SHAPE void recursive(int depth) {
     if (depth > 0)
         recursive(depth - 1);

@@ -23,9 +23,9 @@ struct PackedForm {
 bool computes_scalars(std::span<const ReplayInstruction> instructions);
 
 enum class PackedWidth { as_encoded, wide }; // wide: twice what instructions of this encoding take, with AVX
-// `copies`: of each round in a row, with registers of their own for what is carried over: their sums wait side by side. Nothing:
-// an instruction has no packed counterpart (conversions from 64-bit integers, calls of its result in integer code), stores to
-// one place in every round, or leaves too few registers; or the decoder is missing. The copies count as `lanes`.
+// `copies`: of each round in a row, with registers of their own for what is carried over: their sums wait side by side; they count as
+// `lanes`. Nothing: an instruction has no packed counterpart (conversions to integers or from general registers, elements moved
+// within a vector), one stores to the same place in every round, too few registers are left, or the decoder is missing.
 std::optional<PackedForm> packed_form(std::span<const ReplayInstruction> instructions, const std::vector<LoopAccess>& accesses,
                                       PackedWidth width, unsigned copies);
 
