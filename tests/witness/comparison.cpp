@@ -46,7 +46,7 @@ Agreement compare_with_libunwind(const Walk& ours, const Walk& libunwind, const 
     if (reason != Agreement::unexplained || !guessed || libunwind.first_guess >= common)
         return reason;
     return compare_with_libdwfl(ours, libdwfl, files, descriptions) == Agreement::unexplained ? Agreement::unexplained
-                                                                                      : Agreement::hidden_description;
+                                                                                             : Agreement::hidden_description;
 }
 
 } // namespace plumb::witness

@@ -27,6 +27,7 @@ constexpr double kLeastLoopShare = 0.03; // of the sampled time
 constexpr double kMemoryBound = 0.5;   // of a loop's bursts use up the bandwidth, or of its time goes into scattered accesses
 constexpr double kLeastLeft = 0.15;    // of the loop's time, to be saved before memory bandwidth is used up
 constexpr size_t kMostStrides = 8;
+constexpr double kMuchLonger = 1.5;    // a round in the program against its replay: then it waits for what the replay has at hand
 constexpr double kMuchLess = 0.8;      // of the time of the packed loop: worth an option of its own
 
 const char* cause_name(ScalarCause cause) {
@@ -158,8 +159,10 @@ class ScalarLoop : public Diagnosis {
         return found;
     }
 
-    // Whether what is advised makes of the loop what was run.
+    // Whether what was run took what the program takes, and what is advised makes of the loop what was run packed.
     static bool is_cured_so(ScalarCause cause, const model::PackedLoop& packed) {
+        if (packed.round_ns > kMuchLonger * packed.scalar_ns)
+            return false;
         switch (cause) {
         case ScalarCause::level:
         case ScalarCause::order:

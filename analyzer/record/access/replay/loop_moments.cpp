@@ -77,7 +77,7 @@ void LoopMoments::take(const PerfRecord& sample, uint64_t weight_ns) {
 }
 
 void LoopMoments::count_rounds(const Last& before, const PerfRecord& sample, const shim::Registers& registers,
-                                 Instructions::Instruction& place) {
+                               Instructions::Instruction& place) {
     if (before.registers[shim::kStackPointer] != registers[shim::kStackPointer] || sample.time_ns <= before.time_ns)
         return; // another call of the function
     place.counted.resize(place.code->counters.size());
@@ -133,7 +133,7 @@ uint64_t LoopMoments::round_ps(const Instructions::OfProgram& places, const Mome
 
 void LoopMoments::judge(uint32_t pid, const Instructions::OfProgram& places) {
     std::map<uint64_t, MomentsOfLoop> loops; // by beginning
-    std::map<uint64_t, uint64_t> most;   // samples of the instruction whose moments are taken
+    std::map<uint64_t, uint64_t> most;        // samples of the instruction whose moments are taken
     for (const auto& [address, place] : places) {
         if (place.moments.empty())
             continue;
