@@ -94,10 +94,17 @@ class Coroutines(ShimTest):
             self.assertLessEqual(count, begun + AT_START)
 
     def test_coroutines_switched_by_a_timer(self):
-        (_, begun, afterwards), recorded = self.counts("preempted", 500)
-        for count in recorded:
-            self.assertGreaterEqual(count, afterwards - self.REFUSED)
-            self.assertLessEqual(count, begun + AT_START)
+        """The last switch may also leave one in the middle of a change (once in some hundred runs), but not three times running."""
+        missed_only_few = False
+        for _ in range(3):
+            (_, begun, afterwards), recorded = self.counts("preempted", 500)
+            for count in recorded:
+                self.assertGreaterEqual(count, afterwards - self.REFUSED - self.REFUSED_CHANGES)
+                self.assertLessEqual(count, begun + AT_START)
+            missed_only_few |= min(recorded) >= afterwards - self.REFUSED
+            if missed_only_few:
+                break
+        self.assertTrue(missed_only_few)
 
 
 if __name__ == "__main__":
