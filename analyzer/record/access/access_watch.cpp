@@ -17,7 +17,7 @@ namespace {
 constexpr uint64_t kMostBytesEach = 1u << 20; // of the recorder's file, for the accesses of one process
 constexpr double kNewCodeShare = 0.1;          // of the budget
 constexpr uint64_t kMostReplay_ns = 200'000'000, kLeastReplay_ns = 6'000'000; // of loops for their alignment
-constexpr uint64_t kMostPacking_ns = 100'000'000, kLeastPacking_ns = 80'000'000; // and for their packed form
+constexpr uint64_t kPacking_ns = 100'000'000;                                 // at most, of loops for their packed form
 
 std::vector<platform::CacheLevel> caches_here() {
     return platform::read_cache_levels("", std::max(sched_getcpu(), 0));
@@ -80,9 +80,8 @@ void AccessWatch::forget(uint32_t pid) {
 
 void AccessWatch::write_replays(NodeTraceWriter& file, Calibration& calibration) {
     const std::vector<MomentsOfLoop> loops = loops_.take_all();
-    const uint64_t left_ns = calibration.left_ns();
-    const uint64_t spent_ns = write_crossings(loops, std::clamp(left_ns, kLeastReplay_ns, kMostReplay_ns), file);
-    write_packed_loops(loops, std::clamp(left_ns - std::min(spent_ns, left_ns), kLeastPacking_ns, kMostPacking_ns), file);
+    write_crossings(loops, std::clamp(calibration.left_ns(), kLeastReplay_ns, kMostReplay_ns), file);
+    write_packed_loops(loops, kPacking_ns, file);
 }
 
 void AccessWatch::write(NodeTraceWriter& file, uint64_t sharers, Calibration& calibration) {

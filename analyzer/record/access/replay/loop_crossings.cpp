@@ -90,7 +90,7 @@ void replay(const MomentsOfLoop& loop, uint64_t rounds, uint32_t number, NodeTra
 
 } // namespace
 
-uint64_t write_crossings(std::span<const MomentsOfLoop> loops, uint64_t allowed_ns, NodeTraceWriter& file) {
+void write_crossings(std::span<const MomentsOfLoop> loops, uint64_t allowed_ns, NodeTraceWriter& file) {
     const uint64_t begin_ns = monotonic_ns();
     uint32_t number = 0;
     for (const MomentsOfLoop& loop : loops) {
@@ -101,7 +101,6 @@ uint64_t write_crossings(std::span<const MomentsOfLoop> loops, uint64_t allowed_
             break;
         replay(loop, rounds, ++number, file);
     }
-    return monotonic_ns() - begin_ns;
 }
 
 } // namespace plumb::record

@@ -10,7 +10,7 @@
 namespace plumb::record {
 
 // Takes a millisecond or two for each such loop, `allowed_ns` at most or little more, and nothing where there is none. `loops`: the
-// costliest first. Returns the time it took.
-uint64_t write_crossings(std::span<const MomentsOfLoop> loops, uint64_t allowed_ns, NodeTraceWriter& file);
+// costliest first.
+void write_crossings(std::span<const MomentsOfLoop> loops, uint64_t allowed_ns, NodeTraceWriter& file);
 
 } // namespace plumb::record

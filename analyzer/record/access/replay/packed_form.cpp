@@ -1,17 +1,12 @@
 #include "record/access/replay/packed_form.h"
 
-#include "record/access/replay/access_layout.h"
-#include "record/access/replay/zydis_encoder.h"
-#include "support/magnitude.h"
-
-#include <plumb/trace_format.h>
+#include "record/access/replay/packed_accesses.h"
+#include "record/access/replay/packed_instructions.h"
 
 #include <algorithm>
-#include <array>
 #include <map>
 #include <set>
 #include <string>
-#include <string_view>
 
 namespace plumb::record {
 
@@ -21,136 +16,49 @@ namespace {
 
 constexpr unsigned kXmmBytes = 16, kVectorRegisters = 16;
 
-bool is_vector(ZydisRegister reg) {
-    return (reg >= ZYDIS_REGISTER_XMM0 && reg <= ZYDIS_REGISTER_XMM31) || (reg >= ZYDIS_REGISTER_YMM0 && reg <= ZYDIS_REGISTER_ZMM31);
-}
-
-bool is_vector(const ZydisDecodedOperand& operand) {
-    return operand.type == ZYDIS_OPERAND_TYPE_REGISTER && is_vector(operand.reg.value);
-}
-
-bool has_vector(const DecodedInstruction& each) {
-    return std::any_of(each.operands, each.operands + each.instruction.operand_count_visible,
-                       [](const ZydisDecodedOperand& operand) { return is_vector(operand); });
-}
-
-bool is_vex(const DecodedInstruction& each) { return each.instruction.encoding == ZYDIS_INSTRUCTION_ENCODING_VEX; }
-
-// "addsd", also of vaddsd.
-std::string plain_name(const ZydisEncoder& library, const DecodedInstruction& each) {
-    std::string name = library.mnemonic_name(each.instruction.mnemonic);
-    return is_vex(each) && name.starts_with('v') ? name.substr(1) : name;
-}
-
-std::optional<ZydisMnemonic> mnemonic_named(const ZydisEncoder& library, const std::string& name) {
-    static const std::map<std::string, ZydisMnemonic> all = [&] {
-        std::map<std::string, ZydisMnemonic> made;
-        for (int i = ZYDIS_MNEMONIC_INVALID + 1; i <= ZYDIS_MNEMONIC_MAX_VALUE; ++i)
-            made.emplace(library.mnemonic_name(static_cast<ZydisMnemonic>(i)), static_cast<ZydisMnemonic>(i));
-        return made;
-    }();
-    const auto found = all.find(name);
-    return found == all.end() ? std::nullopt : std::optional(found->second);
-}
-
-bool is_one_of(std::string_view name, std::initializer_list<std::string_view> names) { return std::ranges::find(names, name) != names.end(); }
-
-// Elements of what an instruction on single ones takes and makes; 0: it is none.
-struct Elements {
-    unsigned to = 0, from = 0; // bytes
-    bool converts = false;
-};
-
-Elements elements_of(std::string_view name) {
-    if (name == "cvtss2sd")
-        return {8, 4, true};
-    if (name == "cvtsd2ss")
-        return {4, 8, true};
-    if (name == "cvtsi2sd")
-        return {8, 4, true};
-    if (name == "cvtsi2ss")
-        return {4, 4, true};
-    if (name.starts_with("cvt") || name.starts_with('p')) // to integers; pminsd is one of those
-        return {};
-    if (name.ends_with("sd"))
-        return {8, 8, false};
-    if (name.ends_with("ss"))
-        return {4, 4, false};
-    return {};
-}
-
-bool compares_into_flags(std::string_view name) { return is_one_of(name, {"ucomiss", "ucomisd", "comiss", "comisd"}); }
-
-// Those that make whole vectors of whole vectors in scalar code as well: signs, masks and copies.
-bool is_whole(std::string_view name) {
-    return is_one_of(name, {"andps", "andpd", "andnps", "andnpd", "orps", "orpd", "xorps", "xorpd", "pxor", "por", "pand", "pandn", "movaps",
-                            "movapd", "movdqa"});
-}
-
-bool computes(std::string_view name) { return elements_of(name).to != 0 && !name.starts_with("mov") && !compares_into_flags(name); }
-
-bool is_zeroing(std::string_view name, const DecodedInstruction& each) {
-    if (!is_one_of(name, {"xorps", "xorpd", "pxor"}) || each.memory >= 0)
-        return false;
-    const int count = each.instruction.operand_count_visible;
-    return each.operands[count - 1].reg.value == each.operands[count - 2].reg.value;
-}
-
-unsigned number_of(ZydisRegister reg) {
-    return static_cast<unsigned>(reg >= ZYDIS_REGISTER_ZMM0   ? reg - ZYDIS_REGISTER_ZMM0
-                                 : reg >= ZYDIS_REGISTER_YMM0 ? reg - ZYDIS_REGISTER_YMM0
-                                                              : reg - ZYDIS_REGISTER_XMM0);
-}
-
-// Those that walk an array without gaps: alone, or together with others of the same round, as in unrolled loops.
-std::set<size_t> adjacent_ones(const std::vector<LoopAccess>& accesses) {
-    std::set<size_t> adjacent;
-    for (size_t i = 0; i < accesses.size(); ++i) {
-        const LoopAccess& own = accesses[i];
-        const int64_t round = static_cast<int64_t>(magnitude(own.round)), width = own.width;
-        if (round == 0 || width == 0 || round % width != 0)
-            continue;
-        std::set<int64_t> places; // of a round, in elements from its own
-        for (const LoopAccess& other : accesses) {
-            const int64_t distance = static_cast<int64_t>(other.address - own.address);
-            if (other.round == own.round && other.width == own.width && distance > -round && distance < round && distance % width == 0)
-                places.insert((distance + round) % round / width);
-        }
-        if (static_cast<int64_t>(places.size()) * width == round)
-            adjacent.insert(i);
-    }
-    return adjacent;
-}
-
 class Packer {
   public:
     Packer(const ZydisEncoder& library, const std::vector<DecodedInstruction>& loop, std::span<const ReplayInstruction> code,
            const std::vector<LoopAccess>& accesses, PackedWidth width, unsigned copies)
-        : library_(library), loop_(loop), code_(code), accesses_(accesses), adjacent_(adjacent_ones(accesses)), copies_(copies) {
-        bool is_double = false;
-        for (const DecodedInstruction& each : loop) {
-            const std::string name = plain_name(library, each);
-            names_.push_back(name);
-            is_double |= std::max(elements_of(name).to, elements_of(name).from) == 8 && has_vector(each);
-            is_vex_ |= has_vector(each) && is_vex(each);
-        }
-        vex_ = is_vex_ || width == PackedWidth::wide;
-        form_.vector_bytes = (is_vex_ ? 2 * kXmmBytes : kXmmBytes) * (width == PackedWidth::wide ? 2 : 1);
-        lanes_ = form_.vector_bytes / (is_double ? 8 : 4);
-        form_.lanes = lanes_ * copies;
-    }
+        : library_(library), loop_(loop), code_(code), loop_accesses_(accesses), names_(names_of(library, loop)), is_vex_(any_is_vex(loop)),
+          vex_(is_vex_ || width == PackedWidth::wide), vector_bytes_(kXmmBytes * (is_vex_ ? 2 : 1) * (width == PackedWidth::wide ? 2 : 1)),
+          lanes_(vector_bytes_ / widest_element()), copies_(copies), accesses_(accesses, lanes_, copies) {}
 
     std::optional<PackedForm> made() {
-        if (form_.vector_bytes > 2 * kXmmBytes || !find_registers())
+        if (vector_bytes_ > 2 * kXmmBytes || !find_registers())
             return std::nullopt;
-        for (copy_ = 0; copy_ < copies_; ++copy_)
+        for (copy_ = 0; copy_ < copies_; ++copy_) {
+            accesses_.begin_copy(copy_);
             for (size_t i = 0; i < loop_.size(); ++i)
                 if (!add(i))
                     return std::nullopt;
+        }
+        form_.lanes = lanes_ * copies_;
+        form_.vector_bytes = vector_bytes_;
+        form_.made_adjacent = accesses_.made_adjacent();
+        form_.accesses = accesses_.take();
         return std::move(form_);
     }
 
   private:
+    static std::vector<std::string> names_of(const ZydisEncoder& library, const std::vector<DecodedInstruction>& loop) {
+        std::vector<std::string> names;
+        for (const DecodedInstruction& each : loop)
+            names.push_back(plain_name(library, each));
+        return names;
+    }
+
+    static bool any_is_vex(const std::vector<DecodedInstruction>& loop) {
+        return std::ranges::any_of(loop, [](const DecodedInstruction& each) { return has_vector(each) && is_vex(each); });
+    }
+
+    unsigned widest_element() const { // bytes
+        for (size_t i = 0; i < loop_.size(); ++i)
+            if (const Elements each = elements_of(names_[i]); has_vector(loop_[i]) && std::max(each.to, each.from) == 8)
+                return 8;
+        return 4;
+    }
+
     // What is carried over needs registers of its own in each copy; a packed operand in memory may need one to be loaded into.
     bool find_registers() {
         std::set<unsigned> used, written, carried;
@@ -222,7 +130,7 @@ class Packer {
         if (!has_vector(each)) {
             ReplayInstruction copy = code_[i];
             if (each.access >= 0)
-                copy.access = moved(each.access, accesses_[static_cast<size_t>(each.access)].width, false);
+                copy.access = accesses_.once(each.access);
             form_.instructions.push_back(copy);
             return true;
         }
@@ -239,13 +147,13 @@ class Packer {
     bool add_whole(const DecodedInstruction& each, const std::string& name) {
         int access = -1;
         if (each.access >= 0) {
-            if (accesses_[static_cast<size_t>(each.access)].round != 0)
+            if (loop_accesses_[static_cast<size_t>(each.access)].round != 0)
                 return false;
-            access = moved(each.access, form_.vector_bytes, true);
+            access = accesses_.of_width(each.access, vector_bytes_);
         }
         std::vector<ZydisEncoderOperand> operands;
         for (int i = 0; i < each.instruction.operand_count_visible; ++i)
-            operands.push_back(i == each.memory ? memory(form_.vector_bytes) : vector(each.operands[i], form_.vector_bytes));
+            operands.push_back(i == each.memory ? memory(vector_bytes_) : vector(each.operands[i], vector_bytes_));
         if (vex_ && operands.size() == 2 && !name.starts_with("mov"))
             operands.insert(operands.begin(), operands.front());
         return append(name, operands, access);
@@ -257,7 +165,7 @@ class Packer {
         const int last = each.instruction.operand_count_visible - 1;
         if (each.memory < 0)
             return append("movaps", {vector(each.operands[0], bytes), vector(each.operands[last], bytes)}, -1);
-        const int access = moved_elements(each.access, element);
+        const int access = accesses_.of_elements(each.access, element);
         if (access < 0)
             return false;
         const ZydisEncoderOperand other = vector(each.operands[each.memory == 0 ? last : 0], bytes);
@@ -265,20 +173,11 @@ class Packer {
     }
 
     bool add_operation(const DecodedInstruction& each, const std::string& name, Elements elements) {
-        std::string packed = name;
-        if (name.starts_with("cvtsi2")) {
-            if (each.memory < 0 || each.operands[each.memory].size != 32)
-                return false;
-            packed = name.ends_with("sd") ? "cvtdq2pd" : "cvtdq2ps";
-        } else if (elements.converts) {
-            packed = name == "cvtss2sd" ? "cvtps2pd" : "cvtpd2ps";
-        } else {
-            packed[packed.size() - 2] = 'p';
-        }
+        if (name.starts_with("cvtsi2") && (each.memory < 0 || each.operands[each.memory].size != 32))
+            return false;
+        const std::string packed = packed_name(name);
         const unsigned to = lanes_ * elements.to, from = lanes_ * elements.from;
-        // Of a single element, other instructions with three operands take the rest from the second one.
-        const bool is_of_one = elements.converts || name.starts_with("sqrt") || name.starts_with("rcp") || name.starts_with("rsqrt") ||
-                               name.starts_with("round");
+        const bool is_of_one = takes_one_vector(name);
         const int count = each.instruction.operand_count_visible;
         std::vector<ZydisEncoderOperand> operands;
         int access = -1;
@@ -287,11 +186,10 @@ class Packer {
                 continue;
             const ZydisDecodedOperand& operand = each.operands[i];
             if (i == each.memory) {
-                access = moved_elements(each.access, elements.from);
+                access = accesses_.of_elements(each.access, elements.from);
                 if (access < 0)
                     return false;
-                const bool may_lie_anywhere = vex_ || form_.accesses[static_cast<size_t>(access)].round == 0 ||
-                                              is_one_of(packed, {"cvtps2pd", "cvtdq2pd"});
+                const bool may_lie_anywhere = vex_ || accesses_[access].round == 0 || loads_from_anywhere(packed);
                 if (may_lie_anywhere && (from >= kXmmBytes || elements.converts)) {
                     operands.push_back(memory(from));
                     continue;
@@ -363,62 +261,17 @@ class Packer {
         return true;
     }
 
-    // Of an instruction on elements: as many of them as a vector has. -1: it stores to one place in every round.
-    int moved_elements(int access, unsigned element) {
-        const LoopAccess& own = accesses_[static_cast<size_t>(access)];
-        if (own.round == 0 && (own.flags & trace::kAlignStore))
-            return -1;
-        return moved(access, lanes_ * element, true);
-    }
-
-    // Where the packed round makes this access. `spreads`: its elements, otherwise it is made once for all of them.
-    int moved(int number, unsigned width, bool spreads) {
-        const auto index = static_cast<size_t>(number);
-        LoopAccess access = accesses_[index];
-        const int64_t lanes = lanes_;
-        if (access.round == 0) {
-            access.address &= ~uint64_t{width - 1}; // the same number several times, as compilers lay out constants
-        } else if (!spreads || adjacent_.contains(index)) {
-            // What an unrolled round accesses side by side moves apart; arrays stay where they are.
-            const uint64_t within = (access.address - first_of_group(index)) % magnitude(access.round);
-            access.address += spreads ? within * (lanes_ - 1) : 0;
-            if (access.round < 0 && spreads)
-                access.address -= width - access.width;
-            access.round *= lanes;
-        } else { // an array of its own
-            form_.made_adjacent = true;
-            constexpr int kFarApart = 32; // bits
-            constexpr uint64_t kBeside = 320; // bytes in a page: the same place in several pages makes loads wait for stores
-            const uint64_t array = arrays_.try_emplace(access.address, arrays_.size() + 1).first->second;
-            access.address = (access.address & ~uint64_t{width - 1}) + (array << kFarApart) + array * kBeside;
-            access.round = (access.round < 0 ? -1 : 1) * static_cast<int64_t>(width);
-        }
-        access.width = static_cast<uint16_t>(width);
-        access.address += copy_ * static_cast<uint64_t>(access.round);
-        access.round *= copies_;
-        form_.accesses.push_back(access);
-        return static_cast<int>(form_.accesses.size()) - 1;
-    }
-
-    uint64_t first_of_group(size_t index) const {
-        for (const AccessGroup& group : groups_of(accesses_))
-            if (std::ranges::find(group.members, index) != group.members.end())
-                return accesses_[group.members.front()].address;
-        return accesses_[index].address;
-    }
-
     const ZydisEncoder& library_;
     const std::vector<DecodedInstruction>& loop_;
     const std::span<const ReplayInstruction> code_;
-    const std::vector<LoopAccess>& accesses_;
-    const std::set<size_t> adjacent_;
-    const unsigned copies_;
-    std::vector<std::string> names_;
-    bool is_vex_ = false, vex_ = false; // the loop is; the packed one
-    unsigned lanes_ = 0, copy_ = 0;
+    const std::vector<LoopAccess>& loop_accesses_;
+    const std::vector<std::string> names_;
+    const bool is_vex_, vex_; // the loop is; the packed one
+    const unsigned vector_bytes_, lanes_, copies_;
+    PackedAccesses accesses_;
+    unsigned copy_ = 0;
     int spare_ = -1; // vector register that nothing uses
     std::map<std::pair<unsigned, unsigned>, unsigned> renamed_; // by copy and register
-    std::map<uint64_t, uint64_t> arrays_; // by address: number
     PackedForm form_;
 };
 
