@@ -1,4 +1,4 @@
-// The groups of events that can be counted here, opened for a program, and why others cannot.
+// The groups of events that can be counted here, opened for a program, and why others cannot. Not thread-safe.
 #pragma once
 
 #include "platform/machine_cache.h"
@@ -25,7 +25,8 @@ class CountableGroups {
     std::vector<std::unique_ptr<CounterSource>> sources_; // outlive their groups
 
   public:
-    // For `pid`, which has not yet exec'd its program. What works here is tested now, or known from an earlier run.
+    // For `pid`, which has not yet exec'd its program. What works here is tested now, or known from an earlier run; what does not is in
+    // `refused`.
     CountableGroups(platform::MachineCache& cache, int pid);
 
     std::vector<CountableGroup> hardware, software;

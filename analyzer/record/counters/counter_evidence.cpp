@@ -17,8 +17,8 @@ void write_counter_evidence(const CountableGroups& counted, const std::set<std::
                             NodeTraceWriter& file) {
     using trace::EvidenceState;
     file.evidence("kernel-events",
-                   counted.software.empty() ? EvidenceState::missing : counted.software_why.empty() ? EvidenceState::ok : EvidenceState::limited,
-                   counted.software_why, counted.software_why.empty() ? "" : "sysctl kernel.perf_event_paranoid=1, or CAP_PERFMON");
+                  counted.software.empty() ? EvidenceState::missing : counted.software_why.empty() ? EvidenceState::ok : EvidenceState::limited,
+                  counted.software_why, counted.software_why.empty() ? "" : "sysctl kernel.perf_event_paranoid=1, or CAP_PERFMON");
     std::map<std::string, std::set<std::string>> without; // reason: events that it takes away
     for (const auto& [event, reason] : counted.refused)
         if (!counted.believed.contains(event))
@@ -36,12 +36,12 @@ void write_counter_evidence(const CountableGroups& counted, const std::set<std::
     std::string enable;
     if (counted.no_counters)
         enable = counted.forbidden ? "sysctl kernel.perf_event_paranoid=2, or allow perf_event_open in the container's seccomp profile"
-                            : "bare metal, or a virtual machine with a virtual PMU";
+                                   : "bare metal, or a virtual machine with a virtual PMU";
     else if (counted.no_papi)
         enable = "install PAPI (Debian: libpapi7.0)";
     const bool is_whole = without.empty() && shared.empty() && unread.empty();
     file.evidence("pmu", counted.hardware.empty() ? EvidenceState::missing : is_whole ? EvidenceState::ok : EvidenceState::limited, why,
-                   enable);
+                  enable);
 }
 
 } // namespace plumb::record

@@ -94,12 +94,13 @@ class Coroutines(ShimTest):
             self.assertLessEqual(count, begun + AT_START)
 
     def test_coroutines_switched_by_a_timer(self):
-        """The last switch may also leave one in the middle of a change (once in some hundred runs), but not three times running."""
+        """The last switch may leave one in the middle of a change (once in 250 runs here), but not three times running. An allocation
+        is two calls: with its free."""
         missed_only_few = False
         for _ in range(3):
             (_, begun, afterwards), recorded = self.counts("preempted", 500)
             for count in recorded:
-                self.assertGreaterEqual(count, afterwards - self.REFUSED - self.REFUSED_CHANGES)
+                self.assertGreaterEqual(count, afterwards - self.REFUSED - self.REFUSED_CHANGES // 2)
                 self.assertLessEqual(count, begun + AT_START)
             missed_only_few |= min(recorded) >= afterwards - self.REFUSED
             if missed_only_few:

@@ -1,4 +1,5 @@
-// Where the rounds of a packed loop access memory: as the loop's own do, but for the work of several rounds at once.
+// Where the rounds of a packed loop access memory: as the loop's own do, but for the work of several rounds at once. Not
+// thread-safe.
 #pragma once
 
 #include "record/access/loops/replayable_loop.h"

@@ -1,5 +1,5 @@
 // Instructions of x86-64 that compute with floating point numbers one at a time, by their names, and their counterparts that compute
-// with several.
+// with several. Pure.
 #pragma once
 
 #include "record/access/replay/zydis_encoder.h"
@@ -25,7 +25,7 @@ unsigned number_of(ZydisRegister vector);
 
 // "addsd", also of vaddsd. The functions below that take a name want this one.
 std::string plain_name(const ZydisEncoder&, const DecodedInstruction&);
-std::optional<ZydisMnemonic> mnemonic_named(const ZydisEncoder&, const std::string& name); // with its v
+std::optional<ZydisMnemonic> mnemonic_named(const ZydisEncoder&, const std::string& name); // "vaddpd" where it is AVX's
 
 Elements elements_of(std::string_view name);
 bool computes(std::string_view name);
