@@ -1,171 +1,107 @@
 #include "repeat/explanation.h"
 
+#include "repeat/candidate.h"
 #include "statistics/difference.h"
 #include "statistics/rank_correlation.h"
 #include "support/xorshift.h"
 
 #include <algorithm>
-#include <cmath>
-#include <map>
+#include <functional>
 #include <numeric>
-#include <set>
 
 namespace plumb::repeat {
 
 namespace {
 
 constexpr size_t kMostExplanations = 3, kPermutations = 4000;
+constexpr size_t kFewestToExplain = 6;
 constexpr double kUnlikely = 0.01;       // by chance
 constexpr double kLeastFraction = 0.05;  // of the variance: less is not worth a line
 constexpr double kAsClose = 0.02;        // as the closest: cannot be kept apart
-constexpr size_t kRunsPerGroup = 3;      // at least, on average: an amount with more values is one along which the time may go
-
-constexpr double kKnown = 0.75;          // of the runs: a short one may end before anybody looked
 constexpr size_t kThirds = 3;            // that an amount with many values is shown in
+constexpr double kGapOfHeaps = 0.5;      // of the range of an amount
+constexpr double kRounding = 1e-9;       // of the variance: less is none
 
-using Seconds = std::vector<double>;
-
-double sum_of_squares(const Seconds& values) {
-    const double mean = std::accumulate(values.begin(), values.end(), 0.0) / static_cast<double>(values.size());
-    double sum = 0;
-    for (const double value : values)
-        sum += (value - mean) * (value - mean);
-    return sum;
-}
-
-// A condition of most runs: in groups, or along an amount.
-struct Candidate {
-    std::string name;
-    bool is_amount = false;
-    bool is_line = false;             // an amount with so many values that the time is taken to go along it
-    std::vector<size_t> runs;         // that it is known of: what follows is by these
-    std::vector<size_t> group;        // not of a line
-    std::vector<std::string> labels;  // by group; of an amount, empty ones
-    Seconds amount;
-
-    size_t freedom() const { return is_line ? 1 : labels.size() - 1; }
-};
-
-// Of a run that the condition is not known of, the mean of the others: that it is not known explains nothing.
-Seconds fit(const Candidate& candidate, const Seconds& values) {
-    Seconds known;
-    for (const size_t run : candidate.runs)
-        known.push_back(values[run]);
-    const auto count = static_cast<double>(known.size());
-    const double mean = std::accumulate(known.begin(), known.end(), 0.0) / count;
-    Seconds fitted(values.size(), mean);
-    if (candidate.is_line) {
-        const double middle = std::accumulate(candidate.amount.begin(), candidate.amount.end(), 0.0) / count;
-        double both = 0, along = 0;
-        for (size_t i = 0; i < known.size(); ++i) {
-            both += (candidate.amount[i] - middle) * (known[i] - mean);
-            along += (candidate.amount[i] - middle) * (candidate.amount[i] - middle);
-        }
-        for (size_t i = 0; i < known.size(); ++i)
-            fitted[candidate.runs[i]] = mean + both / along * (candidate.amount[i] - middle);
-        return fitted;
-    }
-    Seconds sums(candidate.labels.size());
-    std::vector<double> members(candidate.labels.size());
-    for (size_t i = 0; i < known.size(); ++i) {
-        sums[candidate.group[i]] += known[i];
-        members[candidate.group[i]] += 1;
-    }
-    for (size_t i = 0; i < known.size(); ++i)
-        fitted[candidate.runs[i]] = sums[candidate.group[i]] / members[candidate.group[i]];
-    return fitted;
-}
-
-double raw_fraction(const Candidate& candidate, const Seconds& values) {
-    const double all = sum_of_squares(values);
-    return all > 0 ? sum_of_squares(fit(candidate, values)) / all : 0;
-}
-
-// Adjusted R^2 (Ezekiel 1930): 0 on average where the condition has no effect.
-double fraction_explained(const Candidate& candidate, const Seconds& values) {
-    const double free_runs = static_cast<double>(values.size()) - 1 - static_cast<double>(candidate.freedom());
-    return free_runs < 1 ? 0 : 1 - (1 - raw_fraction(candidate, values)) * (static_cast<double>(values.size()) - 1) / free_runs;
-}
-
-void group_by(Candidate& candidate, const std::vector<std::string>& values) {
-    const std::set<std::string> distinct(values.begin(), values.end());
-    candidate.labels.assign(distinct.begin(), distinct.end());
-    for (const std::string& value : values)
-        candidate.group.push_back(static_cast<size_t>(std::distance(distinct.begin(), distinct.find(value))));
-}
-
-std::vector<Candidate> candidates_of(std::span<const RunConditions* const> runs) {
-    std::vector<Candidate> candidates;
-    const auto can_count = [](const Candidate& candidate, size_t groups) {
-        return groups > 1 && groups * kRunsPerGroup <= candidate.runs.size();
-    };
-    const auto is_known = [&](const Candidate& candidate) {
-        return static_cast<double>(candidate.runs.size()) >= kKnown * static_cast<double>(runs.size());
-    };
-    std::set<std::string> kinds, amounts;
-    for (const RunConditions* run : runs) {
-        for (const auto& [name, kind] : run->kinds)
-            kinds.insert(name);
-        for (const auto& [name, amount] : run->amounts)
-            amounts.insert(name);
-    }
-    for (const std::string& name : kinds) {
-        std::vector<std::string> values;
-        Candidate candidate{.name = name};
-        for (size_t run = 0; run < runs.size(); ++run)
-            if (const auto found = runs[run]->kinds.find(name); found != runs[run]->kinds.end()) {
-                values.push_back(found->second);
-                candidate.runs.push_back(run);
-            }
-        group_by(candidate, values);
-        if (is_known(candidate) && can_count(candidate, candidate.labels.size()))
-            candidates.push_back(std::move(candidate));
-    }
-    for (const std::string& name : amounts) {
-        Candidate candidate{.name = name, .is_amount = true};
-        for (size_t run = 0; run < runs.size(); ++run)
-            if (const auto found = runs[run]->amounts.find(name); found != runs[run]->amounts.end()) {
-                candidate.amount.push_back(found->second);
-                candidate.runs.push_back(run);
-            }
-        if (!is_known(candidate))
-            continue;
-        const std::set<double> distinct(candidate.amount.begin(), candidate.amount.end());
-        if (distinct.size() < 2)
-            continue;
-        candidate.is_line = !can_count(candidate, distinct.size());
-        if (!candidate.is_line) {
-            candidate.labels.resize(distinct.size());
-            for (const double value : candidate.amount)
-                candidate.group.push_back(static_cast<size_t>(std::distance(distinct.begin(), distinct.find(value))));
-        }
-        candidates.push_back(std::move(candidate));
-    }
-    return candidates;
-}
-
-// How often the closest of all candidates is as close to values in another order.
-double chance_of(double fraction, const std::vector<Candidate>& candidates, const Seconds& values) {
+// The fraction of the orders of the values, the one at hand included, for which `is_as_close` is true.
+double chance_of(PerRun values, const std::function<bool(const PerRun&)>& is_as_close) {
     Xorshift random;
-    Seconds shuffled = values;
-    size_t as_close = 1; // the order at hand is one as well
+    size_t as_close = 1;
     for (size_t i = 0; i < kPermutations; ++i) {
-        for (size_t last = shuffled.size() - 1; last > 0; --last)
-            std::swap(shuffled[last], shuffled[random.next() % (last + 1)]);
-        as_close += std::ranges::any_of(
-            candidates, [&](const Candidate& candidate) { return fraction_explained(candidate, shuffled) >= fraction; });
+        for (size_t last = values.size() - 1; last > 0; --last)
+            std::swap(values[last], values[random.next() % (last + 1)]);
+        as_close += is_as_close(values);
     }
     return static_cast<double>(as_close) / static_cast<double>(kPermutations + 1);
 }
 
+// That the closest of all candidates is as close as that by chance.
+double chance_of_any(double fraction, const std::vector<Candidate>& candidates, const PerRun& values) {
+    return chance_of(values, [&](const PerRun& shuffled) {
+        return std::ranges::any_of(candidates,
+                                   [&](const Candidate& candidate) { return fraction_explained(candidate, shuffled) >= fraction; });
+    });
+}
+
+PerRun less(const PerRun& values, const PerRun& fitted) {
+    PerRun left(values.size());
+    std::ranges::transform(values, fitted, left.begin(), std::minus<>());
+    return left;
+}
+
+// What changes from the first run to the last in one direction, as a file cache that fills, goes with everything else that does, as a
+// machine that heats up or is asked for more: with the time as well, though it may have no effect on it. So a condition must explain
+// what a straight line along the order of the runs leaves of the time.
+class OrderOfRuns {
+  public:
+    explicit OrderOfRuns(size_t runs) {
+        line_.is_line = true;
+        line_.labels.resize(2);
+        line_.runs.resize(runs);
+        std::iota(line_.runs.begin(), line_.runs.end(), size_t{0});
+        line_.amount.assign(line_.runs.begin(), line_.runs.end());
+    }
+
+    // By permutations of what the line leaves (Freedman and Lane 1983).
+    bool is_all_there_is_to(const Candidate& candidate, const PerRun& values) const {
+        const PerRun along = less(line_.amount, fit(candidate, line_.amount)), left = less(values, fit(line_, values));
+        if (sum_of_squares(left) <= kRounding * sum_of_squares(values))
+            return true;
+        const double unexplained = unexplained_by(candidate, along, left);
+        return chance_of(left, [&](const PerRun& shuffled) { return unexplained_by(candidate, along, shuffled) <= unexplained; }) > kUnlikely;
+    }
+
+  private:
+    // Of the variance, by candidate and line together: what the candidate leaves, on what it leaves of the line (Frisch, Waugh 1933).
+    double unexplained_by(const Candidate& candidate, const PerRun& along, const PerRun& values) const {
+        const PerRun left = less(values, fit(candidate, values));
+        const double both = std::inner_product(left.begin(), left.end(), along.begin(), 0.0), line = sum_of_squares(along);
+        const double by_both = sum_of_squares(left) - (line > 0 ? both * both / line : 0);
+        return by_both / sum_of_squares(less(values, fit(line_, values)));
+    }
+
+    Candidate line_;
+};
+
+// Where its values lie in two heaps, these, and else the lower, middle and upper third of the runs; each by places in candidate.runs.
+std::vector<std::vector<size_t>> parts_of_line(const Candidate& candidate) {
+    std::vector<size_t> sorted(candidate.runs.size());
+    std::iota(sorted.begin(), sorted.end(), size_t{0});
+    std::ranges::stable_sort(sorted, {}, [&](size_t at) { return candidate.amount[at]; });
+    const double range = candidate.amount[sorted.back()] - candidate.amount[sorted.front()];
+    const auto gap = std::ranges::adjacent_find(
+        sorted, [&](size_t at, size_t next) { return candidate.amount[next] - candidate.amount[at] > kGapOfHeaps * range; });
+    if (gap != sorted.end())
+        return {{sorted.begin(), gap + 1}, {gap + 1, sorted.end()}};
+    std::vector<std::vector<size_t>> thirds(kThirds);
+    for (size_t i = 0; i < sorted.size(); ++i)
+        thirds[i * kThirds / sorted.size()].push_back(sorted[i]);
+    return thirds;
+}
+
 std::vector<ConditionGroup> groups_of(const Candidate& candidate, std::span<const double> seconds) {
-    std::vector<std::vector<size_t>> members(candidate.is_line ? kThirds : candidate.labels.size());
+    std::vector<std::vector<size_t>> members(candidate.is_line ? 0 : candidate.labels.size());
     if (candidate.is_line) {
-        std::vector<size_t> order(candidate.runs.size());
-        std::iota(order.begin(), order.end(), size_t{0});
-        std::ranges::stable_sort(order, {}, [&](size_t at) { return candidate.amount[at]; });
-        for (size_t i = 0; i < order.size(); ++i)
-            members[i * kThirds / order.size()].push_back(order[i]);
+        members = parts_of_line(candidate);
     } else {
         for (size_t at = 0; at < candidate.runs.size(); ++at)
             members[candidate.group[at]].push_back(at);
@@ -173,7 +109,7 @@ std::vector<ConditionGroup> groups_of(const Candidate& candidate, std::span<cons
     std::vector<ConditionGroup> groups;
     for (size_t i = 0; i < members.size(); ++i) {
         ConditionGroup group{.kind = candidate.is_amount ? "" : candidate.labels[i], .runs = members[i].size()};
-        Seconds of_group;
+        PerRun of_group;
         for (const size_t at : members[i])
             of_group.push_back(seconds[candidate.runs[at]]);
         group.median_s = statistics::median_of(of_group);
@@ -189,40 +125,48 @@ std::vector<ConditionGroup> groups_of(const Candidate& candidate, std::span<cons
 
 } // namespace
 
-std::vector<Explanation> explanations_of(std::span<const double> seconds, std::span<const RunConditions* const> runs) {
-    std::vector<Explanation> found;
-    if (runs.size() < 2 * kRunsPerGroup)
+Explanations explanations_of(std::span<const double> seconds, std::span<const RunConditions* const> runs) {
+    Explanations found;
+    if (runs.size() < kFewestToExplain)
         return found;
+    const OrderOfRuns order(runs.size());
     std::vector<Candidate> candidates = candidates_of(runs);
-    const double all = sum_of_squares({seconds.begin(), seconds.end()});
-    Seconds rest(seconds.begin(), seconds.end());
-    while (!candidates.empty() && found.size() < kMostExplanations && all > 0) {
-        const Seconds ranks = statistics::ranks_of(rest); // one run that took very long then weighs no more than any other
-        std::vector<double> fractions;
+    PerRun rest(seconds.begin(), seconds.end());
+    const double all = sum_of_squares(rest);
+    while (!candidates.empty() && found.by_condition.size() < kMostExplanations && all > 0) {
+        const PerRun ranks = statistics::ranks_of(rest); // one run that took very long then weighs no more than any other
+        PerRun fractions;
         for (const Candidate& candidate : candidates)
             fractions.push_back(fraction_explained(candidate, ranks));
-        const auto closest = static_cast<size_t>(std::distance(fractions.begin(), std::ranges::max_element(fractions)));
+        const auto closest = std::distance(fractions.begin(), std::ranges::max_element(fractions));
+        const Candidate candidate = candidates[static_cast<size_t>(closest)];
+        const double fraction_of_ranks = fractions[static_cast<size_t>(closest)];
         Explanation explanation;
-        explanation.fraction = fraction_explained(candidates[closest], rest) * sum_of_squares(rest) / all;
+        explanation.fraction = fraction_explained(candidate, rest) * sum_of_squares(rest) / all;
         if (explanation.fraction < kLeastFraction)
             break;
-        explanation.probability = chance_of(fractions[closest], candidates, ranks);
+        explanation.probability = chance_of_any(fraction_of_ranks, candidates, ranks);
         if (explanation.probability > kUnlikely)
             break;
-        explanation.raw_fraction = raw_fraction(candidates[closest], rest) * sum_of_squares(rest) / all;
-        explanation.condition = candidates[closest].name;
-        explanation.fitted = fit(candidates[closest], rest);
-        explanation.groups = groups_of(candidates[closest], seconds);
-        for (size_t i = 0; i < rest.size(); ++i)
-            rest[i] -= explanation.fitted[i];
+        candidates.erase(candidates.begin() + closest);
+        fractions.erase(fractions.begin() + closest);
+        if (order.is_all_there_is_to(candidate, ranks)) {
+            found.only_along_the_order.push_back(candidate.name);
+            continue;
+        }
+        explanation.raw_fraction = raw_fraction(candidate, rest) * sum_of_squares(rest) / all;
+        explanation.condition = candidate.name;
+        explanation.fitted = fit(candidate, rest);
+        explanation.groups = groups_of(candidate, seconds);
+        rest = less(rest, explanation.fitted);
         std::vector<Candidate> others;
         for (size_t i = 0; i < candidates.size(); ++i)
-            if (i != closest && fractions[i] < fractions[closest] - kAsClose)
+            if (fractions[i] < fraction_of_ranks - kAsClose)
                 others.push_back(std::move(candidates[i]));
-            else if (i != closest)
+            else
                 explanation.equally.push_back(candidates[i].name);
         candidates = std::move(others);
-        found.push_back(std::move(explanation));
+        found.by_condition.push_back(std::move(explanation));
     }
     return found;
 }

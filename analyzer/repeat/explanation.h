@@ -23,12 +23,17 @@ struct Explanation {
     double raw_fraction = 0;    // with that
     double probability = 1;     // that one of so many conditions without effect goes with it as closely: by permutations of ranks
     std::vector<double> fitted; // by run: the time that follows from the condition
-    std::vector<ConditionGroup> groups; // by value; of an amount with many values its lower, middle and upper third
+    std::vector<ConditionGroup> groups; // by value; of an amount with many values by two heaps or three thirds of it
     std::vector<std::string> equally;   // other conditions that differ in the same runs
 };
 
-// The conditions that explain `seconds` one after the other, each what those before it leave, at most three. Of conditions that
-// are known of most runs, and differ. Deterministic.
-std::vector<Explanation> explanations_of(std::span<const double> seconds, std::span<const RunConditions* const> runs);
+struct Explanations {
+    std::vector<Explanation> by_condition; // one after the other, each what those before it leave; at most three
+    // They go with the time, but no more than the order of the runs does: whatever else changed from run to run may be the cause.
+    std::vector<std::string> only_along_the_order;
+};
+
+// Of `seconds` by run, in the order in which they ran. Of conditions that are known of most runs, and differ. Deterministic.
+Explanations explanations_of(std::span<const double> seconds, std::span<const RunConditions* const> runs);
 
 } // namespace plumb::repeat

@@ -88,7 +88,9 @@ void explain_work(const std::vector<RunFigures>& runs, const Values& work, const
     for (const RunFigures& run : runs)
         conditions.push_back(&run.conditions);
     variation.unexplained = wall.share(work);
-    for (Explanation& explanation : explanations_of(work, conditions)) {
+    Explanations explanations = explanations_of(work, conditions);
+    variation.only_along_the_order = std::move(explanations.only_along_the_order);
+    for (Explanation& explanation : explanations.by_condition) {
         VariedCondition condition;
         const double beyond_chance = explanation.fraction / explanation.raw_fraction;
         condition.share = beyond_chance * wall.share(explanation.fitted);

@@ -36,6 +36,7 @@ struct Variation {
     double spread = 0;             // standard deviation of the wall time by its mean
     std::vector<VariedPart> parts; // by share, the largest first; empty: fewer than six runs
     std::vector<VariedCondition> conditions;
+    std::vector<std::string> only_along_the_order; // see Explanations
     double unexplained = 0; // share of the variance: of work that no condition goes with
 
     // The runs differ by so much that it is worth a word.

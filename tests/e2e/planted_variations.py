@@ -42,7 +42,7 @@ def stack_position(programs):
 
 
 def huge_pages(programs):
-    return f"GLIBC_TUNABLES=glibc.malloc.hugetlb=$drawn exec {programs}/page_work 16 60"
+    return f"GLIBC_TUNABLES=glibc.malloc.hugetlb=$drawn exec {programs}/page_work 64 20"
 
 
 def neighbour(programs):

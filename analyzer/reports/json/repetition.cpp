@@ -61,6 +61,7 @@ ordered_json variation_json(const repeat::Variation& variation) {
             {"is_known", variation.is_known()},
             {"parts", parts},
             {"conditions", conditions},
+            {"only_along_the_order", variation.only_along_the_order},
             {"unexplained_fraction", variation.unexplained}};
 }
 

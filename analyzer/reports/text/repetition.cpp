@@ -86,6 +86,9 @@ void put_variation(TextCanvas& canvas, const RepeatedCommand& command, bool is_o
     canvas.table(2, {{.limit = 64}, {.align = Align::right, .limit = 8}, {.align = Align::right, .limit = 18}}, rows);
     for (const repeat::VariedCondition& condition : variation.conditions)
         put_condition(canvas, condition);
+    for (const std::string& name : variation.only_along_the_order)
+        canvas.paragraph("", 2, {{name, Ink::strong}, {" changed from run to run along with the work, but so did everything that changed with "
+                                                       "the order of the runs: which of them it is cannot be said"}});
 }
 
 } // namespace
