@@ -1,6 +1,5 @@
 """Whatever fails in the tool, the program runs: unrecorded, with its own exit status, and one sentence says so."""
 
-import itertools
 import json
 import os
 import resource
@@ -121,11 +120,12 @@ class Unrecorded(PlumbTest):
             return lambda: resource.setrlimit(resource.RLIMIT_AS, (kibibytes << 10, kibibytes << 10))
         def version(kibibytes):
             return subprocess.run([PLUMB, "--version"], capture_output=True, preexec_fn=limited(kibibytes)).returncode
-        sizes = iter(range(8 << 10, 1 << 20, 64))
+        def loader_has_room(kibibytes):  # it says what it loaded, and ends before the program begins
+            return subprocess.run([PLUMB], capture_output=True, preexec_fn=limited(kibibytes),
+                                  env={**os.environ, "LD_TRACE_LOADED_OBJECTS": "1"}).returncode == 0
         # First the kernel has no room for the executable itself, and ends it by a signal; then the loader has none for the
-        # libraries: 127, "error while loading shared libraries", "cannot allocate TLS data structures".
-        loaded = next(size for size in sizes if version(size) >= 0)
-        least = next(size for size in itertools.chain([loaded], sizes) if version(size) != 127)
+        # libraries, and says so or ends by a signal as well; then none for their variables: 127, "cannot allocate TLS data structures".
+        least = next(size for size in range(8 << 10, 1 << 20, 64) if loader_has_room(size) and version(size) != 127)
         for size in range(least, least + 1024, 64):
             done = subprocess.run([PLUMB, "run", "-o", str(self.scratch / str(size)), "--no-report", "--", "sh", "-c",
                                    "exit 7"], capture_output=True, text=True, timeout=60, preexec_fn=limited(size))
