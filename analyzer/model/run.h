@@ -214,6 +214,7 @@ struct InterruptSource {
 
 struct Host {
     std::string name;
+    uint64_t machine = 0; // of its kernel since it booted: several names of one (containers) have one clock; 0: not known
     int cpu_count = 0;
     CpuSet allowed_cpus; // what the run may use
     Topology topology;

@@ -42,6 +42,7 @@ std::vector<FilePlace> place_files(const std::vector<TraceReader>& files, const 
             const auto others = std::ranges::count_if(known, [](const auto& one) { return one.second != SIZE_MAX; });
             model::Host& host = run.hosts.emplace_back();
             host.name = file.header().host;
+            host.machine = (same == known.end() ? known.begin() : same)->first;
             if (others > 1)
                 host.name += fmt::format(" ({})", others);
             unix_minus_monotonic.push_back(file.header().opened_unix_ns - file.header().opened_ns);

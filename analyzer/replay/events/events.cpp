@@ -1,5 +1,7 @@
 #include "replay/events/events.h"
 
+#include <algorithm>
+
 namespace plumb::replay {
 
 bool RankEvents::take(const trace::MpiCollective& record, Collective& event) const {
@@ -37,9 +39,10 @@ bool RankEvents::take(const trace::MpiMessage& record, Message& event) const {
     event.peer = record.peer;
     event.tag = record.tag;
     event.flags = record.flags;
+    // Each by itself: messages for which one call waited have the same `wait`, to the nanosecond.
     event.begin = rank_.clock.moment(record.begin_ticks);
-    event.wait = event.begin + rank_.clock.duration(record.wait_ticks - record.begin_ticks);
-    event.end = event.wait + rank_.clock.duration(record.end_ticks - record.wait_ticks);
+    event.wait = std::max(event.begin, rank_.clock.moment(record.wait_ticks));
+    event.end = std::max(event.wait, rank_.clock.moment(record.end_ticks));
     event.bytes = record.bytes;
     return true;
 }

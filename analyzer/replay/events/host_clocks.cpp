@@ -65,6 +65,15 @@ struct Extent {
     Nanoseconds begin = 0, end = 0;
 };
 
+// The first host of the run whose counter is this one's as well: itself, or another name of the same machine.
+uint32_t with_its_counter(const model::Run& run, uint32_t host) {
+    const uint64_t machine = run.hosts[host].machine;
+    for (uint32_t first = 0; machine != 0 && first < host; ++first)
+        if (run.hosts[first].machine == machine)
+            return first;
+    return host;
+}
+
 Extent extent_of(const model::Run& run, const Job& job) {
     Extent extent{INT64_MAX, INT64_MIN};
     for (const Rank& rank : job.ranks) {
@@ -163,10 +172,10 @@ FittedShift fit_shift(const ShiftBounds& bounds, Nanoseconds begin, Nanoseconds 
 }
 
 void set_clocks(const model::Run& run, Job& job) {
-    std::map<uint32_t, HostBase> bases;
+    std::map<uint32_t, HostBase> bases; // by the first host of a machine
     for (const Rank& rank : job.ranks) {
         const model::MpiProcess& mpi = *run.processes[rank.process].mpi;
-        HostBase& base = bases[rank.host];
+        HostBase& base = bases[with_its_counter(run, rank.host)];
         if (mpi.origin_ticks < base.first_ticks) {
             base.first_ticks = mpi.origin_ticks;
             base.first_ns = mpi.origin_ns;
@@ -182,7 +191,7 @@ void set_clocks(const model::Run& run, Job& job) {
                       .origin = since(run.begin_ns, mpi.origin_ns),
                       .ns_per_tick = 1 / mpi.ticks_per_ns,
                       .shift = nullptr};
-        const HostBase& base = bases[rank.host];
+        const HostBase& base = bases[with_its_counter(run, rank.host)];
         if (base.last_ticks <= base.first_ticks || base.last_ns <= base.first_ns)
             continue;
         Clock shared{.origin_ticks = base.first_ticks,
@@ -228,8 +237,8 @@ model::MpiClocks align_hosts(const model::Run& run, Job& job, const OpenTrace& o
             }
         });
     });
-    for (size_t host = 0; host < run.hosts.size(); ++host) {
-        if (!used[host] || host == first_host)
+    for (uint32_t host = 0; host < run.hosts.size(); ++host) {
+        if (!used[host] || with_its_counter(run, host) == with_its_counter(run, first_host))
             continue;
         FittedShift fitted = fit_shift(found.hosts[host], extent.begin, extent.end);
         clocks.aligned &= !fitted.shift.values.empty();

@@ -1,5 +1,7 @@
 #include "replay/messages/messages.h"
 
+#include "replay/messages/wait_kinds.h"
+
 #include <algorithm>
 #include <tuple>
 
@@ -175,10 +177,13 @@ MatchedMessages MessageEnds::match() && {
     matched.messages_in_burst = messages_in_burst();
     std::ranges::sort(ends_, in_order);
     matched.weight = one_in_ * job_->message_stride;
+    WaitKinds kinds(*job_, matched.weight > 1);
     matched.unmatched = unmatched_;
     for (size_t i = 0; i < ends_.size(); ++i) {
         if (i + 1 < ends_.size() && same_message(ends_[i], ends_[i + 1]) && ends_[i].sent() && !ends_[i + 1].sent()) {
-            lay_side_by_side(ends_[i], ends_[i + 1], matched);
+            const End& receive = ends_[i + 1];
+            lay_side_by_side(ends_[i], receive, matched);
+            kinds.take(receive.receiver, receive.sender, receive.wait, receive.wait_site);
             ++i;
         } else {
             matched.unmatched++;
@@ -186,6 +191,9 @@ MatchedMessages MessageEnds::match() && {
     }
     ends_ = std::vector<End>(); // "= {}" would keep the memory
     keep_last_of_each(matched.late_senders);
+    kinds.settle();
+    for (LateSender& wait : matched.late_senders)
+        wait.is_mixed = kinds.are_mixed(wait.receiver, wait.begin, wait.wait_site);
     std::ranges::sort(matched.late_receivers, [](const LateReceiver& left, const LateReceiver& right) {
         return std::tie(left.sender, left.begin, left.end, left.receiver) <
                std::tie(right.sender, right.begin, right.end, right.receiver);

@@ -23,6 +23,7 @@ struct LateSender {
     Nanoseconds transfer = 0;          // from the send's begin until the receive was complete
     uint64_t bytes = 0;
     uint64_t weight = 1;               // how many waits it stands for
+    bool is_mixed = false;             // the wait also ended with a message from another host, or from the own one (WaitKinds)
 
     Nanoseconds length() const { return end - begin; }
     Nanoseconds weighted() const { return length() * static_cast<Nanoseconds>(weight); }

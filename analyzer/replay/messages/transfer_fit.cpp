@@ -64,6 +64,8 @@ TransferFits fit_transfers(const Job& job, const MatchedMessages& messages) {
     std::array<Octave, kOctaves> within, between;
     for (const LateSender& wait : messages.late_senders) {
         const bool same_host = job.ranks[wait.sender].host == job.ranks[wait.receiver].host;
+        if (same_host && wait.is_mixed)
+            continue; // it waited on, for what came from another host
         Octave& octave = (same_host ? within : between)[static_cast<size_t>(std::bit_width(wait.bytes))];
         octave.sizes.push_back(static_cast<double>(wait.bytes));
         octave.times_s.push_back(seconds(std::max<Nanoseconds>(0, wait.transfer)));

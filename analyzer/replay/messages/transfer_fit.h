@@ -10,7 +10,7 @@ struct TransferFits {
     model::MpiTransferFit within_host, between_hosts;
 };
 
-// Robust: the median time of each octave of sizes, then the median of the slopes between all pairs of octaves (Theil and
+// Of waits that are mixed (WaitKinds), messages from the own host are left out. Robust: the median time of each octave of sizes, then the median of the slopes between all pairs of octaves (Theil and
 // Sen); slopes below 0 count as 0.
 TransferFits fit_transfers(const Job& job, const MatchedMessages& messages);
 
