@@ -11,6 +11,7 @@
 #include <fmt/format.h>
 #include <fstream>
 #include <nlohmann/json.hpp>
+#include <optional>
 
 namespace plumb::tools {
 
@@ -106,6 +107,12 @@ int make_run(int argc, char** argv) {
     app.add_option("--jitter", pattern.jitter, "of the compute time, each rank each time");
     app.add_option("--operation", pattern.operation_s, "seconds of the collective itself");
     app.add_option("--halo", pattern.halo_bytes, "bytes to each of two neighbours, 0: none");
+    app.add_option("--block", pattern.block, "consecutive ranks on a node, which the nodes get by turns");
+    app.add_option("--latency", pattern.latency_s, "seconds of a message");
+    app.add_option("--within-latency", pattern.within_latency_s, "of one within a node");
+    app.add_option("--matrix", pattern.matrix, "halo:WxH.., torus:WxH.., transpose:WxH or random:N: further messages, by counts alone");
+    app.add_option("--matrix-bytes", pattern.matrix_bytes, "to each partner");
+    app.add_option("--shuffle", pattern.shuffle, "seed: the cells of the matrix are dealt to the ranks at random");
     app.add_option("--late", late, "RANK:PERCENT more to compute");
     app.add_option("--noise", noise, "PERIOD:LENGTH[:all|:node=K/N|:rank=R][:exponential], seconds");
     app.add_option("--seed", pattern.seed);
@@ -117,9 +124,12 @@ int make_run(int argc, char** argv) {
     const MpiTimes times(pattern);
     if (!std::filesystem::create_directories(directory))
         throw Error(fmt::format("{} exists already", directory));
+    std::optional<MpiMatrix> matrix;
+    if (!pattern.matrix.empty())
+        matrix.emplace(pattern.matrix, pattern.ranks, pattern.shuffle);
     uint64_t bytes = 0;
     for (int rank = 0; rank < pattern.ranks; ++rank)
-        bytes += write_rank_file(directory, times, rank);
+        bytes += write_rank_file(directory, times, matrix ? &*matrix : nullptr, rank);
     write_run_json(directory, times);
     print_truth(times, bytes);
     return 0;

@@ -27,6 +27,8 @@ constexpr uint64_t kJitterStream = 0, kFirstNoiseStream = 1;
 void check(const MpiPattern& pattern) {
     if (pattern.ranks < 1 || pattern.ranks_per_node < 1)
         throw Error("a job has at least one rank, and at least one on each node");
+    if (pattern.block > 0 && (pattern.ranks % pattern.ranks_per_node != 0 || pattern.ranks_per_node % pattern.block != 0))
+        throw Error(fmt::format("blocks of {} do not fill nodes of {} with {} ranks", pattern.block, pattern.ranks_per_node, pattern.ranks));
     if (pattern.halo_bytes > 0 && pattern.ranks < 3)
         throw Error("a halo exchange with two neighbours takes at least three ranks");
     for (const LateRank& late : pattern.late)
@@ -57,7 +59,7 @@ MpiTimes::MpiTimes(MpiPattern pattern) : pattern_(std::move(pattern)) {
         for (size_t rank = 0; rank < ranks; ++rank) {
             Cycle cycle{.begin_s = begin, .ready_s = ready_s[rank]};
             const int own = static_cast<int>(rank);
-            exchange(cycle, ready_s[static_cast<size_t>(left_of(own))], ready_s[static_cast<size_t>(right_of(own))]);
+            exchange(cycle, own, ready_s[static_cast<size_t>(left_of(own))], ready_s[static_cast<size_t>(right_of(own))]);
             if (pattern_.halo_bytes > 0) {
                 const double left_sent = ready_s[static_cast<size_t>(left_of(own))] + pattern_.send_s;
                 const double right_sent = ready_s[static_cast<size_t>(right_of(own))];
@@ -84,20 +86,20 @@ Cycle MpiTimes::cycle(int rank, uint64_t collective) const {
     Cycle cycle{.begin_s = begin_s(collective)};
     cycle.ready_s = ready_s(rank, collective, cycle.begin_s);
     if (pattern_.halo_bytes > 0)
-        exchange(cycle, ready_s(left_of(rank), collective, cycle.begin_s),
+        exchange(cycle, rank, ready_s(left_of(rank), collective, cycle.begin_s),
                  ready_s(right_of(rank), collective, cycle.begin_s));
     else
-        exchange(cycle, 0, 0);
+        exchange(cycle, rank, 0, 0);
     cycle.end_s = ends_s_[collective];
     return cycle;
 }
 
 // Sends are eager; the receive from the left comes first.
-void MpiTimes::exchange(Cycle& cycle, double left_ready_s, double right_ready_s) const {
+void MpiTimes::exchange(Cycle& cycle, int rank, double left_ready_s, double right_ready_s) const {
     cycle.arrival_s = cycle.ready_s;
     if (pattern_.halo_bytes == 0)
         return;
-    const double transfer_s = pattern_.latency_s + static_cast<double>(pattern_.halo_bytes) / pattern_.bytes_per_s;
+    const int peers[2] = {left_of(rank), right_of(rank)};
     const double sent_s[2] = {left_ready_s + pattern_.send_s, right_ready_s}; // they send to their left first, too
     double now_s = cycle.ready_s;
     for (int side = 0; side < 2; ++side) {
@@ -106,9 +108,14 @@ void MpiTimes::exchange(Cycle& cycle, double left_ready_s, double right_ready_s)
     }
     for (int side = 0; side < 2; ++side) {
         cycle.halo.receive_s[side] = now_s;
-        cycle.halo.receive_end_s[side] = now_s = std::max(now_s, sent_s[side]) + transfer_s;
+        cycle.halo.receive_end_s[side] = now_s = std::max(now_s, sent_s[side]) + transfer_s(rank, peers[side]);
     }
     cycle.arrival_s = now_s;
+}
+
+double MpiTimes::transfer_s(int rank, int peer) const {
+    const bool is_within = pattern_.within_latency_s >= 0 && pattern_.node_of(rank) == pattern_.node_of(peer);
+    return (is_within ? pattern_.within_latency_s : pattern_.latency_s) + static_cast<double>(pattern_.halo_bytes) / pattern_.bytes_per_s;
 }
 
 double MpiTimes::ready_s(int rank, uint64_t collective, double begin_s) const {
@@ -123,7 +130,7 @@ double MpiTimes::ready_s(int rank, uint64_t collective, double begin_s) const {
 
 // Events that begin while the rank computes; each makes that time longer. Nodes are out of step with one another.
 double MpiTimes::noise_s(const NoiseClass& noise, size_t which, int rank, double begin_s, double compute_s) const {
-    const int node = rank / pattern_.ranks_per_node;
+    const int node = pattern_.node_of(rank);
     if (noise.rank >= 0 ? rank != noise.rank : node % noise.of_nodes != noise.node)
         return 0;
     const uint64_t stream = kFirstNoiseStream + 2 * (which * (1u << 24) + static_cast<uint64_t>(node));
@@ -132,7 +139,7 @@ double MpiTimes::noise_s(const NoiseClass& noise, size_t which, int rank, double
     auto event = static_cast<uint64_t>(std::max(0.0, std::ceil((begin_s - phase_s) / noise.period_s)));
     for (; phase_s + static_cast<double>(event) * noise.period_s < begin_s + compute_s + extra_s; ++event) {
         const auto turn = static_cast<int>(event % static_cast<uint64_t>(pattern_.ranks_per_node));
-        if (noise.rank < 0 && turn != rank % pattern_.ranks_per_node)
+        if (noise.rank < 0 && turn != pattern_.place_on_node(rank))
             continue;
         const double scale = noise.exponential ? -std::log1p(-drawn(pattern_.seed, stream, event + 1)) : 1;
         extra_s += noise.length_s * scale;

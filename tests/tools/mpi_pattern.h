@@ -27,14 +27,22 @@ struct LateRank {
 
 struct MpiPattern {
     int ranks = 64, ranks_per_node = 4;
+    int block = 0; // consecutive ranks on a node, which the nodes get by turns; 0: all that it has
     uint64_t collectives = 1'000;
     double compute_s = 1e-3, jitter = 0; // compute time, and by how much of it a rank differs at most, each time
     double operation_s = 20e-6;          // of the collective, once all have arrived
     uint64_t halo_bytes = 0;             // 0: no exchange
     double send_s = 1e-6, latency_s = 2e-6, bytes_per_s = 1e10;
+    double within_latency_s = -1;        // of messages within a node; below 0: as of the others
+    std::string matrix;                  // MpiMatrix's, of messages that are known by their counts alone; empty: none
+    uint64_t matrix_bytes = 1'000'000, shuffle = 0; // to each partner; the seed of its cells
     std::vector<LateRank> late;
     std::vector<NoiseClass> noise;
     uint64_t seed = 1;
+
+    int nodes() const { return (ranks + ranks_per_node - 1) / ranks_per_node; }
+    int node_of(int rank) const { return block > 0 ? rank / block % nodes() : rank / ranks_per_node; }
+    int place_on_node(int rank) const { return block > 0 ? rank / block / nodes() * block + rank % block : rank % ranks_per_node; }
 };
 
 // One rank between two collectives.
@@ -74,7 +82,8 @@ class MpiTimes {
     double ready_s(int rank, uint64_t collective, double begin_s) const;
     double noise_s(const NoiseClass& noise, size_t which, int rank, double begin_s, double compute_s) const;
     double begin_s(uint64_t collective) const { return collective == 0 ? 0 : ends_s_[collective - 1]; }
-    void exchange(Cycle& cycle, double left_ready_s, double right_ready_s) const;
+    void exchange(Cycle& cycle, int rank, double left_ready_s, double right_ready_s) const;
+    double transfer_s(int rank, int peer) const;
 
     MpiPattern pattern_;
     MpiTruth truth_;

@@ -30,8 +30,8 @@ size_t size_class(uint64_t bytes) { return std::min<size_t>(31, static_cast<size
 
 class RankFile {
   public:
-    RankFile(const MpiTimes& times, int rank)
-        : times_(times), pattern_(times.pattern()), rank_(rank), pid_(1000 + static_cast<uint32_t>(rank)),
+    RankFile(const MpiTimes& times, const MpiMatrix* matrix, int rank)
+        : times_(times), matrix_(matrix), pattern_(times.pattern()), rank_(rank), pid_(1000 + static_cast<uint32_t>(rank)),
           trace_(Writer::process, pid_, host_name(pattern_, rank).c_str()) {}
 
     std::vector<std::byte>& make() {
@@ -60,7 +60,7 @@ class RankFile {
         start.command_line = start.executable;
         start.rank = rank_;
         start.rank_count = pattern_.ranks;
-        start.local_rank = rank_ % pattern_.ranks_per_node;
+        start.local_rank = pattern_.place_on_node(rank_);
         start.launcher = trace_.text("slurm");
         trace_.add(start, pid_);
         trace_.add(ThreadStart{.header = {}, .time_ns = kRunBegin_ns, .start_routine = 0, .creator_tid = 0, .creation_path = 0},
@@ -155,8 +155,13 @@ class RankFile {
             }
         if (pattern_.halo_bytes > 0)
             for (const int peer : {times_.left_of(rank_), times_.right_of(rank_)}) {
-                add_peer(peer, MpiDirection::sent);
-                add_peer(peer, MpiDirection::received);
+                add_peer(peer, MpiDirection::sent, pattern_.collectives, pattern_.halo_bytes);
+                add_peer(peer, MpiDirection::received, pattern_.collectives, pattern_.halo_bytes);
+            }
+        if (matrix_)
+            for (const int peer : matrix_->partners(rank_)) {
+                add_peer(peer, MpiDirection::sent, 1, pattern_.matrix_bytes);
+                add_peer(peer, MpiDirection::received, 1, pattern_.matrix_bytes);
             }
         MpiRank rank{};
         rank.library = static_cast<uint32_t>(MpiLibrary::mpich);
@@ -180,13 +185,13 @@ class RankFile {
         trace_.header().closed_ns = rank.last_ns;
     }
 
-    void add_peer(int peer, MpiDirection direction) {
+    void add_peer(int peer, MpiDirection direction, uint64_t messages, uint64_t bytes_each) {
         MpiPeer record{};
         record.peer = peer;
         record.direction = static_cast<uint32_t>(direction);
-        record.messages = pattern_.collectives;
-        record.bytes = pattern_.collectives * pattern_.halo_bytes;
-        record.size_histogram[size_class(pattern_.halo_bytes)] = record.messages;
+        record.messages = messages;
+        record.bytes = messages * bytes_each;
+        record.size_histogram[size_class(bytes_each)] = messages;
         trace_.add(record, 0);
     }
 
@@ -207,10 +212,11 @@ class RankFile {
     static uint64_t duration_ticks(double seconds) { return ns(seconds) * kTicks_per_ns; }
     // Counters of the hosts do not begin together.
     uint64_t ticks(double seconds) const {
-        return static_cast<uint64_t>(rank_ / pattern_.ranks_per_node + 1) * 1'000'000'007 + duration_ticks(seconds);
+        return static_cast<uint64_t>(pattern_.node_of(rank_) + 1) * 1'000'000'007 + duration_ticks(seconds);
     }
 
     const MpiTimes& times_;
+    const MpiMatrix* matrix_; // may be null
     const MpiPattern& pattern_;
     int rank_;
     uint32_t pid_;
@@ -222,11 +228,11 @@ class RankFile {
 } // namespace
 
 std::string host_name(const MpiPattern& pattern, int rank) {
-    return fmt::format("node{:05}", rank / pattern.ranks_per_node);
+    return fmt::format("node{:05}", pattern.node_of(rank));
 }
 
-uint64_t write_rank_file(const std::string& directory, const MpiTimes& times, int rank) {
-    RankFile file(times, rank);
+uint64_t write_rank_file(const std::string& directory, const MpiTimes& times, const MpiMatrix* matrix, int rank) {
+    RankFile file(times, matrix, rank);
     const std::vector<std::byte>& bytes = file.make();
     const std::string path = directory + "/" + file.name();
     std::FILE* out = std::fopen(path.c_str(), "we");

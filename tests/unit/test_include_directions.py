@@ -23,6 +23,7 @@ ANALYZER = {
     "model": {"support", "platform"},
     "noise": {"support", "model"}, # classes of noise, from losses and from files
     "simulate": {"support", "model", "noise"}, # jobs under classes of noise
+    "network": {"support"}, # machines of many nodes, and jobs in them, as numbers: knows nothing of runs
     "trace": {"support", "platform", "model"},
     "symbols": {"support", "platform", "model"},
     "placement": {"support", "platform", "model"},
@@ -32,15 +33,15 @@ ANALYZER = {
     "team": {"support"}, # knows nothing of what its processes hand to one another
     "replay": {"support", "model", "noise", "trace", "team"}, # lays the events of MPI ranks side by side; fills the model before diagnoses
     "analyses": {"support", "model", "noise", "code"}, # what several diagnoses and reports need of a run; knows no finding
-    "diagnoses": {"support", "model", "noise", "code", "analyses"},
+    "diagnoses": {"support", "model", "noise", "network", "code", "analyses"},
     "analysis": {"support", "platform", "model", "noise", "trace", "symbols", "team", "replay", "analyses", "diagnoses"}, # the pipeline
     "compare": {"support", "statistics", "model", "trace", "analyses", "diagnoses", "analysis"}, # several runs
     "repeat": {"support", "statistics", "trace", "compare", "analyses", "diagnoses", "analysis", "model"}, # records runs through plumb run
     "scale": {"support", "statistics", "repeat", "compare", "analyses", "diagnoses", "analysis", "model"}, # a sweep is a series of runs
     "trial": {"support", "statistics", "platform", "repeat", "analyses", "diagnoses", "analysis", "model"}, # runs of a command with cures
     "probe": {"support", "statistics", "platform", "record"}, # the machine itself: knows nothing of runs
-    "reports": {"probe", "trial", "scale", "repeat", "compare", "statistics", "support", "model", "noise", "simulate", "replay", "analyses", "diagnoses", "analysis"}, # replay: of a timeline
-    "commands": {"probe", "trial", "scale", "repeat", "compare", "support", "platform", "model", "noise", "simulate", "trace", "symbols", "placement", "record", "team", "replay", "analyses", "diagnoses", "analysis", "reports"},
+    "reports": {"network", "probe", "trial", "scale", "repeat", "compare", "statistics", "support", "model", "noise", "simulate", "replay", "analyses", "diagnoses", "analysis"}, # replay: of a timeline
+    "commands": {"network", "probe", "trial", "scale", "repeat", "compare", "support", "platform", "model", "noise", "simulate", "trace", "symbols", "placement", "record", "team", "replay", "analyses", "diagnoses", "analysis", "reports"},
 }
 # What is shared with the shim: its unwinder, which the recorder runs on stack samples, and its instruction decoder.
 SHARED_WITH_THE_SHIM = {"platform/unwind": {"unwind"}, "platform/code/decoder": {"platform", "record", "code", "analyses", "symbols", "unwind"},

@@ -92,8 +92,8 @@ def words_of(text):
 
 
 def is_sentence(text):
-    """A string literal that a person reads: some words with blanks between, and no assembler, regular expression or HTML."""
-    if re.search(r"%%|%\[|\[sp|%\d|\bdsb\b|\bv\d\.2d|\bj(mp|ne|nz)\b|\.cfi|\bmov[a-z]*\b.*%|\.globl|\\[sdwb]|<[a-z!/]|,@function", text):
+    """A string literal that a person reads: some words with blanks between, and no assembler, regular expression, HTML or JSON."""
+    if re.search(r"%%|%\[|\[sp|%\d|\bdsb\b|\bv\d\.2d|\bj(mp|ne|nz)\b|\.cfi|\bmov[a-z]*\b.*%|\.globl|\x22schema\x22: |\\[sdwb]|<[a-z!/]|,@function", text):
         return False
     return len(re.findall(r"(?:^|\s)[A-Za-z]{2,}(?=[\s.,:;]|$)", text)) >= 2
 

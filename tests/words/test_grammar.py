@@ -18,13 +18,13 @@ from test_words import PAGES, READ_BY_USERS, SKIPPED, SOURCES, files_of
 
 HERE = pathlib.Path(__file__).resolve().parent
 # Rules about spelling (hunspell does that), typography and preference, and those that take the field's terms for mistakes:
-# "CPUs over all nodes", "a finding", "file system", "write-only".
+# "CPUs over all nodes", "a finding", "file system", "write-only", "halo exchange".
 NOT_USED = ["SpellCheck", "SentenceCapitalization", "LongSentences", "Dashes", "OrthographicConsistency", "SplitWords",
             "OxfordComma", "UseEllipsisCharacter", "Spaces", "ExpandPerformance", "ExpandMemoryShorthands",
             "ExpandTimeShorthands", "ExpandConfiguration", "ExpandAlloc", "ExpandStandardInputAndOutput", "Overall",
             "NumericRangeEnDash", "MassNouns", "CompoundNouns", "QuantifierNumeralConflict", "MergeWords",
             "MissingPreposition", "Everyone", "DisjointPrefixes", "CommaFixes", "ToTwoToo", "ThatThan", "SingleBe",
-            "RegularIrregulars", "ExpandControl", "ExpandMinimum", "MissingTo", "CondenseAllThe", "CapitalizePersonalPronouns"]
+            "RegularIrregulars", "ExpandControl", "ExpandMinimum", "MissingTo", "CondenseAllThe", "CapitalizePersonalPronouns", "HelloGreeting"]
 PLANTED = ["The ranks waits for the the last of them.", "This is an test of a error, and it are not right."]
 
 

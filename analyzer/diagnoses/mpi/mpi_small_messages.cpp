@@ -1,10 +1,9 @@
 // Many small messages: each costs its latency, whatever it carries; what sending them together would save.
 #include "diagnoses/common/unplaced_lines.h"
+#include "diagnoses/mpi/message_call.h"
 #include "diagnoses/mpi/mpi_findings.h"
 #include "diagnoses/registry.h"
 #include "support/figures.h"
-
-#include <plumb/trace_format.h>
 
 #include <algorithm>
 #include <cmath>
@@ -20,7 +19,6 @@ constexpr double kLeastTogether = 2;         // messages that could become one
 constexpr double kLeastMessages = 200;       // the time of a few is that of starting up
 constexpr double kLeastSmall_bytes = 1024, kMostSmall_bytes = 65536;
 constexpr double kShortWait = 10; // latencies: waits up to this are part of exchanging
-constexpr uint32_t kMessageCall = trace::kMpiSend | trace::kMpiReceive | trace::kMpiWait;
 
 // Messages of a job, all ranks together; seconds are rank-seconds.
 struct Messages {
@@ -59,7 +57,7 @@ Messages messages_of(const model::Run& run, const model::MpiJob& job) {
         return messages;
     double waits_s = 0;
     for (const model::MpiCallSite& site : job.sites)
-        if ((site.kind & kMessageCall) && !(site.kind & (trace::kMpiCollectiveCall | trace::kMpiPoll | trace::kMpiProbe))) {
+        if (carries_messages(site)) {
             messages.calls_s += site.time_s;
             waits_s += site.wait_s;
         }
@@ -115,7 +113,7 @@ class MpiSmallMessages : public Diagnosis {
         finding.confidence = 0.85;
         LineShares lines;
         for (const model::MpiCallSite& site : job.sites)
-            if ((site.kind & kMessageCall) && !(site.kind & (trace::kMpiCollectiveCall | trace::kMpiPoll | trace::kMpiProbe)))
+            if (carries_messages(site))
                 add_call_site(input.paths, site, site.time_s, lines);
         finding.where = lines.heaviest(5);
         const double mean_bytes = messages.bytes / messages.count;

@@ -117,28 +117,6 @@ Json heat_map(const model::MpiHeatMap& map) {
     return {{"rows", rows}, {"columns", columns}, {"late_us", cells}};
 }
 
-Json matrix(const model::MpiMatrix& matrix, int size) {
-    if (matrix.places.empty())
-        return nullptr;
-    using Cell = std::pair<uint32_t, uint32_t>;
-    using Sum = std::pair<uint64_t, uint64_t>; // messages, bytes
-    for (uint32_t factor = 1;; factor *= 2) {
-        const uint64_t bin = uint64_t{matrix.bin} * factor;
-        std::map<Cell, Sum> cells;
-        for (const model::MpiMatrix::Place& place : matrix.places) {
-            Sum& sum = cells[{place.from / factor, place.to / factor}];
-            sum.first += place.messages;
-            sum.second += place.bytes;
-        }
-        if (bin * kMostMatrixSide < static_cast<uint64_t>(size) || cells.size() > kMostMatrixPlaces)
-            continue; // ends: bins double, and places are at most one when a bin holds all ranks
-        Json places = Json::array();
-        for (const auto& [cell, sum] : cells)
-            places.push_back(Json::array({cell.first, cell.second, sum.first, sum.second}));
-        return {{"bin", bin}, {"places", places}};
-    }
-}
-
 // Messages by size, of the call sites that moved bytes, by number of messages.
 Json sizes(const MpiSummary& summary) {
     std::vector<std::pair<uint64_t, const MpiSiteLine*>> busiest;
@@ -191,12 +169,34 @@ const MpiSummary* charted_mpi_job(const Report& report) {
     return largest == report.mpi.end() ? nullptr : &*largest;
 }
 
+Json mpi_matrix_data(const model::MpiMatrix& matrix, int size) {
+    if (matrix.places.empty())
+        return nullptr;
+    using Cell = std::pair<uint32_t, uint32_t>;
+    using Sum = std::pair<uint64_t, uint64_t>; // messages, bytes
+    for (uint32_t factor = 1;; factor *= 2) {
+        const uint64_t bin = uint64_t{matrix.bin} * factor;
+        std::map<Cell, Sum> cells;
+        for (const model::MpiMatrix::Place& place : matrix.places) {
+            Sum& sum = cells[{place.from / factor, place.to / factor}];
+            sum.first += place.messages;
+            sum.second += place.bytes;
+        }
+        if (bin * kMostMatrixSide < static_cast<uint64_t>(size) || cells.size() > kMostMatrixPlaces)
+            continue; // ends: bins double, and places are at most one when a bin holds all ranks
+        Json places = Json::array();
+        for (const auto& [cell, sum] : cells)
+            places.push_back(Json::array({cell.first, cell.second, sum.first, sum.second}));
+        return {{"bin", bin}, {"places", places}};
+    }
+}
+
 Json mpi_chart_data(const MpiSummary& summary) {
     return {{"size", summary.job->size},
             {"bars", bars(summary)},
             {"arrivals", heat_map(summary.job->arrivals)},
             {"cycles", cycles(summary)},
-            {"matrix", matrix(summary.job->matrix, summary.job->size)},
+            {"matrix", mpi_matrix_data(summary.job->matrix, summary.job->size)},
             {"sizes", sizes(summary)}};
 }
 

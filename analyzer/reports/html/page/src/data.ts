@@ -1,4 +1,4 @@
-// The numbers behind the charts; reports/html/page_data.cpp writes them, of a simulation page_simulation.cpp, of a comparison page_comparison.cpp. Times are seconds
+// The numbers behind the charts; reports/html/page_data.cpp writes them, of a simulation page_simulation.cpp, of a comparison page_comparison.cpp, of a network page_topology.cpp. Times are seconds
 // from the run's begin, shares are 0..1 of the span.
 export type LaneSpan = [
   begin: number,
@@ -141,6 +141,20 @@ export interface ComparisonData {
   tree: ComparedFrame;
 }
 
+// Where a network's routers or switches are drawn; links that carry nothing are left out. Bytes are those of one cable.
+export interface NetworkPicture {
+  places: [at: [x: number, y: number], name: string, ownNodes: number, nodes: number][];
+  links: [from: [x: number, y: number], to: [x: number, y: number], name: string, now: number, inBetterOrder: number][];
+}
+
+export interface TopologyData {
+  ranks: number;
+  by_rank: MpiMatrix | null;
+  by_node: MpiMatrix | null; // rows and columns are places in the better order
+  picture: NetworkPicture | null;
+  order_is_better: boolean;
+}
+
 export interface PageData {
   seconds: number;
   lanes: Lane[];
@@ -154,6 +168,7 @@ export interface PageData {
   noise: NoiseData | null;
   simulation: SimulationData | null;
   comparison: ComparisonData | null;
+  topology: TopologyData | null;
 }
 
 // A page has only what its report is about.
@@ -170,6 +185,7 @@ const nothing: PageData = {
   noise: null,
   simulation: null,
   comparison: null,
+  topology: null,
 };
 
 export function readPageData(): PageData {

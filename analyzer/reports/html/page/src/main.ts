@@ -16,6 +16,7 @@ import { sizeChart } from "./mpi_sizes";
 import { noiseLengths, noiseNodes, noisePeriod, noiseTime } from "./noise";
 import { simulationClasses, simulationGains, simulationLengths, simulationSizes } from "./simulation";
 import { threadChart } from "./threads";
+import { networkChart } from "./topology";
 
 function say(problem: unknown): void {
   document.body.dataset.error = String(problem);
@@ -73,6 +74,15 @@ function drawSimulation(data: PageData): void {
   draw("chart-simulation-lengths", data, (_, width) => simulationLengths(simulation, width));
 }
 
+function drawTopology(data: PageData): void {
+  const topology = data.topology;
+  if (!topology) return;
+  const { ranks, by_rank, by_node } = topology;
+  draw("chart-topology-network", data, (_, width) => networkChart(topology, width));
+  if (by_rank) draw("chart-topology-by-rank", data, (_, width) => matrixChart(by_rank, ranks, width));
+  if (by_node) draw("chart-topology-by-node", data, (_, width) => matrixChart(by_node, ranks, width));
+}
+
 function drawAccount(data: PageData): void {
   const tree = data.call_tree;
   draw("chart-account-threads", data, accountOfThreads);
@@ -85,6 +95,7 @@ function drawAll(data: PageData): void {
   drawMemory(data);
   drawNoise(data);
   drawSimulation(data);
+  drawTopology(data);
   const comparison = data.comparison;
   if (comparison) draw("chart-comparison", data, (_, width) => comparisonChart(comparison, width));
   draw("chart-threads", data, threadChart);

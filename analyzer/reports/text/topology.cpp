@@ -1,0 +1,66 @@
+#include "reports/text/topology.h"
+
+#include "reports/text/canvas.h"
+#include "reports/words/topology_words.h"
+#include "support/figures.h"
+
+#include <fmt/format.h>
+
+namespace plumb {
+
+namespace {
+
+using Align = Column::Align;
+
+constexpr size_t kTopologyIndent = 10;
+
+void put_links(TextCanvas& canvas, const network::Study& study) {
+    if (!study.knows_wiring || study.heaviest.empty())
+        return;
+    canvas.heading("Busiest links");
+    std::vector<std::vector<std::string>> rows{{"from, to", "carries", "of the mean", "most of it"}};
+    for (const network::NamedLink& each : study.heaviest)
+        rows.push_back({link_name(each.link), format_bytes(each.bytes),
+                        study.mean_link_bytes > 0 ? three_digits(each.bytes / study.mean_link_bytes) + " x" : "-",
+                        each.pairs.empty() ? "" : pair_words(each.pairs.front())});
+    canvas.table(2, {{.align = Align::left, .limit = 48}, {.align = Align::right, .limit = 12}, {.align = Align::right, .limit = 12},
+                     {.align = Align::left, .limit = 40}}, rows);
+    if (const double rate = study.plan.topology.link_bytes_per_s; rate > 0) {
+        const network::NamedLink& first = study.heaviest.front();
+        canvas.paragraph("", 2, {{fmt::format("At {} a second and cable the busiest of them is at work for at least {}.", format_bytes(rate),
+                                              format_seconds(first.bytes / first.link.cables / rate))}});
+    }
+    if (study.shared > 0)
+        canvas.paragraph("", 2, {{fmt::format("{} of what links carry goes through places without a node of this job: there other jobs can "
+                                              "disturb this one, and it can disturb others.", format_fraction(study.shared))}});
+}
+
+} // namespace
+
+std::string topology_text(const network::Study& study, const TextStyle& style, const std::string& order_usage) {
+    TextCanvas canvas(style);
+    canvas.paragraph("network", kTopologyIndent, {{study.knows_wiring ? fmt::format("{}, {}", study.network->description(),
+                                                                            counted(study.network->node_count(), "node", "nodes"))
+                                                              : "not known"}});
+    if (!study.nodes.empty())
+        canvas.paragraph("job", kTopologyIndent, {{(study.plan.job ? counted(study.node_of.size(), "rank", "ranks") + " on " : "") +
+                                           allocation_words(study)}});
+    if (study.has_traffic())
+        canvas.paragraph("messages", kTopologyIndent, {{messages_words(study)}});
+    else if (study.plan.job)
+        canvas.paragraph("messages", kTopologyIndent, {{"no messages from rank to rank were recorded"}});
+    put_links(canvas, study);
+    if (study.has_traffic()) {
+        canvas.heading("A better order");
+        canvas.paragraph("", 2, {{order_words(study)}});
+        if (!order_usage.empty())
+            canvas.verbatim(2, order_usage);
+        else if (study.order_is_better())
+            canvas.paragraph("", 2, {{"--reorder rankfile, mpich-rank-order, hostfile or slurm writes it for the launcher."}});
+    }
+    for (const std::string& note : topology_notes(study))
+        canvas.paragraph("note", kTopologyIndent, {{note, Ink::faint}});
+    return canvas.take();
+}
+
+} // namespace plumb
