@@ -1,9 +1,11 @@
 // plumb report RUN: the diagnosis of a recorded run, as text, JSON or HTML, or its timeline.
 #include "commands/command.h"
+#include "commands/report_kernel_log.h"
 #include "diagnoses/registry.h"
 #include "placement/launcher_ranks.h"
 #include "record/run/job_identity.h"
 #include "reports/print_report.h"
+#include "support/error.h"
 #include "symbols/resolver.h"
 
 #include <CLI/CLI.hpp>
@@ -20,7 +22,8 @@ namespace plumb {
 namespace {
 
 struct Arguments {
-    std::string run;
+    std::vector<std::string> runs; // one; with a kernel's log also programs and libraries, or none
+    std::string kernel_log;
     ReportOptions report;
     std::vector<std::string> source_maps;
 };
@@ -49,7 +52,7 @@ void take_place_in_job(ReportOptions& options) {
 
 CommandAction declare_report(CLI::App& subcommand) {
     auto arguments = std::make_shared<Arguments>();
-    subcommand.add_option("RUN", arguments->run, "Run directory that plumb run wrote")->required();
+    subcommand.add_option("RUN", arguments->runs, "Run directory that plumb run wrote; with --kernel-log also programs and libraries");
     subcommand.add_option("--format", arguments->report.format, "text, json, html, or timeline (MPI calls, for Perfetto or "
                                                                 "chrome://tracing)")
         ->check(CLI::IsMember({"text", "json", "html", "timeline"}))
@@ -66,6 +69,9 @@ CommandAction declare_report(CLI::App& subcommand) {
                           "0.1 + 8/ranks");
     subcommand.add_flag("--align-sites", arguments->report.align_sites,
                         "Print only the unaligned accesses, one line each, by cost: file:line: ...");
+    subcommand.add_option("--kernel-log", arguments->kernel_log,
+                          "Print what this file with the kernel's messages (dmesg, journalctl -k) says of programs and of the machine, "
+                          "with the source lines by the RUN, or by programs and libraries that are named instead; - for standard input");
     subcommand.add_option("--only-file", arguments->report.only_file,
                           "Show only unaligned accesses in source files that match this glob");
     subcommand.add_option("--source-map", arguments->source_maps,
@@ -81,8 +87,15 @@ CommandAction declare_report(CLI::App& subcommand) {
     return [arguments] {
         for (const std::string& text : arguments->source_maps)
             arguments->report.source_maps.push_back(symbols::parse_source_map(text));
+        if (!arguments->kernel_log.empty()) {
+            print_kernel_log(arguments->kernel_log, arguments->runs, arguments->report, stdout);
+            return 0;
+        }
+        if (arguments->runs.size() != 1)
+            throw UsageError(arguments->runs.empty() ? "RUN is required: the directory that plumb run wrote"
+                                                     : "one RUN at a time; plumb compare takes several");
         take_place_in_job(arguments->report);
-        print_report(arguments->run, arguments->report, stdout);
+        print_report(arguments->runs.front(), arguments->report, stdout);
         return 0;
     };
 }

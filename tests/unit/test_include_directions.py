@@ -26,6 +26,7 @@ ANALYZER = {
     "network": {"support"}, # machines of many nodes, and jobs in them, as numbers: knows nothing of runs
     "trace": {"support", "platform", "model"},
     "symbols": {"support", "platform", "model"},
+    "kernel_log": {"support", "model", "symbols"}, # what a kernel wrote of programs, with their lines
     "placement": {"support", "platform", "model"},
     "unwind": {"support", "platform"},
     "record": {"support", "platform", "symbols", "placement", "unwind"}, # of the trace it knows the format, not the reader
@@ -40,8 +41,8 @@ ANALYZER = {
     "scale": {"support", "statistics", "repeat", "compare", "analyses", "diagnoses", "analysis", "model"}, # a sweep is a series of runs
     "trial": {"support", "statistics", "platform", "repeat", "analyses", "diagnoses", "analysis", "model"}, # runs of a command with cures
     "probe": {"support", "statistics", "platform", "record"}, # the machine itself: knows nothing of runs
-    "reports": {"network", "probe", "trial", "scale", "repeat", "compare", "statistics", "support", "model", "noise", "simulate", "replay", "analyses", "diagnoses", "analysis"}, # replay: of a timeline
-    "commands": {"network", "probe", "trial", "scale", "repeat", "compare", "support", "platform", "model", "noise", "simulate", "trace", "symbols", "placement", "record", "team", "replay", "analyses", "diagnoses", "analysis", "reports"},
+    "reports": {"network", "kernel_log", "probe", "trial", "scale", "repeat", "compare", "statistics", "support", "model", "noise", "simulate", "replay", "analyses", "diagnoses", "analysis"}, # replay: of a timeline
+    "commands": {"network", "kernel_log", "probe", "trial", "scale", "repeat", "compare", "support", "platform", "model", "noise", "simulate", "trace", "symbols", "placement", "record", "team", "replay", "analyses", "diagnoses", "analysis", "reports"},
 }
 # What is shared with the shim: its unwinder, which the recorder runs on stack samples, and its instruction decoder.
 SHARED_WITH_THE_SHIM = {"platform/unwind": {"unwind"}, "platform/code/decoder": {"platform", "record", "code", "analyses", "symbols", "unwind"},
