@@ -1,9 +1,11 @@
 // plumb compare BASE RUN..: what changed between runs of a program, as far as the runs can tell.
 #include "analysis/analyse_run.h"
 #include "commands/command.h"
+#include "commands/run_to_place.h"
 #include "compare/comparison.h"
 #include "compare/limit.h"
 #include "compare/run_set.h"
+#include "network/study.h"
 #include "reports/html/comparison.h"
 #include "reports/json/comparison.h"
 #include "reports/output.h"
@@ -31,7 +33,7 @@ struct SideArguments { // where the files of one side are
 };
 
 struct CompareArguments {
-    std::string base, format = "text", output;
+    std::string base, format = "text", output, topology;
     std::vector<std::string> others, limits;
     SideArguments files, base_files; // of both sides, and of the base alone
     bool is_paired = false, debuginfod = true;
@@ -59,6 +61,20 @@ std::vector<RunFigures> figures_of_runs(const std::vector<std::string>& runs, co
     return figures;
 }
 
+PlacedRun placed_run(const std::string& topology, const std::string& run, const RunFigures& figures, bool is_base) {
+    network::StudyPlan plan;
+    plan.topology = network::read_topology(topology);
+    plan.topology_name = topology;
+    plan.job = run_to_place(run);
+    plan.wants_order = false;
+    const network::Study study = network::run_study(std::move(plan));
+    PlacedRun placed{.run = run, .is_base = is_base, .wall_s = figures.wall_s, .nodes = study.allocation.nodes,
+                     .pieces = study.allocation.pieces, .links_between_nodes = study.allocation.mean_hops, .links_of_bytes = {}};
+    if (study.has_traffic())
+        placed.links_of_bytes = study.order.before.mean_hops_of_bytes();
+    return placed;
+}
+
 std::string rendered_comparison(const Comparison& comparison, const std::string& format, std::FILE* stream) {
     if (format == "html")
         return comparison_html(comparison);
@@ -80,9 +96,17 @@ int compare(const CompareArguments& arguments) {
         throw UsageError(fmt::format("--paired: each run of the base needs one beside it, and there are {} and {}", base.size(),
                                      others.size()));
     const SideArguments& base_files = arguments.base_files.is_given() ? arguments.base_files : arguments.files;
-    const Comparison comparison =
-        compare_runs(figures_of_runs(base, base_files, arguments), figures_of_runs(others, arguments.files, arguments),
-                     arguments.is_paired ? Pairing::in_turns : Pairing::none);
+    const std::vector<RunFigures> base_figures = figures_of_runs(base, base_files, arguments),
+                                  other_figures = figures_of_runs(others, arguments.files, arguments);
+    Comparison comparison = compare_runs(base_figures, other_figures, arguments.is_paired ? Pairing::in_turns : Pairing::none);
+    if (!arguments.topology.empty()) {
+        std::vector<PlacedRun> placed;
+        for (size_t i = 0; i < base.size(); ++i)
+            placed.push_back(placed_run(arguments.topology, base[i], base_figures[i], true));
+        for (size_t i = 0; i < others.size(); ++i)
+            placed.push_back(placed_run(arguments.topology, others[i], other_figures[i], false));
+        comparison.placements = placements_of(std::move(placed));
+    }
     std::vector<std::string> broken;
     for (const Limit& limit : limits)
         if (is_broken(limit, comparison))
@@ -108,6 +132,10 @@ CommandAction declare_compare(CLI::App& subcommand) {
     subcommand.add_flag("--paired", arguments->is_paired,
                         "The runs took place in turns: the first of the base beside the first of the others, and so on; in a folder, by "
                         "name");
+    subcommand.add_option("--topology", arguments->topology,
+                          "How the machine is wired, as plumb topo takes it: of each run also how far apart its nodes are, and whether runs "
+                          "whose messages pass more links took longer")
+        ->check(CLI::ExistingFile);
     subcommand.add_option("--format", arguments->format, "text, json or html")
         ->check(CLI::IsMember({"text", "json", "html"}))
         ->capture_default_str();

@@ -7,9 +7,11 @@
 #pragma once
 
 #include "compare/merged_tree.h"
+#include "compare/placements.h"
 #include "compare/run_figures.h"
 #include "statistics/difference.h"
 
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -66,6 +68,7 @@ struct Comparison {
     std::vector<FindingChange> findings;   // gone and added, then those whose gain changed, then the others
 
     MergedFrame call_tree; // empty unless the runs have them
+    std::optional<Placements> placements; // in a network; none: not asked for
 
     bool is_known() const { return wall.difference.is_known; } // there are enough runs to tell
 };

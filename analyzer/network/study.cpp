@@ -113,6 +113,10 @@ Study run_study(StudyPlan plan) {
         return study;
     study.host_of = std::move(names);
     study.node_of = node_of;
+    if (!study.plan.wants_order) {
+        study.order.before = hop_bytes(network, job->traffic, study.node_of, false);
+        return study;
+    }
     study.shape = job_shape(job->traffic);
     study.order = better_order(network, job->traffic, study.node_of, study.shape, study.plan.limit_s);
     const auto heaviest = [&](const std::vector<NodeIndex>& nodes, const HopBytes& load) {

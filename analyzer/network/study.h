@@ -21,6 +21,7 @@ struct StudyPlan {
     std::vector<std::string> nodes; // of the job; empty: the hosts of `job`
     std::optional<RecordedTraffic> job;
     double limit_s = 60;            // to look for an order
+    bool wants_order = true;        // else what is known of the nodes and of the messages as they are
 };
 
 // A link, named, with those that send most over it.

@@ -108,6 +108,7 @@ int make_run(int argc, char** argv) {
     app.add_option("--operation", pattern.operation_s, "seconds of the collective itself");
     app.add_option("--halo", pattern.halo_bytes, "bytes to each of two neighbours, 0: none");
     app.add_option("--block", pattern.block, "consecutive ranks on a node, which the nodes get by turns");
+    app.add_option("--node-step", pattern.node_step, "only every so many nodes of the machine belong to the job");
     app.add_option("--latency", pattern.latency_s, "seconds of a message");
     app.add_option("--within-latency", pattern.within_latency_s, "of one within a node");
     app.add_option("--matrix", pattern.matrix, "halo:WxH.., torus:WxH.., transpose:WxH or random:N: further messages, by counts alone");

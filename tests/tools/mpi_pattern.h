@@ -33,6 +33,7 @@ struct MpiPattern {
     double operation_s = 20e-6;          // of the collective, once all have arrived
     uint64_t halo_bytes = 0;             // 0: no exchange
     double send_s = 1e-6, latency_s = 2e-6, bytes_per_s = 1e10;
+    int node_step = 1;             // node i is called as the i * node_step-th one
     double within_latency_s = -1;        // of messages within a node; below 0: as of the others
     std::string matrix;                  // MpiMatrix's, of messages that are known by their counts alone; empty: none
     uint64_t matrix_bytes = 1'000'000, shuffle = 0; // to each partner; the seed of its cells

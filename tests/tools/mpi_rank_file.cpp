@@ -228,7 +228,7 @@ class RankFile {
 } // namespace
 
 std::string host_name(const MpiPattern& pattern, int rank) {
-    return fmt::format("node{:05}", pattern.node_of(rank));
+    return fmt::format("node{:05}", pattern.node_of(rank) * pattern.node_step);
 }
 
 uint64_t write_rank_file(const std::string& directory, const MpiTimes& times, const MpiMatrix* matrix, int rank) {

@@ -124,9 +124,22 @@ void put_flame_graph(HtmlWriter& html, const Comparison& comparison) {
     html.close();
 }
 
+void put_placements(HtmlWriter& html, const Placements& placements) {
+    begin_section(html, "placements", "Place in the network");
+    html.element("p", placement_verdict(placements));
+    begin_html_table(html, "", {"runs", "mean time", "s.d.", placement_links_words(placements), "pieces"});
+    for (const auto& [name, side] : {std::pair("base", &placements.base), std::pair("others", &placements.others)})
+        put_html_row(html, name, {format_count(static_cast<double>(side->runs)), format_seconds(side->mean_s),
+                                  side->deviation_s ? format_seconds(*side->deviation_s) : "-", three_digits(side->mean_links),
+                                  pieces_words(*side)});
+    html.close().close().close();
+}
+
 void put_comparison_sections(HtmlWriter& html, const Comparison& comparison) {
     const bool is_known = comparison.is_known();
     put_figures(html, "time", "Time", {&comparison.wall, &comparison.cpu});
+    if (comparison.placements)
+        put_placements(html, *comparison.placements);
     put_finding_changes(html, comparison);
     put_flame_graph(html, comparison);
     put_figures(html, "metrics", "Metrics", shown_of(comparison.metrics, is_known));

@@ -71,6 +71,37 @@ template <class Range, class ToJson> ordered_json list_json(const Range& range, 
     return list;
 }
 
+ordered_json placed_side_json(const PlacedSide& side) {
+    return {{"runs", side.runs},
+            {"mean_seconds", side.mean_s},
+            {"deviation_seconds", side.deviation_s ? ordered_json(*side.deviation_s) : ordered_json(nullptr)},
+            {"mean_links", side.mean_links},
+            {"least_pieces", side.least_pieces},
+            {"most_pieces", side.most_pieces}};
+}
+
+ordered_json placements_json(const std::optional<Placements>& placements) {
+    if (!placements)
+        return nullptr;
+    ordered_json document = {{"links", placements->are_of_bytes ? "that a byte passes" : "between two nodes"},
+                             {"base", placed_side_json(placements->base)},
+                             {"others", placed_side_json(placements->others)},
+                             {"saved_fraction", placements->saved()},
+                             {"rank_correlation", placements->correlation},
+                             {"chance", placements->chance},
+                             {"links_are_connected", placements->links_are_connected()},
+                             {"runs", ordered_json::array()}};
+    for (const PlacedRun& run : placements->runs)
+        document["runs"].push_back({{"run", run.run},
+                                    {"is_base", run.is_base},
+                                    {"wall_seconds", run.wall_s},
+                                    {"nodes", run.nodes},
+                                    {"pieces", run.pieces},
+                                    {"links_between_nodes", run.links_between_nodes},
+                                    {"links_of_bytes", run.links_of_bytes ? ordered_json(*run.links_of_bytes) : ordered_json(nullptr)}});
+    return document;
+}
+
 } // namespace
 
 ordered_json comparison_document(const Comparison& comparison) {
@@ -90,7 +121,8 @@ ordered_json comparison_document(const Comparison& comparison) {
             {"line_notes", comparison.line_notes},
             {"allocations_are_exact", comparison.allocations_are_exact},
             {"allocations", list_json(comparison.allocations, allocation_json)},
-            {"mpi_sites", list_json(comparison.mpi_sites, mpi_site_json)}};
+            {"mpi_sites", list_json(comparison.mpi_sites, mpi_site_json)},
+            {"placements", placements_json(comparison.placements)}};
 }
 
 std::string comparison_json(const Comparison& comparison) {

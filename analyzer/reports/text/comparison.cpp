@@ -81,6 +81,17 @@ void put_compared_sites(TextCanvas& canvas, const std::string& title, const std:
     canvas.table(2, columns, rows);
 }
 
+void put_placements(TextCanvas& canvas, const Placements& placements) {
+    canvas.heading("Place in the network");
+    std::vector<std::vector<std::string>> rows{{"", "runs", "mean time", "s.d.", placement_links_words(placements), "pieces"}};
+    for (const auto& [name, side] : {std::pair("base", &placements.base), std::pair("others", &placements.others)})
+        rows.push_back({name, format_count(static_cast<double>(side->runs)), format_seconds(side->mean_s),
+                        side->deviation_s ? format_seconds(*side->deviation_s) : "-", three_digits(side->mean_links), pieces_words(*side)});
+    canvas.table(2, {{.limit = 10}, {.align = Align::right, .limit = 8}, {.align = Align::right, .limit = 12},
+                     {.align = Align::right, .limit = 12}, {.align = Align::right, .limit = 26}, {.align = Align::right, .limit = 10}}, rows);
+    canvas.paragraph("", 2, {{placement_verdict(placements)}});
+}
+
 void put_compared_findings(TextCanvas& canvas, const Comparison& comparison) {
     std::vector<std::vector<std::string>> rows;
     for (const FindingChange& one : comparison.findings)
@@ -108,6 +119,8 @@ std::string comparison_text(const Comparison& comparison, const TextStyle& style
                                        "their extreme values, leaves no doubt of it; of times, rates and fractions that of 95 % must also "
                                        "lie beyond {:.1f} %.",
                                        100 * kLeastChangeOfTime), Ink::faint}});
+    if (comparison.placements)
+        put_placements(canvas, *comparison.placements);
     put_compared_findings(canvas, comparison);
     std::vector<const ComparedFigure*> metrics;
     for (const ComparedFigure& one : comparison.metrics)

@@ -91,4 +91,27 @@ const char* finding_change_words(FindingChange::Kind kind) {
     return "same";
 }
 
+std::string placement_links_words(const Placements& placements) {
+    return placements.are_of_bytes ? "links a byte passes" : "links between two nodes";
+}
+
+std::string pieces_words(const PlacedSide& side) {
+    return side.least_pieces == side.most_pieces ? fmt::format("{}", side.most_pieces)
+                                                 : fmt::format("{} to {}", side.least_pieces, side.most_pieces);
+}
+
+std::string placement_verdict(const Placements& placements) {
+    const double saved = placements.saved();
+    std::string words = fmt::format("The others took {} {} than the base on average.", format_fraction(std::abs(saved)),
+                                    saved < 0 ? "more" : "less");
+    const size_t runs = placements.runs.size();
+    if (!placements.are_enough())
+        return words + fmt::format(" Whether that has to do with the place takes {} runs or more.", Placements::kLeastRuns);
+    if (placements.links_are_connected())
+        return words + fmt::format(" Runs with more links took longer: rank correlation {:.2f} in {} runs; by chance it is that high in {} of "
+                                   "such sets.", placements.correlation, runs, format_fraction(std::max(placements.chance, 1e-4)));
+    return words + fmt::format(" That runs with more links take longer is not certain: rank correlation {:.2f} in {} runs, by chance at least "
+                               "that high in {} of such sets.", placements.correlation, runs, format_fraction(placements.chance));
+}
+
 } // namespace plumb

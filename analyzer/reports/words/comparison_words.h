@@ -25,4 +25,9 @@ std::string comparison_verdict(const Comparison& comparison);            // a se
 std::string allocations_basis(const Comparison& comparison);             // whether they were counted or estimated
 const char* finding_change_words(FindingChange::Kind kind);              // "gone", "new", ..
 
+// Of --topology.
+std::string placement_links_words(const Placements& placements); // what the links are: "links a byte passes"
+std::string pieces_words(const PlacedSide& side);                // "2 to 5"
+std::string placement_verdict(const Placements& placements);     // sentences: what the others saved, and whether links have to do with it
+
 } // namespace plumb

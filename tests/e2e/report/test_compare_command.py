@@ -111,6 +111,35 @@ class Compare(PlumbTest):
         self.assertEqual((changed["MPI_Allreduce"]["base_median"], changed["MPI_Allreduce"]["other_median"]), (400, 800))
         self.assertFalse([one for one in result["mpi_sites"] if "MPI_Init" in one["name"] and one["calls"]["has_changed"]])
 
+    def test_campaigns_are_compared_by_their_place_in_the_network(self):
+        network = self.scratch / "ring.json"
+        network.write_text(json.dumps({"schema": "plumb-topology/1", "torus": {"dimensions": [{"size": 64}], "names": "node{index:05}"}}))
+        sides = {"apart": (3, 4, 5, 6), "together": (1, 1, 1, 1)} # nodes of a ring of which only every so many are the job's
+        for side, steps in sides.items():
+            for number, step in enumerate(steps):
+                subprocess.run([os.environ["PLUMB_MAKE_MPI_RUN"], "--ranks", "8", "--ranks-per-node", "1", "--collectives", "50", "--halo", "1000",
+                                "--latency", str(2e-4 * step), "--seed", str(number), "--node-step", str(step), self.scratch / side / str(number)],
+                               check=True, capture_output=True)
+        both = self.scratch / "apart", self.scratch / "together"
+        placements = json.loads(compare(*both, "--topology", network, "--format", "json").stdout)["placements"]
+        self.assertEqual(placements["links"], "that a byte passes")
+        # Seven of eight neighbours are a step apart, the first and the last 7 steps, or the other way round.
+        links = [(14 * step + 2 * min(7 * step, 64 - 7 * step)) / 16 for step in sides["apart"]]
+        for run, expected in zip(placements["runs"], links):
+            self.assertAlmostEqual(run["links_of_bytes"], expected)
+        self.assertAlmostEqual(placements["base"]["mean_links"], sum(links) / 4)
+        self.assertAlmostEqual(placements["others"]["mean_links"], (14 + 2 * 7) / 16)
+        self.assertTrue(placements["links_are_connected"])
+        times = [run["wall_seconds"] for run in placements["runs"]]
+        self.assertAlmostEqual(placements["base"]["mean_seconds"], sum(times[:4]) / 4)
+        self.assertAlmostEqual(placements["saved_fraction"], 1 - sum(times[4:]) / sum(times[:4]))
+        text = compare(*both, "--topology", network).stdout
+        for part in "Place in the network", "links a byte passes", "Runs with more links took longer":
+            self.assertIn(part, text)
+        self.assertIn("Place in the network", compare(*both, "--topology", network, "--format", "html").stdout)
+        few = compare(both[0] / "0", both[1] / "0", "--topology", network).stdout
+        self.assertIn("takes 6 runs or more", " ".join(few.split()))
+
     def test_a_page_goes_into_a_file(self):
         self.record("true", options=["--no-report"], check=0)
         for form, begins in ("html", "<!doctype html>"), ("json", "{"), ("text", "base"):
