@@ -64,9 +64,10 @@ double saved_seconds(const TransferTimes& before, const TransferTimes& after, do
     return saved_s > 0 ? std::min(saved_s, message_calls_s * saved_s / before.mean_s) : 0;
 }
 
-// Of a message of the mean size. Where the cost within a host is not known, it is not known to be no less.
+// Of a message of the mean size. Where a cost is not known (messages that share a cable take unequally long), this is not known to be
+// otherwise.
 bool costs_more_between_hosts(const model::MpiJob& job, const network::Traffic& traffic) {
-    if (!job.within_host.known || traffic.messages() == 0)
+    if (!job.within_host.known || !job.between_hosts.known || traffic.messages() == 0)
         return true;
     const network::PairTraffic mean{.messages = 1, .bytes = traffic.bytes() / traffic.messages()};
     return seconds_of(job.between_hosts, mean) >= kLeastCostRatio * seconds_of(job.within_host, mean);
@@ -91,8 +92,7 @@ class MpiRankOrder : public Diagnosis {
     std::vector<Finding> diagnose(const DiagnosisInput& input) const override {
         std::vector<Finding> findings;
         for (const model::MpiJob& job : input.run.mpi_jobs) {
-            // Without costs of both kinds of messages nothing is known of what an order gains.
-            if (job.hosts < 2 || job.size <= static_cast<int>(job.hosts) || !job.between_hosts.known)
+            if (job.hosts < 2 || job.size <= static_cast<int>(job.hosts))
                 continue;
             if (const auto recorded = recorded_traffic(input.run, job); recorded && !recorded->traffic.pairs.empty())
                 if (const auto better = better_order_of(input.run, job, *recorded))
@@ -114,7 +114,8 @@ class MpiRankOrder : public Diagnosis {
         better.before = TransferTimes(job, traffic, node_of);
         const auto is_worth_it = [&](double saved_s) { return fraction_of_run(run, saved_s) >= kLeastSavedByOrder; };
         const auto saves = [&](const TransferTimes& after) {
-            return job.within_host.known ? saved_seconds(better.before, after, better.message_calls_s) : 0;
+            // Without costs of both kinds of messages nothing is known of what an order gains.
+            return job.within_host.known && job.between_hosts.known ? saved_seconds(better.before, after, better.message_calls_s) : 0;
         };
         const bool may_be_noted = fraction_of_run(run, better.message_calls_s) >= kLeastNoted && costs_more_between_hosts(job, traffic);
         if (!may_be_noted && !is_worth_it(saves(TransferTimes(job, traffic, {})))) // no order can save more
@@ -172,11 +173,13 @@ class MpiRankOrder : public Diagnosis {
         finding.evidence["leaving_fraction"] = better.leaving();
         finding.evidence["leaving_fraction_reordered"] = better.leaving_after();
         finding.evidence["message_calls_mean_seconds"] = better.message_calls_s;
-        finding.evidence["transfer_mean_seconds"] = better.before.mean_s;
-        finding.evidence["transfer_mean_seconds_reordered"] = better.after.mean_s;
-        finding.evidence["transfer_longest_seconds"] = better.before.longest_s;
-        finding.evidence["transfer_longest_seconds_reordered"] = better.after.longest_s;
-        finding.evidence["saved_seconds"] = better.saved_s;
+        if (job.within_host.known && job.between_hosts.known) {
+            finding.evidence["transfer_mean_seconds"] = better.before.mean_s;
+            finding.evidence["transfer_mean_seconds_reordered"] = better.after.mean_s;
+            finding.evidence["transfer_longest_seconds"] = better.before.longest_s;
+            finding.evidence["transfer_longest_seconds_reordered"] = better.after.longest_s;
+            finding.evidence["saved_seconds"] = better.saved_s;
+        }
         const auto add = [&](const std::string& which, const model::MpiTransferFit& fit) {
             if (!fit.known)
                 return;

@@ -192,7 +192,9 @@ class RankOrderFinding(TopoTest):
             elapsed.append(json.loads(made.stdout)["elapsed_s"])
             done = subprocess.run([PLUMB, "report", run, "--format", "json", "--only", "mpi-rank-order"], check=True, capture_output=True,
                                   text=True)
-            self.assertEqual(json.loads(done.stdout)["findings"], [])
+            # What the cable between two hosts costs is not known of a run: the order is noted, and no gain is promised.
+            findings = json.loads(done.stdout)["findings"]
+            self.assertEqual([(finding["severity"], finding["gain"]["fraction"]) for finding in findings], [("info", 0)] if block == 2 else [])
         self.assertAlmostEqual(elapsed[0], elapsed[1], delta=0.01 * elapsed[0])
         study = self.study(self.scratch / "ring2")
         self.assertAlmostEqual(study["now"]["leaving_bytes"] / study["now"]["bytes"], 0.5)

@@ -75,16 +75,15 @@ TEST_CASE("mpi-rank-order: never without the measured cost of both kinds of mess
     Diagnosed made(job);
     REQUIRE(made.findings("mpi-rank-order").size() == 1);
     model::MpiJob& of = made.run.mpi_jobs.at(0);
-    of.within_host.known = false;
-    for (const Finding& noted : made.findings("mpi-rank-order")) {
-        CHECK(noted.severity == Severity::info);
-        CHECK(noted.gain.fraction == 0);
-        CHECK(noted.cost.seconds == 0);
+    for (bool* known : {&of.within_host.known, &of.between_hosts.known}) {
+        *known = false;
+        const auto noted = made.findings("mpi-rank-order"); // messages take a tenth of the time and more
+        REQUIRE(noted.size() == 1);
+        CHECK(noted[0].severity == Severity::info);
+        CHECK(noted[0].gain.fraction == 0);
+        CHECK(noted[0].cost.seconds == 0);
+        *known = true;
     }
-    of.within_host.known = true;
-    of.between_hosts.known = false;
-    CHECK(made.findings("mpi-rank-order").empty());
-    of.between_hosts.known = true;
     of.ranks.pop_back();
     CHECK(made.findings("mpi-rank-order").empty());
 }
