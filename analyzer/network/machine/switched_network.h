@@ -48,7 +48,7 @@ class SwitchedNetwork : public Network {
         uint32_t from = 0, to = 0, cables = 1; // below node_count(): a node, else a switch
     };
     std::string name_of(uint32_t end) const;
-    std::span<const Port> ports(uint32_t at) const { return {&ports_[first_port_[at]], first_port_[at + 1] - first_port_[at]}; }
+    std::span<const Port> ports(uint32_t at) const { return {ports_.data() + first_port_[at], first_port_[at + 1] - first_port_[at]}; }
     void hang_nodes(const SwitchedPlan& plan);
     void join_switches(const SwitchedPlan& plan);
     void count_hops();
