@@ -67,7 +67,8 @@ std::string write_order(const TopoArguments& arguments, const network::Study& st
         return {};
     const std::string path = arguments.order_file.empty() ? arguments.reorder == "mpich-rank-order" ? "MPICH_RANK_ORDER" : arguments.reorder + ".txt"
                                                           : arguments.order_file;
-    const network::LaunchOrder order = network::launch_order(kForms.at(arguments.reorder), study.new_host_of(), study.order.slot_of, path, study.new_cpus_of());
+    const network::LaunchOrder order = network::launch_order(kForms.at(arguments.reorder), study.new_host_of(), study.order.slot_of, path,
+                                                             study.new_cpus_of());
     write_where_asked([&](std::FILE* file, const std::string& name) { write_all(order.text, file, name); }, path, stdout);
     return fmt::format("written to {}: {}", path, order.usage);
 }

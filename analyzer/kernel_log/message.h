@@ -34,7 +34,7 @@ struct Message {
     std::optional<uint64_t> file_offset = {}; // of the instruction
     std::string detail = {};   // "invalid opcode"; of suppressed ones the kernel's function that wrote them
     uint64_t bytes = 0;        // killed: of memory that it had, without files
-    uint64_t count = 1;        // suppressed: messages; throttled: events
+    uint64_t count = 1;        // suppressed: messages that were not written
     std::string when = {};     // as the line begins: "12.345678" seconds since boot, or a date; may be empty
 };
 

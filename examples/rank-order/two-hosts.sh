@@ -5,14 +5,17 @@
 set -euo pipefail
 
 sleepers=()
-trap 'kill "${sleepers[@]}"' EXIT
+trap 'kill "${sleepers[@]}" 2>/dev/null' EXIT
 for host in 0 1; do
     unshare --net --uts sh -c "hostname node$host; ip link set lo up; exec sleep infinity" &
     sleepers+=($!)
 done
 export HOST_node0=${sleepers[0]} HOST_node1=${sleepers[1]}
 for host in 0 1; do # until each is there
-    until [ "$(nsenter --target "${sleepers[host]}" --uts hostname)" = "node$host" ]; do sleep 0.05; done
+    until [ "$(nsenter --target "${sleepers[host]}" --uts hostname 2>/dev/null)" = "node$host" ]; do
+        kill -0 "${sleepers[host]}" 2>/dev/null || { echo "two-hosts.sh: node$host could not be made: root is needed" >&2; exit 1; }
+        sleep 0.05
+    done
 done
 
 ip link add name "cable0.$$" type veth peer name "cable1.$$"

@@ -12,8 +12,8 @@ inline constexpr uint64_t kRunBegin_ns = 1'000'000'000'000; // CLOCK_MONOTONIC o
 
 std::string host_name(const MpiPattern& pattern, int rank);
 
-// `matrix`: of further messages, or null. Writes DIRECTORY/process-<pid>-<start>.plumb; returns its size in bytes. Events are thinned by strides as the shim
-// thins them, so that the file stays within its 8 MiB. Throws plumb::Error when it cannot be written.
+// Writes DIRECTORY/process-<pid>-<start>.plumb; returns its size in bytes. Events are thinned by strides as the shim thins them, so that
+// the file stays within its 8 MiB. `matrix`: of further messages, or null. Throws plumb::Error when it cannot be written.
 uint64_t write_rank_file(const std::string& directory, const MpiTimes& times, const MpiMatrix* matrix, int rank);
 
 } // namespace plumb::tools

@@ -1,6 +1,6 @@
 // Ranks that send much to one another are on different hosts, and another order of the ranks on the same hosts would bring them together:
-// what that saves at least, by what single messages within and between these hosts take in this run. Where all ranks of a host share what
-// its link carries it saves more; that cannot be seen in one run, so that much time in messages is noted without a gain.
+// what that saves, by what single messages within and between these hosts take in this run. What ranks lose because all of their host
+// share its link cannot be seen in one run: where messages take much of the time, the order is noted without a gain.
 #include "diagnoses/common/unplaced_lines.h"
 #include "diagnoses/mpi/message_call.h"
 #include "diagnoses/mpi/mpi_findings.h"
@@ -125,7 +125,8 @@ class MpiRankOrder : public Diagnosis {
         better.after = TransferTimes(job, traffic, better.order.node_of);
         better.saved_s = saves(better.after);
         better.is_noted_only = !is_worth_it(better.saved_s);
-        if (better.order.before.leaving_bytes <= 0 || better.leaving_after() > kMostStillLeaving * better.leaving() || (better.is_noted_only && !may_be_noted))
+        if (better.order.before.leaving_bytes <= 0 || better.leaving_after() > kMostStillLeaving * better.leaving() ||
+            (better.is_noted_only && !may_be_noted))
             return std::nullopt;
         return better;
     }

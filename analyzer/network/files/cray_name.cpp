@@ -25,8 +25,11 @@ uint32_t cray_router(std::string_view name, uint32_t cabinets_in_row, uint32_t r
     const uint32_t row = numbers[0] % 2 * chassis_in_cabinet + numbers[2];
     if (at != end || numbers[0] >= cabinets_in_row || numbers[2] >= chassis_in_cabinet || row >= rows || numbers[3] >= columns)
         throw Error(fmt::format("{} lies outside of the {} rows and {} columns of a group", name, rows, columns));
-    const uint32_t group = numbers[1] * ((cabinets_in_row + 1) / 2) + numbers[0] / 2;
-    return (group * rows + row) * columns + numbers[3];
+    const double group = static_cast<double>(numbers[1]) * ((cabinets_in_row + 1) / 2) + numbers[0] / 2;
+    const double router = (group * rows + row) * columns + numbers[3];
+    if (router >= UINT32_MAX)
+        throw Error(fmt::format("{} lies in more groups than can be numbered", name));
+    return static_cast<uint32_t>(router);
 }
 
 } // namespace plumb::network

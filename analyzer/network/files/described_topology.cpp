@@ -35,6 +35,7 @@ const char* const kTopologyExamples = R"({ "schema": "plumb-topology/1",
 namespace {
 
 constexpr uint64_t kMostNodes = 4'000'000;
+constexpr size_t kMostDimensionsOfFile = 10;
 
 uint32_t count_of(const json& from, const char* key, uint32_t otherwise) {
     const auto found = from.find(key);
@@ -89,6 +90,8 @@ std::vector<Dimension> dimensions_of(const json& torus) {
     }
     if (dimensions.empty())
         throw Error("a torus needs \"dimensions\": a list of { \"name\", \"size\", \"wraps\" }");
+    if (dimensions.size() > kMostDimensionsOfFile)
+        throw Error(fmt::format("{} dimensions: {} at most", dimensions.size(), kMostDimensionsOfFile));
     return dimensions;
 }
 
@@ -151,11 +154,11 @@ std::unique_ptr<Network> dragonfly_of(const json& dragonfly) {
         return std::make_unique<Dragonfly>(std::move(plan));
     }
     const uint32_t each = count_of(dragonfly, "nodes_per_router", 1);
-    const uint64_t routers = uint64_t{plan.groups} * plan.rows * plan.columns;
-    if (routers == 0 || each == 0 || routers > kMostNodes / each)
+    const double count = static_cast<double>(plan.groups) * plan.rows * plan.columns * each; // a double: it may leave 64 bits
+    if (count < 1 || count > static_cast<double>(kMostNodes))
         throw Error(fmt::format("the groups come to no nodes, or to more than {}", kMostNodes));
     const NamePattern pattern(text_of(dragonfly, "names"));
-    for (uint32_t node = 0; node < routers * each; ++node) {
+    for (uint32_t node = 0; node < static_cast<uint32_t>(count); ++node) {
         const uint32_t router = node / each, in_group = plan.rows * plan.columns;
         plan.routers.push_back(router);
         plan.nodes.push_back(pattern.name({{"index", node}, {"node", node % each}, {"group", router / in_group},

@@ -93,6 +93,32 @@ std::vector<SwitchLine> switch_lines(std::string_view text) {
     return all;
 }
 
+// `below`: of each switch those that its line names.
+void refuse_cycles(const std::vector<SwitchLine>& lines, const std::vector<std::vector<uint32_t>>& below) {
+    std::vector<uint32_t> above(lines.size(), 0), free, upwards(lines.size(), 0);
+    for (const auto& each : below)
+        for (const uint32_t other : each)
+            ++above[other];
+    for (uint32_t at = 0; at < lines.size(); ++at)
+        if (above[at] == 0)
+            free.push_back(at);
+    for (size_t i = 0; i < free.size(); ++i) // from the top down
+        for (const uint32_t other : below[free[i]])
+            if (--above[other] == 0)
+                free.push_back(other);
+    if (free.size() == lines.size())
+        return;
+    // Each of those that are left has another one of them above it: whoever goes on upwards comes into a ring.
+    for (uint32_t at = 0; at < lines.size(); ++at)
+        for (const uint32_t other : below[at])
+            if (above[at] > 0)
+                upwards[other] = at;
+    auto at = static_cast<uint32_t>(std::ranges::find_if(above, [](uint32_t count) { return count > 0; }) - above.begin());
+    for (size_t i = 0; i < lines.size(); ++i)
+        at = upwards[at];
+    throw Error(fmt::format("line {}: switch {} is below itself", lines[at].number, lines[at].name));
+}
+
 } // namespace
 
 bool is_slurm_topology(std::string_view text) {
@@ -110,6 +136,7 @@ TopologyFile slurm_topology(std::string_view text) {
             throw Error(fmt::format("line {}: switch {} is described twice", line.number, line.name));
         plan.switches.push_back(line.name);
     }
+    std::vector<std::vector<uint32_t>> below(lines.size());
     for (const SwitchLine& line : lines) {
         const uint32_t own = switches.at(line.name);
         for (const std::string& name : line.switches) {
@@ -117,6 +144,7 @@ TopologyFile slurm_topology(std::string_view text) {
             if (found == switches.end())
                 throw Error(fmt::format("line {}: switch {} has {} below it, which no line describes", line.number, line.name, name));
             plan.between.push_back({found->second, own, 1});
+            below[own].push_back(found->second);
         }
         for (const std::string& name : line.nodes) {
             const auto [entry, is_new] = nodes.emplace(name, static_cast<uint32_t>(plan.nodes.size()));
@@ -125,6 +153,7 @@ TopologyFile slurm_topology(std::string_view text) {
             plan.at.push_back({entry->second, own, 1});
         }
     }
+    refuse_cycles(lines, below);
     TopologyFile file;
     file.network = std::make_unique<SwitchedNetwork>(std::move(plan));
     file.notes.push_back("Slurm's file does not say how many cables join two switches; each such bundle counts as one link");

@@ -9,7 +9,7 @@ namespace plumb::network {
 
 bool is_slurm_topology(std::string_view text);
 
-// Throws Error where a line cannot be read, a switch is not described, or comes twice.
+// Throws Error where a line cannot be read, a switch is not described, comes twice, or is below itself.
 TopologyFile slurm_topology(std::string_view text);
 
 } // namespace plumb::network

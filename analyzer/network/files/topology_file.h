@@ -15,7 +15,7 @@ struct TopologyFile {
     std::vector<std::string> notes; // what was left out, and assumed
 };
 
-// Kinds, told apart by what they contain: plumb-topology/1 (JSON: torus, dragonfly, switches), Slurm's topology.conf, the output of
+// Which kind a file is follows from what it contains: plumb-topology/1 (JSON: torus, dragonfly, switches), Slurm's topology.conf, the output of
 // `scontrol show topology` and of ibnetdiscover. Throws Error naming the file, the line where there is one, and what to do.
 TopologyFile read_topology(const std::string& path);
 

@@ -62,7 +62,8 @@ Dragonfly::Dragonfly(DragonflyPlan plan)
       routers_(std::move(plan.routers)) {
     if (groups_ == 0 || rows_ == 0 || columns_ == 0 || global_cables_ == 0)
         throw Error("a dragonfly needs at least one group, one router in it, and one cable between each two groups");
-    if (uint64_t{groups_} * rows_ * columns_ * rows_ * columns_ + uint64_t{groups_} * groups_ * global_cables_ > kMostLinks)
+    const double in_group = static_cast<double>(rows_) * columns_, groups = groups_; // doubles: the product may leave 64 bits
+    if (groups * in_group * in_group + groups * groups * global_cables_ > static_cast<double>(kMostLinks))
         throw Error(fmt::format("the groups come to more than {} links", kMostLinks));
     if (routers_.size() != node_count())
         throw Error(fmt::format("{} nodes have names and {} have routers", node_count(), routers_.size()));

@@ -10,8 +10,8 @@ struct TransferFits {
     model::MpiTransferFit within_host, between_hosts;
 };
 
-// Of waits that are mixed (WaitKinds), messages from the own host are left out. Robust: the median time of each octave of sizes, then the median of the slopes between all pairs of octaves (Theil and
-// Sen); slopes below 0 count as 0.
+// Of waits that are mixed (WaitKinds), messages from the own host are left out. Robust: the median time of each octave of sizes, then
+// the median of the slopes between all pairs of octaves (Theil and Sen); slopes below 0 count as 0.
 TransferFits fit_transfers(const Job& job, const MatchedMessages& messages);
 
 } // namespace plumb::replay

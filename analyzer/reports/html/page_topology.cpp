@@ -52,8 +52,6 @@ Json links_data(const network::Study& study, const network::Drawing& drawing) {
                      better = study.order_is_better() ? load_of(study.order.after.link_bytes, each.link) : 0;
         if (now <= 0 && better <= 0)
             continue;
-        if (links.size() == kMostDrawnLinks)
-            return nullptr;
         const uint32_t cables = study.network->cables(each.link);
         links.push_back(Json::array({point(each.from.x, each.from.y), point(each.to.x, each.to.y), link_name(study.network->link(each.link)),
                                      rounded(now / cables, 1), rounded(better / cables, 1)}));
@@ -65,15 +63,16 @@ Json picture_data(const network::Study& study) {
     if (!has_network_picture(study))
         return nullptr;
     const network::Drawing drawing = study.network->drawing();
-    Json links = links_data(study, drawing);
-    if (links.is_null())
-        return nullptr;
-    return {{"places", places_data(study, drawing)}, {"links", std::move(links)}};
+    return {{"places", places_data(study, drawing)}, {"links", links_data(study, drawing)}};
 }
 
 } // namespace
 
-bool has_network_picture(const network::Study& study) { return study.knows_wiring && study.network->place_count() <= kMostPlaces; }
+bool has_network_picture(const network::Study& study) {
+    const auto loaded = [](const network::HopBytes& load) { return std::ranges::count_if(load.link_bytes, [](double bytes) { return bytes > 0; }); };
+    return study.knows_wiring && study.network->place_count() <= kMostPlaces &&
+           static_cast<size_t>(loaded(study.order.before) + loaded(study.order.after)) <= kMostDrawnLinks;
+}
 
 Json topology_chart_data(const network::Study& study) {
     Json by_rank = nullptr, by_node = nullptr;

@@ -44,7 +44,7 @@ void put_picture(HtmlWriter& html, const network::Study& study) {
         return;
     html.open("section", {{"id", "network"}}).element("h2", "The network");
     if (!has_network_picture(study))
-        html.element("p", "The network has too many routers or switches for a picture.");
+        html.element("p", "The network has too many routers, switches or links in use for a picture.");
     else
         put_html_chart(html, "chart-topology-network",
                        "Dots are routers or switches: filled where the job has all of their nodes, pale where it has some. Each half of a line is "

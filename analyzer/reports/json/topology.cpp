@@ -87,7 +87,7 @@ std::string topology_json(const Study& study) {
         }
     }
     document["notes"] = topology_notes(study);
-    return document.dump(1) + "\n";
+    return document.dump(1, ' ', false, ordered_json::error_handler_t::replace) + "\n";
 }
 
 } // namespace plumb

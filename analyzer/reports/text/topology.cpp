@@ -30,6 +30,12 @@ void put_links(TextCanvas& canvas, const network::Study& study) {
         canvas.paragraph("", 2, {{fmt::format("At {} a second and cable the busiest of them is at work for at least {}.", format_bytes(rate),
                                               format_seconds(first.bytes / first.link.cables / rate))}});
     }
+    if (const double hop_s = study.plan.topology.hop_s; hop_s > 0)
+        canvas.paragraph("", 2, {{fmt::format("At {} a link a message is on its way for {} on average{}.", format_seconds(hop_s),
+                                              format_seconds(hop_s * study.order.before.mean_hops()),
+                                              study.order_is_better()
+                                                  ? fmt::format(", in the better order {}", format_seconds(hop_s * study.order.after.mean_hops()))
+                                                  : "")}});
     if (study.shared > 0)
         canvas.paragraph("", 2, {{fmt::format("{} of what links carry goes through places without a node of this job: there other jobs can "
                                               "disturb this one, and it can disturb others.", format_fraction(study.shared))}});

@@ -8,7 +8,7 @@
 
 namespace plumb {
 
-// `order_file`: where the better order was written to, and how it is used; empty: it was not asked for.
+// `order_usage`: where the better order was written to, and how it is used; empty: it was not asked for.
 std::string topology_text(const network::Study& study, const TextStyle& style, const std::string& order_usage);
 
 } // namespace plumb

@@ -129,6 +129,9 @@ class Cabinets(TopoTest):
             self.assertGreater(study["now"]["busiest_links"][0]["bytes"], 0)
         self.assertGreater(by_number["now"]["link_bytes"], 1.05 * by_cable["now"]["link_bytes"])
         self.assertEqual((by_number["allocation"]["pieces"], by_cable["allocation"]["pieces"]), (2, 1))
+        timed = self.file("timed.json", {**CABINETS, "hop_s": 1e-6})
+        said = " ".join(topo(run, "--topology", timed, "--nodes", self.nodes(CABLE[:6]), "--time", "1s").stdout.split())
+        self.assertIn(f"At 1.00 us a link a message is on its way for {by_cable['now']['links_of_a_message']:.3g} us on average", said)
         self.assertLessEqual(by_number["better"]["link_bytes"], by_number["now"]["link_bytes"])
 
     def test_a_job_that_was_not_recorded(self):
@@ -150,12 +153,18 @@ class Complaints(TopoTest):
         self.refused("--topology", self.scratch / "none", says="No such file")
         self.refused("--topology", self.file("a", "hello\n"), says="no network that plumb can read")
         self.refused("--topology", self.file("b", "SwitchName=s0 Nodes=a\nSwitchName=s0 Nodes=b\n"), says="line 2: switch s0 is described twice")
-        self.refused("--topology", self.file("c", "SwitchName=a Switches=b\nSwitchName=b Switches=a\n"), says="a")
+        ring = "SwitchName=leaf Nodes=n[0-3]\nSwitchName=one Switches=leaf,two\nSwitchName=two Switches=one\n"
+        self.refused("--topology", self.file("c", ring), says="is below itself")
+        self.assertRegex(topo("--topology", self.scratch / "c").stderr, r"line 2: switch one|line 3: switch two")
         self.refused("--topology", self.file("d", "SwitchName=s0 Nodes=a\nSwitchName=s1 Nodes=b\n"), says="nothing joins")
         wiring = {"schema": "plumb-topology/1", "torus": {"dimensions": [{"size": 4, "wiring": [0, 1, 1, 3]}], "names": "n{x}"}}
         self.refused("--topology", self.file("e", wiring), says="wiring")
         cables = {"schema": "plumb-topology/1", "switches": [{"name": "a", "nodes": "n", "up": [{"to": "b", "cables": 0}]}, {"name": "b"}]}
         self.refused("--topology", self.file("f", cables), says="by 0 cables")
+        huge = {"schema": "plumb-topology/1", "dragonfly": {"groups": 4_000_000, "rows": 4_000_000, "columns": 1_048_576, "nodes_per_router": 1}}
+        self.refused("--topology", self.file("g", huge), says="or to more than 4000000")
+        twice = {"schema": "plumb-topology/1", "torus": {"dimensions": [{"size": 2}], "nodes": [["n", 0], ["n", 1]]}}
+        self.refused("--topology", self.file("h", twice), says="two nodes are called n")
 
     def test_a_network_of_other_nodes(self):
         run = self.made("--halo", 1000, ranks=32, per_node=4)

@@ -1,5 +1,5 @@
-// The numbers behind the charts; reports/html/page_data.cpp writes them, of a simulation page_simulation.cpp, of a comparison page_comparison.cpp, of a network page_topology.cpp. Times are seconds
-// from the run's begin, shares are 0..1 of the span.
+// The numbers behind the charts; reports/html/page_data.cpp writes them, of a simulation page_simulation.cpp, of a comparison
+// page_comparison.cpp, of a network page_topology.cpp. Times are seconds from the run's begin, shares are 0..1 of the span.
 export type LaneSpan = [
   begin: number,
   end: number,
