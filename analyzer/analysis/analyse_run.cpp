@@ -1,6 +1,7 @@
 #include "analysis/analyse_run.h"
 #include "analysis/build_report.h"
 #include "analysis/cycle_expectation.h"
+#include "analysis/machine_report.h"
 #include "analysis/redact_report.h"
 #include "diagnoses/registry.h"
 
@@ -43,7 +44,8 @@ AnalysedRun analyse_run(const std::string& directory, const AnalysisOptions& opt
     AnalysedRun analysed{open_run(directory, options), {}};
     OpenedRun& opened = *analysed.opened;
     model::CallPaths paths = opened.paths();
-    analysed.report = build_report(paths, diagnosis_registry(), options.only, options.every_line);
+    analysed.report = opened.run.of_machine ? build_machine_report(paths, *opened.resolver, options.only)
+                                            : build_report(paths, diagnosis_registry(), options.only, options.every_line);
     if (model)
         compare_with_model(*model, analysed.report);
     if (options.call_tree)

@@ -6,6 +6,7 @@
 #include "analysis/mpi_summary.h"
 #include "analysis/overlaps.h"
 #include "analysis/own_cost.h"
+#include "analysis/present_findings.h"
 #include "analysis/profile.h"
 #include "diagnoses/metrics.h"
 #include "support/error.h"
@@ -34,42 +35,6 @@ void check_ids(std::span<const DiagnosisEntry> entries, const std::vector<std::s
     }
 }
 
-double finite(double value) {
-    return std::isfinite(value) ? value : 0;
-}
-
-// What diagnoses computed from odd records (a run of no length, clocks that jump) must not break a reader.
-void make_presentable(Finding& finding) {
-    finding.confidence = std::clamp(finite(finding.confidence), 0.0, 1.0);
-    finding.cost.seconds = std::max(0.0, finite(finding.cost.seconds));
-    finding.cost.fraction = std::clamp(finite(finding.cost.fraction), 0.0, 1.0);
-    finding.gain.fraction = std::clamp(finite(finding.gain.fraction), 0.0, 1.0);
-    if (finding.gain.at_least)
-        finding.gain.at_least = std::max(0.0, finite(*finding.gain.at_least));
-    if (finding.gain.at_least && *finding.gain.at_least >= finding.gain.fraction) // the estimate itself: no bound was found
-        finding.gain.at_least.reset();
-    for (Location& location : finding.where)
-        location.share = std::clamp(finite(location.share), 0.0, 1.0);
-    std::erase_if(finding.evidence, [](const auto& entry) {
-        const double* number = std::get_if<double>(&entry.second);
-        return number && !std::isfinite(*number);
-    });
-}
-
-void run_diagnosis(const DiagnosisEntry& entry, const DiagnosisInput& input, Report& report) {
-    try {
-        for (Finding& finding : findings_of(entry, input)) {
-            make_presentable(finding);
-            report.findings.push_back(std::move(finding));
-        }
-        report.looked_for.push_back(entry.id);
-    } catch (const std::exception& error) {
-        report.evidence.push_back({entry.id, model::Evidence::State::missing,
-                                   fmt::format("this diagnosis failed: {}", error.what()),
-                                   "please report it together with the run directory"});
-    }
-}
-
 } // namespace
 
 Report build_report(model::CallPaths& paths, std::span<const DiagnosisEntry> entries,
@@ -88,12 +53,8 @@ Report build_report(model::CallPaths& paths, std::span<const DiagnosisEntry> ent
     report.metrics = metrics_of(paths, analyses);
     for (const DiagnosisEntry& entry : entries)
         if (only.empty() || std::find(only.begin(), only.end(), entry.id) != only.end())
-            run_diagnosis(entry, input, report);
-    std::stable_sort(report.findings.begin(), report.findings.end(),
-                     [](const Finding& left, const Finding& right) {
-                         return left.severity != right.severity ? left.severity > right.severity
-                                                                : left.cost.fraction > right.cost.fraction;
-                     });
+            take_findings(entry.id, [&] { return findings_of(entry, input); }, report);
+    sort_findings(report.findings);
     mark_overlaps(report.findings);
     const auto within = [every_line](size_t limit) { return every_line ? SIZE_MAX : limit; };
     Profile profile = build_profile(paths, within(kHotLineLimit));

@@ -4,6 +4,7 @@
 #include "analyses/accesses/unaligned_lines.h"
 #include "analyses/memory/bandwidth_summary.h"
 #include "analyses/noise/noise_summary.h"
+#include "analyses/system/system_summary.h"
 #include "analyses/time/time_account.h"
 #include "analysis/call_tree.h"
 #include "analysis/memory_summary.h"
@@ -64,6 +65,7 @@ struct Report {
     MemorySummary memory;                // of machines with several NUMA nodes
     std::vector<MpiSummary> mpi;         // one for each of run->mpi_jobs
     std::optional<NoiseSummary> noise;   // of a run that measured noise: nothing else in it is worth a word
+    std::optional<SystemSummary> system; // of a run that plumb system recorded: likewise
     uint64_t samples = 0;                // time samples the profile rests on
     bool heap_exact = false;             // every allocation was recorded
     std::function<bool(const std::string& file)> may_show_source; // empty: no source line is quoted

@@ -30,6 +30,7 @@ CommandAction declare_report(CLI::App& subcommand);
 CommandAction declare_run(CLI::App& subcommand);
 CommandAction declare_scale(CLI::App& subcommand);
 CommandAction declare_simulate(CLI::App& subcommand);
+CommandAction declare_system(CLI::App& subcommand);
 CommandAction declare_topo(CLI::App& subcommand);
 CommandAction declare_try(CLI::App& subcommand);
 

@@ -12,7 +12,7 @@ namespace plumb {
 
 double parse_duration_s(const std::string& option, const std::string& text) {
     constexpr std::pair<std::string_view, double> kUnits[] = {{"s", 1},     {"ms", 1e-3}, {"us", 1e-6},
-                                                               {"ns", 1e-9}, {"min", 60},  {"h", 3600}};
+                                                               {"ns", 1e-9}, {"min", 60}, {"m", 60}, {"h", 3600}};
     double value = NAN;
     const char* last = text.data() + text.size();
     const auto [end, error] = std::from_chars(text.data(), last, value);

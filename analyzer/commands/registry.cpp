@@ -15,6 +15,7 @@ constexpr CommandEntry commands[] = {
     {"run", "record a program, then print the diagnosis", declare_run},
     {"scale", "run a program at several numbers of threads, ranks or copies, or sizes: the best one, and what stops it", declare_scale},
     {"simulate", "simulate what noise costs a bulk-synchronous job, and what removing it gains", declare_simulate},
+    {"system", "show whose time it is on the CPUs of this machine: by program, by routine of the kernel, by CPU", declare_system},
     {"topo", "show how far apart a job's ranks that talk are in the network, what its links carry, and a better order", declare_topo},
     {"try", "try what the findings advise at launch, and measure what each cure gains", declare_try},
 };

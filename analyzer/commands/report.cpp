@@ -1,5 +1,6 @@
 // plumb report RUN: the diagnosis of a recorded run, as text, JSON or HTML, or its timeline.
 #include "commands/command.h"
+#include "commands/report_history.h"
 #include "commands/report_kernel_log.h"
 #include "diagnoses/registry.h"
 #include "placement/launcher_ranks.h"
@@ -12,6 +13,7 @@
 #include <algorithm>
 #include <cstdio>
 #include <cstdlib>
+#include <fmt/format.h>
 #include <memory>
 #include <sched.h>
 #include <string>
@@ -23,7 +25,7 @@ namespace {
 
 struct Arguments {
     std::vector<std::string> runs; // one; with a kernel's log also programs and libraries, or none
-    std::string kernel_log;
+    std::string kernel_log, at;
     ReportOptions report;
     std::vector<std::string> source_maps;
 };
@@ -52,7 +54,8 @@ void take_place_in_job(ReportOptions& options) {
 
 CommandAction declare_report(CLI::App& subcommand) {
     auto arguments = std::make_shared<Arguments>();
-    subcommand.add_option("RUN", arguments->runs, "Run directory that plumb run wrote; with --kernel-log also programs and libraries");
+    subcommand.add_option("RUN", arguments->runs, "Run directory that plumb run wrote, or a history of plumb system; with --kernel-log also programs and "
+                          "libraries");
     subcommand.add_option("--format", arguments->report.format, "text, json, html, or timeline (MPI calls, for Perfetto or "
                                                                 "chrome://tracing)")
         ->check(CLI::IsMember({"text", "json", "html", "timeline"}))
@@ -72,6 +75,9 @@ CommandAction declare_report(CLI::App& subcommand) {
     subcommand.add_option("--kernel-log", arguments->kernel_log,
                           "Print what this file with the kernel's messages (dmesg, journalctl -k) says of programs and of the machine, "
                           "with the source lines by the RUN, or by programs and libraries that are named instead; - for standard input");
+    subcommand.add_option("--at", arguments->at,
+                          "Of a history that plumb system --history wrote (in place of RUN): show the interval of this time, as "
+                          "\"2026-01-17 14:30\", 14:30 or @UNIX; without it each interval is a line");
     subcommand.add_option("--only-file", arguments->report.only_file,
                           "Show only unaligned accesses in source files that match this glob");
     subcommand.add_option("--source-map", arguments->source_maps,
@@ -94,6 +100,12 @@ CommandAction declare_report(CLI::App& subcommand) {
         if (arguments->runs.size() != 1)
             throw UsageError(arguments->runs.empty() ? "RUN is required: the directory that plumb run wrote"
                                                      : "one RUN at a time; plumb compare takes several");
+        if (is_history_file(arguments->runs.front())) {
+            print_history(arguments->runs.front(), arguments->at, arguments->report, stdout);
+            return 0;
+        }
+        if (!arguments->at.empty())
+            throw UsageError(fmt::format("--at: {} is no history that plumb system --history wrote", arguments->runs.front()));
         take_place_in_job(arguments->report);
         print_report(arguments->runs.front(), arguments->report, stdout);
         return 0;

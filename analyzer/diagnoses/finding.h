@@ -42,6 +42,7 @@ struct Finding {
     std::optional<Severity> fixed_severity = std::nullopt; // high: the program cannot end; info: no loss, for the record
     double confidence = 1; // 0..1
     std::string title;
+    std::string whole = {}; // what the fractions of cost and gain are parts of; empty: the run's wall time
     Cost cost;
     Gain gain;
     std::vector<Location> where; // by share; the first is the line of the user's own code to look at

@@ -245,6 +245,7 @@ struct Evidence {
 
 struct Run {
     std::string directory;
+    bool of_machine = false; // by plumb system: what ran on the machine, whoever started it
     bool redacted = false; // recorded without arguments, host names and folders
     std::vector<std::string> command;
     std::string plumb_version;

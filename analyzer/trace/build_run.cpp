@@ -65,6 +65,7 @@ void RunBuilder::take_facts() {
         return;
     run_.command = facts_->command;
     run_.redacted = facts_->redacted;
+    run_.of_machine = facts_->of_machine;
     run_.plumb_version = facts_->plumb_version;
     run_.start_unix_ns = facts_->start_unix_ns;
     run_.begin_ns = facts_->begin_ns;

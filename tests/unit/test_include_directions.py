@@ -34,8 +34,8 @@ ANALYZER = {
     "team": {"support"}, # knows nothing of what its processes hand to one another
     "replay": {"support", "model", "noise", "trace", "team"}, # lays the events of MPI ranks side by side; fills the model before diagnoses
     "analyses": {"support", "model", "noise", "code"}, # what several diagnoses and reports need of a run; knows no finding
-    "diagnoses": {"support", "model", "noise", "network", "code", "analyses"},
-    "analysis": {"support", "platform", "model", "noise", "trace", "symbols", "team", "replay", "analyses", "diagnoses"}, # the pipeline
+    "diagnoses": {"support", "model", "noise", "network", "kernel_log", "code", "analyses"},
+    "analysis": {"support", "platform", "model", "noise", "trace", "symbols", "kernel_log", "team", "replay", "analyses", "diagnoses"}, # the pipeline
     "compare": {"support", "statistics", "model", "trace", "analyses", "diagnoses", "analysis"}, # several runs
     "repeat": {"support", "statistics", "trace", "compare", "analyses", "diagnoses", "analysis", "model"}, # records runs through plumb run
     "scale": {"support", "statistics", "repeat", "compare", "analyses", "diagnoses", "analysis", "model"}, # a sweep is a series of runs
@@ -133,16 +133,16 @@ class Rooms(unittest.TestCase):
         "analyzer/trace": {"file": "", "context": "file", "builders": "file context"},
         "analyzer/symbols": {"elf": "", "dwarf": "elf", "data": "elf dwarf"},
         "analyzer/record": {"run": "", "perf": "run", "calibrate": "run perf", "counters": "run", "access": "run perf calibrate",
-                            "watch": "run perf calibrate access", "noise": "run perf watch"},
+                            "watch": "run perf calibrate access", "noise": "run perf watch", "system": "run perf watch"},
         "analyzer/record/access": {"code": "", "loops": "code", "sampling": "code loops", "walks": "sampling", "sharing": "sampling",
                                    "replay": "loops sampling", "traffic": "loops sampling"},
         "analyzer/record/watch": {"goroutines": "", "threads": "", "memory": "", "node": ""},
         "analyzer/replay": {"events": "", "collectives": "events", "messages": "events", "pending": "events",
                             "noise": "events collectives messages"},
-        "analyzer/analyses": {"lines": "", "noise": "", "time": "lines", "memory": "lines", "accesses": "time lines",
+        "analyzer/analyses": {"lines": "", "noise": "", "system": "", "time": "lines", "memory": "lines", "accesses": "time lines",
                                "loops": "lines"},
         "analyzer/diagnoses": {"common": "", "cpu": "common", "access": "common", "memory": "common access", "sharing": "common access",
-                               "heap": "common", "kernel": "common access", "mpi": "common", "openmp": "common", "wait": "common",
+                               "heap": "common", "kernel": "common access", "machine": "common kernel memory", "mpi": "common", "openmp": "common", "wait": "common",
                                "code": "common", "noise": "common mpi openmp"},
         "analyzer/probe": {"measure": "", "judge": "", "history": "judge", "watch": "measure judge"},
         "analyzer/reports": {"words": "", "text": "words", "json": "words", "html": "words json", "timeline": "words json"},

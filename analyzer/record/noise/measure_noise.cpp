@@ -3,6 +3,7 @@
 #include "platform/cpu_list.h"
 #include "record/noise/measured_cpus.h"
 #include "record/noise/node_noise.h"
+#include "record/run/end_signals.h"
 #include "record/run/job_identity.h"
 #include "record/run/run_directory.h"
 #include "record/watch/node/node_monitor.h"
@@ -10,12 +11,10 @@
 
 #include <algorithm>
 #include <cerrno>
-#include <csignal>
 #include <cstdio>
 #include <cstring>
 #include <fmt/format.h>
 #include <poll.h>
-#include <sys/signalfd.h>
 #include <unistd.h>
 
 namespace plumb::record {
@@ -24,33 +23,6 @@ namespace {
 
 constexpr uint64_t kMostNoiseBytes = 64u << 20;
 constexpr uint64_t kMonitorEvery_ns = 2'000'000'000, kLastMoment_ns = 50'000'000;
-
-// Signals that end the measurement: blocked in all threads, and read here.
-class EndSignals {
-  public:
-    EndSignals() {
-        sigemptyset(&mask_);
-        for (const int number : {SIGINT, SIGTERM, SIGHUP})
-            sigaddset(&mask_, number);
-        pthread_sigmask(SIG_BLOCK, &mask_, &before_);
-        fd_ = signalfd(-1, &mask_, SFD_CLOEXEC | SFD_NONBLOCK);
-    }
-    ~EndSignals() {
-        signalfd_siginfo info;
-        while (fd_ >= 0 && read(fd_, &info, sizeof info) > 0) {} // a second Ctrl-C was meant for the same
-        if (fd_ >= 0)
-            close(fd_);
-        pthread_sigmask(SIG_SETMASK, &before_, nullptr);
-    }
-    EndSignals(const EndSignals&) = delete;
-    EndSignals& operator=(const EndSignals&) = delete;
-
-    int fd() const { return fd_; }
-
-  private:
-    sigset_t mask_, before_;
-    int fd_ = -1;
-};
 
 void show_progress(const NoiseOptions& options, uint64_t passed_ns, bool last) {
     if (options.progress)

@@ -85,7 +85,7 @@ Process& ProcessTable::read(uint32_t pid, const platform::TaskStat& stat) {
     return process;
 }
 
-void ProcessTable::discover(uint64_t now_ns) {
+void ProcessTable::discover(uint64_t now_ns, Whom whom) {
     std::map<uint32_t, uint64_t> strangers;
     std::unordered_set<uint32_t> present;
     for (const uint32_t pid : platform::list_processes("/proc")) {
@@ -103,7 +103,7 @@ void ProcessTable::discover(uint64_t now_ns) {
         if (known && known->seen_written && known->name == stat->name)
             continue;
         // A changed name: another program since (or the program renamed itself, which costs one record).
-        if (known || find(stat->parent_pid))
+        if (known || whom == Whom::everybody || find(stat->parent_pid))
             read(pid, *stat);
         else
             strangers[pid] = stat->start_ticks;

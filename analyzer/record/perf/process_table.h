@@ -58,8 +58,9 @@ class ProcessTable {
     // The first process, before its exec; with perf its records tell all else.
     void launch(uint32_t pid, uint32_t parent_pid, const std::string& command_line);
 
-    // Without perf: looks into /proc for new children of the known processes, and for processes that are gone.
-    void discover(uint64_t now_ns);
+    // Without perf: looks into /proc for new children of the known processes, or for any process, and for processes that are gone.
+    enum class Whom { children, everybody };
+    void discover(uint64_t now_ns, Whom whom = Whom::children);
 
     // From its first sample on a process's modules are in the file.
     void write_modules(Process& process);

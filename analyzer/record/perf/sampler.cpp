@@ -57,11 +57,19 @@ RingPlan ring_plan_here(size_t wanted_pages, size_t recorders) {
     return plan_rings(needs, LockedMemory::now("", online), kPageBytes);
 }
 
+RingPlan ring_plan_of(const std::vector<int>& cpus) {
+    const auto online = static_cast<size_t>(std::max(1L, sysconf(_SC_NPROCESSORS_ONLN)));
+    RingPlan plan;
+    plan.cpus = cpus;
+    plan.pages = ring_pages(kRingPages, cpus.size(), 1, LockedMemory::now("", online), kPageBytes);
+    return plan;
+}
+
 Sampler::Sampler(int pid, const Options& options, size_t recorders)
     : Sampler(pid, options,
               ring_plan_here(options.call_graph == CallGraph::dwarf ? kRingPagesWithStacks : kRingPages, recorders)) {}
 
-Sampler::Sampler(int pid, const Options& options, RingPlan plan) : plan_(std::move(plan)) {
+Sampler::Sampler(int pid, const Options& options, RingPlan plan) : plan_(std::move(plan)), is_of_machine_(pid == kWholeMachine) {
     period_ns_ = static_cast<uint64_t>(kSecond / options.rate_hz);
     perf_event_attr& event = attributes_;
     event.size = sizeof event;
@@ -69,8 +77,9 @@ Sampler::Sampler(int pid, const Options& options, RingPlan plan) : plan_(std::mo
     event.config = PERF_COUNT_SW_CPU_CLOCK;
     event.sample_period = period_ns_;
     event.sample_type = kSampleFields;
-    event.disabled = event.enable_on_exec = event.inherit = 1;
-    event.mmap = event.mmap2 = event.build_id = 1;
+    event.disabled = event.enable_on_exec = event.inherit = !is_of_machine_;
+    event.exclude_idle = is_of_machine_;
+    event.mmap = event.mmap2 = event.build_id = options.follows_mappings;
     event.comm = event.comm_exec = event.task = 1;
     event.sample_id_all = 1;
     event.use_clockid = 1;
@@ -153,7 +162,7 @@ int Sampler::open_best(int pid) {
     threads_.reset();
     set_ring_pages(plan_.pages);
     int error = plan_.per_thread ? ENOMEM : open_all(pid);
-    if (plan_.per_thread || error == ENOMEM || error == EMFILE || error == ENFILE) {
+    if (!is_of_machine_ && (plan_.per_thread || error == ENOMEM || error == EMFILE || error == ENFILE)) {
         const int other_error = open_threads(pid);
         error = other_error == 0 || plan_.per_thread ? other_error : error;
     }
@@ -256,7 +265,11 @@ void Sampler::explain(int error) {
     if (error == EACCES || error == EPERM) {
         why_ = "perf_event_open is forbidden here (" + std::string(strerror(error)) + ")";
         const auto level = platform::read_number("/proc/sys/kernel/perf_event_paranoid");
-        if (level && *level > 2) {
+        if (is_of_machine_) {
+            why_ = "what runs on a CPU is not sampled for this user: perf_event_paranoid is " +
+                   (level ? std::to_string(*level) : std::string("unreadable"));
+            enable_ = "run plumb system as root or with CAP_PERFMON; or sysctl kernel.perf_event_paranoid=0";
+        } else if (level && *level > 2) {
             why_ += ": perf_event_paranoid is " + std::to_string(*level);
             enable_ = "sysctl kernel.perf_event_paranoid=2";
         } else {

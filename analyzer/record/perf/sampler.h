@@ -19,6 +19,12 @@ namespace plumb::record {
 // How to sample here what `recorders` recorders of one job start on this node, with rings of `wanted_pages` at best.
 RingPlan ring_plan_here(size_t wanted_pages, size_t recorders);
 
+// In the place of a pid: whatever runs on the CPUs of the plan, of anybody. Takes root, CAP_PERFMON or perf_event_paranoid 0.
+inline constexpr int kWholeMachine = -1;
+
+// A ring for each of these CPUs, for that.
+RingPlan ring_plan_of(const std::vector<int>& cpus);
+
 class Sampler {
   public:
     // Opens the events for `pid`, which has not yet exec'd its program; sampling begins with that exec.
@@ -106,7 +112,7 @@ class Sampler {
     std::vector<Pending> pending_; // of one drain(); kept for its room
     unsigned register_count_ = 0;
     size_t pages_ = 0; // of a ring
-    bool sees_kernel_ = true;
+    bool sees_kernel_ = true, is_of_machine_ = false;
     uint64_t period_ns_ = 0, throttled_ = 0, left_out_ = 0;
     uint64_t slow_changed_ns_ = 0; // when is_slow_ became what it is
     std::string why_, enable_;

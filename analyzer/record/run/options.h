@@ -33,6 +33,8 @@ struct Options {
     bool align_fatal = false;                           // the first unaligned access ends the program
     std::string align_ranges; // what align_fatal is limited to, as PLUMB_ALIGN_RANGES wants it; empty: nothing
     std::vector<std::string> include, exclude; // globs of executables
+    bool follows_mappings = true; // of the machine: libraries that processes map while it is looked at
+    bool is_of_machine = false; // no program is recorded, but what runs on the machine
     std::string swept; // what a sweep of the NUMA nodes did before the launch, in words; empty: there was none
     std::map<std::string, std::string> environment; // further variables for the target, such as a placement
     std::function<void(pid_t)> prepare_child;       // called when the target's process is there, before its exec

@@ -301,6 +301,7 @@ json RunDirectory::read_or_new_run_json(const Options& options, uint64_t begin_n
                {"state", "running"},
                {"command", options.redact ? platform::without_arguments(options.command) : options.command},
                {"redacted", options.redact},
+               {"of_machine", options.is_of_machine},
                {"host", host_},
                {"start_unix_ns", start_unix_ns},
                {"begin_ns", begin_ns},

@@ -15,7 +15,7 @@ constexpr size_t kWhereLimit = 8, kExcerptContext = 2;
 void put_cost(HtmlWriter& html, const Finding& finding) {
     html.open("p", {{"class", "cost"}});
     if (finding.severity != Severity::info || finding.cost.fraction > 0)
-        html.element("strong", format_fraction(finding.cost.fraction) + " of the run")
+        html.element("strong", format_fraction(finding.cost.fraction) + " of " + whole_words(finding))
             .text(fmt::format(" · {} · {}", format_seconds(finding.cost.seconds), finding.cost.how));
     else
         html.text("no measurable cost");
@@ -75,7 +75,7 @@ void put_advice(HtmlWriter& html, const Finding& finding) {
     }
     if (finding.gain.fraction > 0)
         html.open("p", {{"class", "gain"}})
-            .text("Expected gain: " + whole_gain_text(finding.gain))
+            .text("Expected gain: " + whole_gain_text(finding))
             .element("span", finding.gain.how.empty() ? "" : " (" + finding.gain.how + ")",
                      {{"class", "muted"}})
             .close();

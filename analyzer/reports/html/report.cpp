@@ -19,6 +19,8 @@ std::string html_report(const Report& report) {
         put_html_noise(html, report);
     put_html_account(html, report);
     put_html_findings(html, report, sources);
+    if (report.system)
+        put_html_system(html, report);
     put_html_call_tree(html, report);
     put_html_metrics(html, report);
     put_html_mpi(html, report);

@@ -143,7 +143,7 @@ void put_html_foot(HtmlWriter& html, const Report& report) {
     const OwnCost& cost = report.own_cost;
     if (!report.noise) {
         html.open("section", {{"id", "own-cost"}}).element("h2", "Cost of recording").open("p");
-        html.element("strong", format_fraction(cost.fraction) + " of the run's CPU time");
+        html.element("strong", format_fraction(cost.fraction) + " of " + (report.system ? "the used" : "the run's") + " CPU time");
         html.text(fmt::format(" ({}), {} on disk. ", format_seconds(cost.seconds),
                               format_bytes(static_cast<double>(cost.bytes))));
         html.element("span", cost.how, {{"class", "muted"}}).close().close();

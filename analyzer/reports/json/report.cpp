@@ -6,7 +6,9 @@
 #include "reports/json/memory.h"
 #include "reports/json/mpi.h"
 #include "reports/json/noise.h"
+#include "reports/json/system.h"
 #include "reports/json/report.h"
+#include "reports/words/line_texts.h"
 #include "reports/words/regions.h"
 #include "reports/words/run_summary.h"
 
@@ -162,6 +164,7 @@ Json finding_object(const Finding& finding) {
             {"severity", to_string(finding.severity)},
             {"confidence", number(finding.confidence)},
             {"title", finding.title},
+            {"whole", whole_words(finding)},
             {"cost",
              {{"seconds", number(finding.cost.seconds)},
               {"fraction", number(finding.cost.fraction)},
@@ -225,6 +228,8 @@ Json json_document(const Report& report) {
             {"mpi_jobs", mpi_jobs_array(report)}};
     if (report.noise)
         document["noise"] = noise_object(report);
+    if (report.system)
+        document["system"] = system_object(report);
     if (Json memory = memory_object(report); !memory.is_null())
         document["memory"] = std::move(memory);
     return document;

@@ -15,8 +15,8 @@ constexpr size_t kIndent = 10;
 constexpr size_t kFindingLimit = 12, kInfoLimit = 6, kInfoLimitOfId = 2, kWhereLimit = 4, kEvidenceLimit = 10;
 
 std::string cost_text(const Finding& finding) {
-    std::string text = fmt::format("{} = {} of the run, {}", format_seconds(finding.cost.seconds),
-                                   format_fraction(finding.cost.fraction), finding.cost.how);
+    std::string text = fmt::format("{} = {} of {}, {}", format_seconds(finding.cost.seconds),
+                                   format_fraction(finding.cost.fraction), whole_words(finding), finding.cost.how);
     if (finding.confidence < 0.8)
         text += fmt::format("; confidence {}", format_fraction(finding.confidence));
     return text;
@@ -61,7 +61,7 @@ void put_advice(TextCanvas& canvas, const Finding& finding) {
     }
     if (finding.gain.fraction > 0)
         canvas.paragraph("    gain", kIndent,
-                         {{whole_gain_text(finding.gain)},
+                         {{whole_gain_text(finding)},
                           {finding.gain.how.empty() ? "" : " (" + finding.gain.how + ")", Ink::faint}});
     if (const std::string overlap = overlap_text(finding); !overlap.empty())
         canvas.paragraph("", kIndent, {{overlap}});

@@ -5,10 +5,12 @@
 #include "reports/words/line_texts.h"
 #include "reports/words/quantity.h"
 #include "reports/words/run_summary.h"
+#include "reports/words/system_words.h"
 #include "reports/text/account.h"
 #include "reports/text/canvas.h"
 #include "reports/text/findings.h"
 #include "reports/text/noise.h"
+#include "reports/text/system.h"
 #include "reports/words/utf8.h"
 #include "support/error.h"
 
@@ -68,6 +70,8 @@ void put_expectations(TextCanvas& canvas, const Report& report) {
 
 void put_help(TextCanvas& canvas, const Report& report) {
     const std::vector<const Finding*> findings = numbered(report);
+    if (findings.empty() && report.system)
+        return;
     if (findings.empty()) {
         canvas.blank();
         canvas.paragraph("", 0, {{verdict(report), outcome_of(report) == Outcome::nothing_found ? Ink::good : Ink::strong}});
@@ -95,8 +99,9 @@ void put_page_foot(TextCanvas& canvas, const Report& report) {
             text += fmt::format(" Missing evidence: {}.", missing);
         canvas.paragraph("", 0, {{text, Ink::faint}});
     }
-    canvas.paragraph("", 0, {{fmt::format("Recorded in {}, which took {} of the run's CPU time.", report.run->directory,
-                                          format_fraction(report.own_cost.fraction)), Ink::faint}});
+    const std::string took = fmt::format("Recorded in {}, which took {} of {} CPU time.", report.run->directory,
+                                         format_fraction(report.own_cost.fraction), report.system ? "the used" : "the run's");
+    canvas.paragraph("", 0, {{took, Ink::faint}});
     const std::string run = shell_line({report.run->directory});
     canvas.verbatim(0, fmt::format("Details  plumb report {} --full", run));
     canvas.verbatim(0, fmt::format("Charts   plumb report {} --format html -o report.html", run));
@@ -112,6 +117,11 @@ std::string text_page(const Report& report, const TextStyle& style) {
         canvas.paragraph("", 0, {{verdict(report), Ink::strong}});
         put_noise(canvas, report, false);
         return canvas.take();
+    }
+    if (report.system) {
+        canvas.blank();
+        canvas.paragraph("", 0, {{system_verdict(*report.system), Ink::strong}});
+        put_system(canvas, *report.system, false);
     }
     put_short_account(canvas, report);
     put_expectations(canvas, report);

@@ -12,6 +12,7 @@
 #include "reports/text/memory.h"
 #include "reports/text/mpi.h"
 #include "reports/text/noise.h"
+#include "reports/text/system.h"
 #include "reports/words/utf8.h"
 
 #include <algorithm>
@@ -185,7 +186,8 @@ void put_foot(TextCanvas& canvas, const Report& report) {
     const OwnCost& cost = report.own_cost;
     canvas.paragraph(
         "", 2,
-        {{fmt::format("{} of the run's CPU time ({}), {} on disk, in blocks of all files.", format_fraction(cost.fraction),
+        {{fmt::format("{} of {} CPU time ({}), {} on disk, in blocks of all files.", format_fraction(cost.fraction),
+                      report.system ? "the used" : "the run's",
                       format_seconds(cost.seconds), format_bytes(static_cast<double>(cost.bytes)))},
          {" " + cost.how, Ink::faint}});
     canvas.blank();
@@ -203,6 +205,14 @@ std::string text_report(const Report& report, const TextStyle& style) {
     if (report.noise) {
         put_noise(canvas, report, true);
         put_evidence(canvas, report);
+        return canvas.take();
+    }
+    if (report.system) {
+        put_findings(canvas, report);
+        put_system(canvas, *report.system, true);
+        put_hot_lines(canvas, report);
+        put_evidence(canvas, report);
+        put_foot(canvas, report);
         return canvas.take();
     }
     put_account(canvas, report);

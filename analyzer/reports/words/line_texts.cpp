@@ -47,11 +47,14 @@ std::string gain_text(const Gain& gain) {
     return fmt::format("{} {}", gain.kind() == Gain::Kind::upper_bound ? "up to" : "about", format_fraction(gain.fraction));
 }
 
-std::string whole_gain_text(const Gain& gain) {
+std::string whole_words(const Finding& finding) { return finding.whole.empty() ? "the run" : finding.whole; }
+
+std::string whole_gain_text(const Finding& finding) {
+    const Gain& gain = finding.gain;
     if (gain.fraction <= 0)
         return "";
     const std::string least = format_fraction(gain.certain()), all = format_fraction(gain.fraction);
-    return gain_text(gain) + " of the run" +
+    return gain_text(gain) + " of " + whole_words(finding) +
            (least == all ? "" : gain.certain() < kPerhapsNothing ? ", perhaps nothing" : ", at least " + least);
 }
 

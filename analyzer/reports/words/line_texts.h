@@ -24,8 +24,11 @@ std::string leaf_text(const HotLine& line);
 // "about 12 %", "up to 48 %": by the kind of the gain. Empty when nothing is gained.
 std::string gain_text(const Gain& gain);
 
+// What its fractions are parts of: "the run".
+std::string whole_words(const Finding& finding);
+
 // The same with what is certain of it: "about 12 % of the run, at least 4.0 %".
-std::string whole_gain_text(const Gain& gain);
+std::string whole_gain_text(const Finding& finding);
 
 // "overlaps finding 1: the two gains do not add up", by the numbers of the text report. Empty without overlaps.
 std::string overlap_text(const Finding& finding);

@@ -2,6 +2,7 @@
 #pragma once
 
 #include "diagnoses/finding.h"
+#include "support/cpu_list.h"
 #include "support/figures.h"
 
 #include <string>
@@ -15,8 +16,5 @@ std::string format_metric(double value,
 // An evidence entry as a phrase. The unit is the last word of the key: "run_delay_seconds", 5.9 ->
 // "run delay 5.9 s". Keys without a known unit show the bare value. Lists show at most `list_limit` items.
 std::string format_evidence(const std::string& key, const Value& value, size_t list_limit = 8);
-
-// 0,1,2,3,8 -> "0-3,8": the list format of the kernel. Expects sorted numbers.
-std::string format_cpu_list(const std::vector<int>& cpus);
 
 } // namespace plumb

@@ -3,6 +3,7 @@
 #include "model/rank_count.h"
 #include "reports/words/noise_words.h"
 #include "reports/words/quantity.h"
+#include "reports/words/system_words.h"
 
 #include <algorithm>
 #include <csignal>
@@ -138,6 +139,12 @@ std::vector<std::string> run_facts(const Report& report) {
     if (report.noise)
         return {host_fact(run), counted(report.noise->cpus.size(), "CPU measured", "CPUs measured"),
                 report.noise->quantum_s > 0 ? "quanta of " + format_seconds(report.noise->quantum_s) : "losses of a table"};
+    if (report.system) {
+        std::string cpus = "CPU " + format_cpu_list(run.hosts.empty() ? model::CpuSet{} : run.hosts.front().allowed_cpus);
+        return {format_seconds(report.system->seconds) + (run.hosts.empty() ? "" : " on " + run.hosts.front().name), std::move(cpus),
+                counted(run.processes.size(), "process", "processes"), counted(threads, "thread", "threads"),
+                report.system->is_sampled ? counted(report.samples, "sample", "samples") : std::string("not sampled")};
+    }
     std::vector<std::string> facts = {host_fact(run), counted(run.processes.size(), "process", "processes")};
     if (ranks > 0)
         facts.push_back(counted(ranks, "rank", "ranks"));
@@ -156,7 +163,7 @@ std::vector<std::string> run_warnings(const Report& report) {
             fmt::format("The recording has not ended after {}: the run goes on, or plumb was ended before the program. The report "
                         "covers the time until then.",
                         format_seconds(static_cast<double>(run.wall_ns()) * 1e-9)));
-    if (report.noise) {
+    if (report.noise || report.system) {
         warnings.insert(warnings.end(), run.notes.begin(), run.notes.end());
         return warnings;
     }
@@ -214,6 +221,8 @@ Outcome outcome_of(const Report& report) {
     for (const Severity severity : {Severity::high, Severity::medium, Severity::low})
         if (count_of(report, severity) > 0)
             return Outcome::findings;
+    if (report.system)
+        return Outcome::measured;
     return report.samples < kEnoughSamples || report.cpu_seconds < kEnoughCpu_s ? Outcome::too_short
                                                                                 : Outcome::nothing_found;
 }
@@ -235,6 +244,8 @@ const char* to_string(Outcome outcome) {
 std::string verdict(const Report& report) {
     if (report.noise)
         return noise_verdict(*report.noise);
+    if (report.system)
+        return system_verdict(*report.system);
     if (outcome_of(report) == Outcome::too_short && report.cpu_seconds >= kEnoughCpu_s)
         return fmt::format("Too few samples to judge: {} of CPU time, {}. Most diagnoses need {} samples, so problems may have "
                            "been missed.",

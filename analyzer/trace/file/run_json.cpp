@@ -74,6 +74,8 @@ std::optional<RunFacts> parse_run_json(const std::string& text, const std::strin
     facts.finished = state == "finished";
     if (const auto redacted = root.find("redacted"); redacted != root.end() && redacted->is_boolean())
         facts.redacted = redacted->get<bool>();
+    if (const auto found = root.find("of_machine"); found != root.end() && found->is_boolean())
+        facts.of_machine = found->get<bool>();
     take(root, "host", facts.host);
     take(root, "plumb_version", facts.plumb_version);
     take(root, "start_unix_ns", facts.start_unix_ns);

@@ -10,6 +10,7 @@ namespace plumb::trace {
 
 struct RunFacts {
     bool finished = false; // false: plumb still records, or was killed
+    bool of_machine = false; // by plumb system: what ran on the machine, whoever started it
     bool redacted = false; // arguments, host names and folders were not recorded
     std::vector<std::string> command;
     std::string host;

@@ -40,13 +40,26 @@ TEST_CASE("bytes, fractions and counts") {
     CHECK(format_count(0.5) == "0.50");
 }
 
+namespace {
+
+Finding with_gain(Gain gain) {
+    Finding finding;
+    finding.gain = std::move(gain);
+    return finding;
+}
+
+} // namespace
+
 TEST_CASE("a bound is said to be one, an estimate is not") {
     CHECK(gain_text({0.48, "estimated"}) == "about 48 %");
     CHECK(gain_text({0.48, "estimated", 0.48}) == "about 48 %");
     CHECK(gain_text({0.48, "estimated", 0.2}) == "about 48 %"); // what is certain is less; the truth may be more
-    CHECK(whole_gain_text({0.48, "estimated"}) == "about 48 % of the run");
-    CHECK(whole_gain_text({0.48, "estimated", 0.2}) == "about 48 % of the run, at least 20 %");
-    CHECK(whole_gain_text({0.48, "without waiting", 0.0, true}) == "up to 48 % of the run, perhaps nothing");
+    CHECK(whole_gain_text(with_gain({0.48, "estimated"})) == "about 48 % of the run");
+    CHECK(whole_gain_text(with_gain({0.48, "estimated", 0.2})) == "about 48 % of the run, at least 20 %");
+    CHECK(whole_gain_text(with_gain({0.48, "without waiting", 0.0, true})) == "up to 48 % of the run, perhaps nothing");
+    Finding of_program = with_gain({0.48, "estimated"});
+    of_program.whole = "the time of solver";
+    CHECK(whole_gain_text(of_program) == "about 48 % of the time of solver");
     CHECK(gain_text({0.48, "without waiting", std::nullopt, true}) == "up to 48 %");
     CHECK(gain_text({0, "none", std::nullopt, true}).empty());
 }

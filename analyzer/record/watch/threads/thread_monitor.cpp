@@ -17,6 +17,21 @@ void ThreadMonitor::add(uint32_t pid, uint32_t tid, uint64_t time_ns) {
     entry->second.first_ns = time_ns;
 }
 
+void ThreadMonitor::join(uint32_t pid, uint32_t tid, uint64_t now_ns) {
+    if (threads_.contains(tid))
+        return;
+    add(pid, tid, now_ns);
+    Thread& thread = threads_[tid];
+    if (!read_one(thread, now_ns, true)) { // gone again
+        threads_.erase(tid);
+        return;
+    }
+    thread.base = thread.mark = thread.last;
+    thread.mark_ns = now_ns;
+    thread.changed = false;
+    write(thread, now_ns, false);
+}
+
 void ThreadMonitor::take(const PerfRecord& record, uint64_t weight_ns) {
     if (record.kind == PerfKind::fork) {
         threads_.erase(record.tid); // a number that the kernel gave out again

@@ -23,6 +23,8 @@ class ThreadMonitor {
         : file_(file), proc_root_(std::move(proc_root)), begin_ns_(begin_ns), interval_begin_ns_(begin_ns) {}
 
     void add(uint32_t pid, uint32_t tid, uint64_t time_ns); // known already: no effect
+    // One that may have run before: what it did until now does not count.
+    void join(uint32_t pid, uint32_t tid, uint64_t now_ns);
     void take(const PerfRecord& record, uint64_t weight_ns); // fork, exec, comm, exit; sample: its weight
 
     // Reads all living threads; ends the interval when it is long enough. Without fork records from perf
