@@ -74,7 +74,8 @@ CommandAction declare_report(CLI::App& subcommand) {
                         "Print only the unaligned accesses, one line each, by cost: file:line: ...");
     subcommand.add_option("--kernel-log", arguments->kernel_log,
                           "Print what this file with the kernel's messages (dmesg, journalctl -k) says of programs and of the machine, "
-                          "with the source lines by the RUN, or by programs and libraries that are named instead; - for standard input");
+                          "with the source lines by the RUN, or by programs and libraries that are named instead; - for standard "
+                          "input, journal for what this machine's journal has of the run's time");
     subcommand.add_option("--at", arguments->at,
                           "Of a history that plumb system --history wrote (in place of RUN): show the interval of this time, as "
                           "\"2026-01-17 14:30\", 14:30 or @UNIX; without it each interval is a line");

@@ -1,6 +1,7 @@
 #include "commands/report_kernel_log.h"
 
 #include "analysis/open_run.h"
+#include "commands/kernel_journal.h"
 #include "kernel_log/study.h"
 #include "reports/json/kernel_log.h"
 #include "reports/output.h"
@@ -14,6 +15,22 @@
 #include <fmt/format.h>
 
 namespace plumb {
+
+namespace {
+
+constexpr char kJournal[] = "journal"; // a file of this name is ./journal
+
+kernel_log::Study of_journal(const model::Run* run, kernel_log::Places& places) {
+    if (!run)
+        throw UsageError("--kernel-log journal: of which time? Name a RUN of this machine");
+    KernelJournal journal(*run);
+    kernel_log::Study study = kernel_log::study_log(journal.path(), places);
+    journal.end();
+    study.log = "the journal of the run's time";
+    return study;
+}
+
+} // namespace
 
 void print_kernel_log(const std::string& log, const std::vector<std::string>& named, const ReportOptions& options, std::FILE* stream) {
     if (options.format != "text" && options.format != "json")
@@ -38,7 +55,7 @@ void print_kernel_log(const std::string& log, const std::vector<std::string>& na
         resolver = symbols::make_resolver(std::move(files));
     }
     kernel_log::Places places(run ? &run->run : nullptr, binaries, run ? *run->resolver : *resolver);
-    const kernel_log::Study study = kernel_log::study_log(log, places);
+    const kernel_log::Study study = log == kJournal ? of_journal(run ? &run->run : nullptr, places) : kernel_log::study_log(log, places);
     TextStyle style;
     if (options.output.empty())
         style = detect_style(stream, [](const char* name) -> const char* { return std::getenv(name); });

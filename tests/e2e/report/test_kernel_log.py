@@ -6,6 +6,7 @@ import os
 import resource
 import shutil
 import subprocess
+import time
 import unittest
 
 from plumb_test import PLUMB, PROGRAMS, PlumbTest, breaches
@@ -56,6 +57,40 @@ class KernelLog(PlumbTest):
         frame = group["frames"][0]
         self.assertEqual(frame["function"].split("(")[0], "main")
         self.assertEqual((os.path.basename(frame["file"]), frame["line"]), self.line_of(self.symbol("main")))
+
+    def journal(self, *lines, status=0):
+        """A journalctl that says these lines, and the environment in which it is found; its words go to a file."""
+        folder = self.scratch / "bin"
+        folder.mkdir()
+        self.log(*lines)
+        program = folder / "journalctl"
+        program.write_text(f"#!/bin/sh\necho \"$@\" > {self.scratch}/words\ncat {self.scratch}/dmesg.txt\nexit {status}\n")
+        program.chmod(0o755)
+        return {**os.environ, "PATH": f"{folder}:{os.environ['PATH']}"}
+
+    def test_the_journal_of_the_runs_time(self):
+        before = int(time.time())
+        self.record(PROGRAM, "0.2", check=0)
+        after = time.time()
+        environment = self.journal("2026-01-17T14:30:00+00:00 node7 kernel: Out of memory: Killed process 1234 (solver) total-vm:1kB, "
+                                   "anon-rss:2048kB, file-rss:0kB")
+        done = subprocess.run([PLUMB, "report", "--kernel-log", "journal", self.run_directory, "--format", "json"], capture_output=True, text=True,
+                              env=environment, timeout=60)
+        self.assertEqual((done.returncode, done.stderr), (0, ""))
+        [group] = json.loads(done.stdout)["groups"]
+        self.assertEqual(group["program"], "solver")
+        words = (self.scratch / "words").read_text().split()
+        self.assertIn("_TRANSPORT=kernel", words)
+        since, until = (next(int(word.split("=@")[1]) for word in words if word.startswith(name)) for name in ("--since", "--until"))
+        self.assertTrue(before <= since <= until <= after + 1, (before, words, after))
+
+    def test_a_journal_that_cannot_be_read(self):
+        self.record(PROGRAM, "0.2", check=0)
+        environment = self.journal("nothing", status=1)
+        for arguments, says in ((["journal", self.run_directory], "status 1"), (["journal"], "Name a RUN"), (["journal", PROGRAM], "Name a RUN")):
+            done = subprocess.run([PLUMB, "report", "--kernel-log", *arguments], capture_output=True, text=True, env=environment, timeout=60)
+            self.assertEqual((done.returncode, done.stdout), (125, ""))
+            self.assertIn(says, done.stderr)
 
     def test_offsets_in_a_program(self):
         address, offset = self.code_segment()
