@@ -2,6 +2,7 @@
 // (over all files), then for each file the texts and call-path nodes, then what refers to them.
 #include "trace/build_run.h"
 
+#include "model/shared_machine.h"
 #include "trace/builders/host_builder.h"
 #include "trace/builders/process_builder.h"
 #include "trace/file/records.h"
@@ -172,6 +173,7 @@ model::Run RunBuilder::build() {
     for (HostBuilder& host : hosts_)
         host.finish();
     finish_processes();
+    model::forget_own_among_others(run_);
     note_unseen_teams(run_);
     Skipped skipped = records.skipped();
     skipped.allowance_exhausted = allowance_.exhausted();

@@ -1,5 +1,7 @@
 #include "analyses/time/run_totals.h"
 
+#include "model/shared_machine.h"
+
 #include <algorithm>
 
 namespace plumb {
@@ -39,8 +41,9 @@ RunTotals totals_of(const model::Run& run) {
     for (const model::Process& process : run.processes)
         add_process(totals, process);
     for (const model::Host& host : run.hosts)
-        totals.usable_cpus += host.allowed_cpus.empty() ? static_cast<size_t>(std::max(0, host.cpu_count))
-                                                        : host.allowed_cpus.size();
+        if (!model::is_counted_before(run, host))
+            totals.usable_cpus += host.allowed_cpus.empty() ? static_cast<size_t>(std::max(0, host.cpu_count))
+                                                            : host.allowed_cpus.size();
     if (totals.cpu_s <= 0)
         totals.cpu_s = std::max(totals.user_s + totals.system_s, totals.sampled_s);
     if (totals.wall_s > 0)

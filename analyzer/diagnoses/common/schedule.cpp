@@ -1,5 +1,7 @@
 #include "diagnoses/common/schedule.h"
 
+#include "model/shared_machine.h"
+
 #include <algorithm>
 #include <cstdint>
 
@@ -130,7 +132,7 @@ Schedule schedule_of(const model::Run& run, const model::Host& host, double leas
         schedule.slots.back().length_s = static_cast<double>(grid.edges[slot + 1] - grid.edges[slot]) * 1e-9;
     }
     for (size_t process = 0; process < run.processes.size(); process++) {
-        if (!run.processes[process].host.empty() && run.processes[process].host != host.name)
+        if (!model::runs_there(run, run.processes[process], host))
             continue;
         for (size_t thread = 0; thread < run.processes[process].threads.size(); thread++) {
             const model::Thread& source = run.processes[process].threads[thread];
@@ -157,8 +159,9 @@ std::vector<HostSchedule> schedules_of(const model::Run& run) {
     constexpr double kLeastRun_s = 0.5;
     std::vector<HostSchedule> schedules;
     for (const model::Host& host : run.hosts)
-        if (Schedule schedule = schedule_of(run, host); schedule.length_s() >= kLeastRun_s)
-            schedules.push_back({&host, std::move(schedule)});
+        if (!model::is_counted_before(run, host))
+            if (Schedule schedule = schedule_of(run, host); schedule.length_s() >= kLeastRun_s)
+                schedules.push_back({&host, std::move(schedule)});
     return schedules;
 }
 

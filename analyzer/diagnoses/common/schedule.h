@@ -1,4 +1,5 @@
-// Who wanted which CPU when: the intervals of threads and CPUs of one host on one common grid of time slots.
+// Who wanted which CPU when: the intervals of threads and CPUs of one host on one common grid of time slots. Threads of other hosts that
+// are the same machine (containers) belong to it.
 #pragma once
 
 #include "model/run.h"
@@ -53,7 +54,7 @@ struct HostSchedule {
     Schedule schedule;
 };
 
-// Those of all hosts that were watched for long enough to judge who shares a CPU with whom: shorter runs are start-up.
+// Those of all machines that were watched for long enough to judge who shares a CPU with whom: shorter runs are start-up.
 std::vector<HostSchedule> schedules_of(const model::Run& run);
 
 } // namespace plumb
