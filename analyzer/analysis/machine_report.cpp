@@ -62,6 +62,10 @@ Report build_machine_report(model::CallPaths& paths, model::SourceResolver& reso
     report.run = &paths.run();
     report.evidence = report.run->evidence;
     report.system = summarise_system(paths);
+    if (report.system->kernel_sampled_s > 0 && report.system->routines.empty())
+        report.evidence.push_back({"kernel-names", model::Evidence::State::missing,
+                                   "routines of the kernel have no names: /proc/kallsyms shows no addresses to this user",
+                                   "make the report as root, or sysctl kernel.kptr_restrict=0"});
     report.cpu_seconds = report.system->time.busy_s();
     report.own_cost = cost_of(paths.run(), report.cpu_seconds);
     const std::optional<kernel_log::Study> log = kernel_log_of(*report.run, resolver);

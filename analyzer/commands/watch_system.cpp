@@ -19,6 +19,8 @@ namespace plumb {
 
 namespace {
 
+constexpr double kLeastLine_s = 0.1; // a signal may end an interval that has just begun
+
 uint64_t clock_now_ns() {
     timespec now{};
     clock_gettime(CLOCK_MONOTONIC, &now);
@@ -84,7 +86,7 @@ void watch_system(const record::SystemOptions& options, const std::string& histo
         goes_on = !record::record_system(interval).ended_early;
         goes_on = goes_on && (most_ns == 0 || clock_now_ns() - begin_ns < most_ns);
         const AnalysedRun analysed = analyse_run(interval.run_directory, {});
-        if (analysed.report.system)
+        if (analysed.report.system && analysed.report.system->seconds >= kLeastLine_s)
             append_line(history, history_line(analysed.report));
     }
 }

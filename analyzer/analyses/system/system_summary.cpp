@@ -104,8 +104,8 @@ class Programs {
                     all.of_program_s = seconds;
                     all.program = name;
                 }
-                summary.kernel_sampled_s += seconds;
             }
+            summary.kernel_sampled_s += entry.kernel_s;
             summary.switches_hz += entry.program.switches / std::max(summary.seconds, 1e-9);
             summary.waiting_threads += entry.program.waiting_s / std::max(summary.seconds, 1e-9);
             if (entry.program.cpu_s() > 0)
@@ -120,6 +120,7 @@ class Programs {
   private:
     struct Entry {
         SystemProgram program;
+        double kernel_s = 0; // sampled
         std::map<std::string, double> routines_s;
     };
 
@@ -134,8 +135,13 @@ class Programs {
                 entry.program.system_s += in_kernel;
                 entry.program.user_s += seconds - in_kernel;
             }
-            if (in_kernel > 0 && process.paths[site.path].kernel)
-                entry.routines_s[paths_.frames_of(number, site.path).front().function] += in_kernel;
+            if (in_kernel <= 0)
+                continue;
+            entry.kernel_s += in_kernel;
+            if (!process.paths[site.path].kernel)
+                continue;
+            if (const std::string& routine = paths_.frames_of(number, site.path).front().function; !routine.empty())
+                entry.routines_s[routine] += in_kernel;
         }
     }
 

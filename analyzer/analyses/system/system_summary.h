@@ -55,8 +55,8 @@ struct SystemSummary {
     CpuTime time;                        // of these, as the kernel accounts for it
     std::vector<SystemProgram> programs; // by CPU time
     bool is_sampled = false; // then times of programs on a part of the CPUs are those of samples, else of their threads by /proc
-    std::vector<KernelRoutine> routines; // by time; empty: not sampled
-    double kernel_sampled_s = 0;
+    std::vector<KernelRoutine> routines; // by time; empty: not sampled, or their names are not known
+    double kernel_sampled_s = 0;         // of all routines
     std::vector<SystemInterrupts> interrupts; // by rate
     double waiting_threads = 0;               // mean number of those that could run and had no CPU
     double switches_hz = 0;                   // of all threads

@@ -79,18 +79,22 @@ std::vector<Finding> by_programs(const model::Run& run, const std::string& progr
     double known_s = 0;
     for (const auto& [name, seconds] : others)
         known_s += seconds;
-    if (loss.waited_s < kLeastLoss * loss.wanted_s || known_s < kLeastNamed * loss.waited_s)
+    if (known_s < kLeastNamed * loss.waited_s)
         return {};
     std::erase_if(others, [&](const auto& each) { return each.second < 0.05 * known_s; });
     if (others.empty())
         return {};
-    Finding finding = base(program, loss, loss.waited_s);
+    const double lost_s = std::min(loss.waited_s, known_s); // they cannot have taken more than they used
+    if (lost_s < kLeastLoss * loss.wanted_s)
+        return {};
+    Finding finding = base(program, loss, lost_s);
     finding.title =
         fmt::format("{} of {} {} {} of the time to {}", counted(loss.threads, "thread", "threads"), program,
-                    loss.threads == 1 ? "loses" : "lose", format_fraction(loss.waited_s / loss.wanted_s), program_list(others));
+                    loss.threads == 1 ? "loses" : "lose", format_fraction(lost_s / loss.wanted_s), program_list(others));
     finding.confidence = others.size() == 1 ? 0.9 : 0.7;
     finding.subject.name = program_list(others);
     finding.evidence["others_cpu_seconds"] = known_s;
+    finding.evidence["waiting_seconds"] = loss.waited_s;
     finding.advice.push_back({"Keep what takes the time off these CPUs",
                               "taskset, CPUAffinity= of a systemd unit, or one CPU of the node for the system alone", "system",
                               ""});

@@ -22,8 +22,8 @@ namespace {
 constexpr double kLeastProgramShare = 0.15; // of a program's CPU time, for one cause
 constexpr double kLeastOfBusy = 0.03;       // of the CPU time that all programs used
 constexpr double kLeastKernel_s = 0.2;
-constexpr double kLikely =
-    0.5; // of what a cause takes in a program of the user's own: how much goes away differs, so the middle decides
+// Of what a cause takes in a program of the user's own: how much goes away differs from program to program, so the middle decides.
+constexpr double kLikely = 0.5;
 constexpr size_t kMostKernelFindings = 4;
 constexpr uint64_t kLeastKernelSamples = 20;
 
@@ -75,15 +75,19 @@ class KernelTimes {
         program.samples += site.samples;
         if (hits == 0)
             return;
+        const std::string routine = process.paths[site.path].kernel ? paths.frames_of(number, site.path).front().function : "";
         const KernelCause cause = kernel_cause_of(paths, number, site.path);
+        // Without the kernel's names a fault is only what is left over, and of other users' programs too little is known for that.
+        if (routine.empty() && cause.kind != KernelCause::Kind::system_call)
+            return;
         ProgramCause& entry = causes_[{process.name, cause.name}];
         entry.program = process.name;
         entry.cause = cause;
         entry.seconds += kernel_s;
         entry.samples += hits;
         entry.lines.add(paths.user_frame(number, site.path), kernel_s);
-        if (process.paths[site.path].kernel)
-            entry.routines_s[paths.frames_of(number, site.path).front().function] += kernel_s;
+        if (!routine.empty())
+            entry.routines_s[routine] += kernel_s;
         entry.pids.insert(process.pid);
         entry.changeable_s += is_users_program(process) && !moves_data(cause.name) ? kernel_s : 0;
     }
@@ -124,8 +128,7 @@ Finding finding_of(const ProgramCause& entry, const ProgramSamples& program, dou
     finding.evidence["sample_count"] = static_cast<int64_t>(entry.samples);
     Advice advice{"Record this program by itself",
                   "plumb run names the request sizes, the waits around these calls, and what to change; here only those who own "
-                  "the program "
-                  "can act",
+                  "the program can act",
                   "launch", ""};
     finding.advice.push_back(std::move(advice));
     return finding;

@@ -109,6 +109,12 @@ void SystemRecorder::begin() {
                        ? "what the kernel writes of split locks and killed programs is not known: " + kernel_messages_->why()
                        : "not recorded with --redact: programs and files are named there",
                    kernel_messages_ && !has_log ? "run plumb system as root, or sysctl kernel.dmesg_restrict=0" : "");
+    constexpr uint64_t kFirstPidNamespace = 0xEFFFFFFC; // inode of the machine's own one, in every kernel (proc(5), namespaces)
+    if (platform::read_pid_namespace("/proc", "self") != kFirstPidNamespace)
+        file_.evidence("processes", trace::EvidenceState::limited,
+                       "plumb runs in a PID namespace of its own (a container): programs outside are not seen, and their time is in the "
+                       "sums of the CPUs alone",
+                       "run plumb system outside of the container, or with the machine's PID namespace");
     begin_ns_ = monotonic_ns();
     threads_.emplace(file_, "/proc", begin_ns_);
     // Nobody is a stranger: what others would be is seen thread by thread.

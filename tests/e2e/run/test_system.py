@@ -241,6 +241,17 @@ class Command(Looked):
         self.assertEqual((html.returncode, html.stderr), (0, ""))
         self.assertIn("Whose time it was", page.read_text())
 
+    @unittest.skipUnless(IS_ROOT and subprocess.run(["unshare", "--pid", "--fork", "--mount-proc", "true"], capture_output=True).returncode == 0,
+                         "cannot make a PID namespace")
+    def test_in_a_container(self):
+        """What runs outside is not named, and the report says so; the CPUs' time is all there."""
+        outside = self.beside(KERNEL, CPUS[0])
+        report = self.look("--time", "2s", command=("unshare", "--pid", "--fork", "--mount-proc", PLUMB))
+        self.assertNotIn(outside, [program["pid"] for program in report["system"]["programs"]])
+        self.assertGreater(report["system"]["time"]["kernel_seconds"], 1)
+        limited = next(one for one in report["evidence"] if one["source"] == "processes")
+        self.assertIn("PID namespace", limited["why"])
+
     def test_redacted(self):
         secret = self.beside(["python3", "-c", "import time; time.sleep(60) # tell-nobody"])
         self.look("--time", "1s", "--redact")

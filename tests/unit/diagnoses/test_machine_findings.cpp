@@ -86,7 +86,6 @@ TEST_CASE("a program in the kernel, by the call that takes it there", "[machine]
     add(made, "app", 0, 1, 0);
     made.add_module("[kernel]", 0xffffffff80000000, 0xffffffffff000000, model::Module::Kind::kernel);
     made.name(0x401000, "update", "/home/user/app", "/home/user/app.c", 12);
-    made.name(0xffffffff80001000, "exc_alignment_check", "[kernel]");
     made.name(0xffffffff80002000, "asm_exc_page_fault", "[kernel]");
     const uint32_t in_kernel = made.add_path({0x401000, 0xffffffff80002000}, true, true);
     const uint32_t own = made.add_path({0x401000});
@@ -101,6 +100,15 @@ TEST_CASE("a program in the kernel, by the call that takes it there", "[machine]
     REQUIRE_FALSE(findings[0].where.empty());
     CHECK(findings[0].where[0].line == 12);
     CHECK(findings[0].title.find("100 % of that in the kernel's asm_exc_page_fault") != std::string::npos);
+
+    SECTION("without the kernel's names nothing is said: a fault would be a guess") {
+        made.resolver.frames.erase(0xffffffff80002000);
+        model::CallPaths paths(made.run, made.resolver);
+        const SystemSummary system = summarise_system(paths);
+        CHECK(kernel_routines({paths, system, nullptr}).empty());
+        CHECK(system.routines.empty());
+        CHECK(system.kernel_sampled_s == Approx(4.3));
+    }
 
     SECTION("a program that takes 2 % of the CPU time is nobody's concern") {
         made.run.processes.back().samples[0].time_ns /= 50;
