@@ -26,12 +26,15 @@ bool runs_there(const Run& run, const Process& process, const Host& host) {
     return std::ranges::any_of(run.hosts, [&](const Host& other) { return other.name == process.host && share_cpus(other, host); });
 }
 
-void forget_own_among_others(Run& run) {
+void forget_own_among_others(Run& run, const std::vector<Recorder>& recorders) {
     for (Host& host : run.hosts) {
         std::set<std::pair<uint32_t, std::string>> own;
         for (const Process& process : run.processes)
             if (process.host != host.name && runs_there(run, process, host))
                 own.emplace(process.pid, process.name);
+        for (const Recorder& recorder : recorders)
+            if (recorder.host < run.hosts.size() && share_cpus(run.hosts[recorder.host], host))
+                own.emplace(recorder.pid, "plumb");
         std::erase_if(host.others, [&](const OtherProcess& other) { return own.contains({other.pid, other.name}); });
     }
 }

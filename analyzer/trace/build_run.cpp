@@ -173,7 +173,11 @@ model::Run RunBuilder::build() {
     for (HostBuilder& host : hosts_)
         host.finish();
     finish_processes();
-    model::forget_own_among_others(run_);
+    std::vector<model::Recorder> recorders;
+    for (size_t i = 0; i < files_.size(); ++i)
+        if (files_[i].is_of_recorder())
+            recorders.push_back({places_[i].host, static_cast<uint32_t>(files_[i].header().pid)});
+    model::forget_own_among_others(run_, recorders);
     note_unseen_teams(run_);
     Skipped skipped = records.skipped();
     skipped.allowance_exhausted = allowance_.exhausted();

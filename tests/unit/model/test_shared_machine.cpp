@@ -29,6 +29,9 @@ SyntheticRun two_hosts(uint64_t machine, uint64_t other_machine) {
         other.name = "app";
         other.cpu_ns = SyntheticRun::ns(4);
         made.run.hosts[host].others.push_back(other);
+        other.pid = 900 + static_cast<uint32_t>(1 - host); // and its recorder
+        other.name = "plumb";
+        made.run.hosts[host].others.push_back(other);
         other.pid = 4242;
         other.name = "sshd";
         made.run.hosts[host].others.push_back(other);
@@ -40,7 +43,7 @@ SyntheticRun two_hosts(uint64_t machine, uint64_t other_machine) {
 
 TEST_CASE("ranks of one machine under two names share its CPUs", "[machine]") {
     SyntheticRun made = two_hosts(7, 7);
-    model::forget_own_among_others(made.run);
+    model::forget_own_among_others(made.run, {{0, 900}, {1, 901}});
     for (const model::Host& host : made.run.hosts) {
         REQUIRE(host.others.size() == 1);
         CHECK(host.others[0].name == "sshd");
@@ -56,9 +59,9 @@ TEST_CASE("ranks of one machine under two names share its CPUs", "[machine]") {
 TEST_CASE("two machines have CPUs of their own, also where their names are alike", "[machine]") {
     for (const uint64_t machine : {8, 0}) { // another one, or not known
         SyntheticRun made = two_hosts(machine == 0 ? 0 : 7, machine);
-        model::forget_own_among_others(made.run);
+        model::forget_own_among_others(made.run, {{0, 900}, {1, 901}});
         for (const model::Host& host : made.run.hosts)
-            CHECK(host.others.size() == 2);
+            CHECK(host.others.size() == 3);
         CHECK(totals_of(made.run).usable_cpus == 4);
     }
 }
