@@ -278,8 +278,8 @@ bool RunDirectory::join_or_create(bool named_by_user, bool force) {
                                                "--force"
                                              : " is not empty and holds no run; name another directory with -o"));
         for (const std::string& file : files)
-            if (file == "run.json" || file == kJobFile || file == flag_scan::kFileName || file.ends_with(".plumb") ||
-                file.starts_with(".node-") || file.starts_with(".draft-"))
+            if (file == "run.json" || file == kJobFile || file == kKernelMessagesFile || file == flag_scan::kFileName ||
+                file.ends_with(".plumb") || file.starts_with(".node-") || file.starts_with(".draft-"))
                 unlinkat(directory_, file.c_str(), 0);
     }
     if (!is_closed_ && fchmod(directory_, 0700) != 0)

@@ -23,6 +23,8 @@ namespace plumb::record {
 // A name for a new directory that says what ran and when, to a second: "plumb-<program>-20260117-143000".
 std::string timed_name(const std::string& prefix, const std::string& program);
 
+inline constexpr char kKernelMessagesFile[] = "kernel.log"; // what the kernel wrote meanwhile: analysis/machine_report.h reads it
+
 class RunDirectory {
   public:
     // Creates the directory (0700), or joins the one that another rank of the same job made. Nothing but a directory

@@ -63,7 +63,7 @@ class SystemRecorder {
           processes_(file_, kMostBytesOfProcess), profile_(file_, processes_, kMostBytesOfProcess / 2),
           sampler_(kWholeMachine, run_options, ring_plan_of(cpus_)) {
         if (!options.redact) // programs and files are named there
-            kernel_messages_.emplace(directory.path() + "/kernel.log");
+            kernel_messages_.emplace(directory.path() + "/" + kKernelMessagesFile);
     }
 
     // True: a signal ended it.
@@ -112,8 +112,8 @@ void SystemRecorder::begin() {
     constexpr uint64_t kFirstPidNamespace = 0xEFFFFFFC; // inode of the machine's own one, in every kernel (proc(5), namespaces)
     if (platform::read_pid_namespace("/proc", "self") != kFirstPidNamespace)
         file_.evidence("processes", trace::EvidenceState::limited,
-                       "plumb runs in a PID namespace of its own (a container): programs outside are not seen, and their time is in the "
-                       "sums of the CPUs alone",
+                       "plumb runs in a PID namespace of its own (a container): programs outside are not seen, and their time is "
+                       "in the sums of the CPUs alone",
                        "run plumb system outside of the container, or with the machine's PID namespace");
     begin_ns_ = monotonic_ns();
     threads_.emplace(file_, "/proc", begin_ns_);

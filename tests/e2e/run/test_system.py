@@ -16,6 +16,7 @@ CPUS = sorted(os.sched_getaffinity(0))
 USER = ["python3", "-c", "while True: pass"]
 KERNEL = ["dd", "if=/dev/zero", "of=/dev/null", "bs=1M"]
 IS_ROOT = os.geteuid() == 0
+CONTAINER = ["unshare", "--pid", "--fork", "--mount-proc"]
 
 
 def cpu_seconds():
@@ -175,6 +176,8 @@ class Kernel(Looked):
         self.assertEqual(len(found), 1, (report["findings"], report["evidence"]))
         self.assertIn("planted", found[0]["title"])
         self.assertIn("1 message", found[0]["title"])
+        again = self.look("--time", "300ms")  # in the same directory: what was written then does not count
+        self.assertEqual([one for one in again["findings"] if one["id"] == "split-lock"], [])
 
 
 class History(Looked):
@@ -219,7 +222,8 @@ class History(Looked):
         for arguments, says in ((["system", "--every", "10m"], "--history"), (["system", "--history", "x"], "--every"),
                                 (["system", "--every", "10", "--history", "x"], "a time with its unit"),
                                 (["system", "--every", "1s", "--history", self.scratch / "no" / "where"], "No such file"),
-                                (["report", self.scratch, "--at", "14:30"], "--at"), (["report", __file__, "--at", "14:30"], "--at")):
+                                (["report", self.scratch, "--at", "14:30"], "--at"),
+                                (["report", __file__, "--at", "14:30"], "--at")):
             done = plumb(*arguments)
             self.assertEqual((done.returncode, done.stdout), (125, ""), done)
             self.assertIn(says, done.stderr)
@@ -241,12 +245,12 @@ class Command(Looked):
         self.assertEqual((html.returncode, html.stderr), (0, ""))
         self.assertIn("Whose time it was", page.read_text())
 
-    @unittest.skipUnless(IS_ROOT and subprocess.run(["unshare", "--pid", "--fork", "--mount-proc", "true"], capture_output=True).returncode == 0,
+    @unittest.skipUnless(IS_ROOT and subprocess.run([*CONTAINER, "true"], capture_output=True).returncode == 0,
                          "cannot make a PID namespace")
     def test_in_a_container(self):
         """What runs outside is not named, and the report says so; the CPUs' time is all there."""
         outside = self.beside(KERNEL, CPUS[0])
-        report = self.look("--time", "2s", command=("unshare", "--pid", "--fork", "--mount-proc", PLUMB))
+        report = self.look("--time", "2s", command=(*CONTAINER, PLUMB))
         self.assertNotIn(outside, [program["pid"] for program in report["system"]["programs"]])
         self.assertGreater(report["system"]["time"]["kernel_seconds"], 1)
         limited = next(one for one in report["evidence"] if one["source"] == "processes")
