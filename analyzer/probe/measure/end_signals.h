@@ -1,8 +1,11 @@
 // Ctrl-C and its like: what was measured until then is reported.
 #pragma once
 
-#include <csignal>
+#include "record/run/end_signals.h"
+
 #include <cstdint>
+#include <optional>
+#include <utility>
 
 namespace plumb::probe {
 
@@ -10,21 +13,13 @@ namespace plumb::probe {
 // Ctrl-C twice does not want the report either.
 class EndSignals {
   public:
-    EndSignals();
-    ~EndSignals();
-    EndSignals(const EndSignals&) = delete;
-    EndSignals& operator=(const EndSignals&) = delete;
-
     // The signal that came, 0: none. wait() returns when one comes, or after `longest_ns`.
     int wait(uint64_t longest_ns);
     int come() { return wait(0); }
 
   private:
-    void give_back();
-
-    sigset_t mask_, before_;
-    int fd_ = -1, signal_ = 0;
-    bool is_blocked_ = true;
+    std::optional<record::EndSignals> blocked_{std::in_place}; // until one comes
+    int signal_ = 0;
 };
 
 } // namespace plumb::probe
