@@ -1,5 +1,6 @@
 #include "record/timer/timer_sampling.h"
 
+#include "platform/code/protection_keys.h"
 #include "platform/os/interrupted.h"
 #include "platform/os/memory.h"
 #include "platform/os/signal_action.h"
@@ -63,6 +64,7 @@ void take_sample(int, siginfo_t* info, void* context) {
     const Guard guard; // false inside the shim: what it costs is counted by itself
     if (!guard || !sampling_of(guard.thread()))
         return;
+    const AllKeysAllowed to_read_code_and_stack;
     const uint64_t begin_ns = now_ns();
     ThreadSampling& sampling = *sampling_of(guard.thread());
     const Interrupted at = interrupted_at(context);

@@ -47,6 +47,13 @@ class Torture(ShimTest):
     def test_exceptions(self):
         self.program("throws_armed")
 
+    def test_code_that_handlers_may_not_read(self):
+        for hz in ("0", "250"):
+            bare = self.same(TORTURE / "protected_code", PLUMB_TIMER_HZ=hz)
+            if bare.returncode == 77:
+                self.skipTest("the processor or its kernel has no memory protection keys")
+            self.assertEqual(bare.returncode, 0)
+
     def test_misaligned_and_unmapped(self):
         self.program("faults", -11)
 

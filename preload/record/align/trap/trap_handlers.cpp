@@ -2,6 +2,7 @@
 
 #include "platform/code/alignment_flag.h"
 #include "platform/code/near_code.h"
+#include "platform/code/protection_keys.h"
 #include "platform/code/single_step.h"
 #include "platform/code/trap_entry.h"
 #include "platform/os/cpu_tick.h"
@@ -111,8 +112,8 @@ void on_step(WatchedThread& thread, ucontext_t* context) {
 }
 
 // A hit in the middle of the tool's own doing, or in a thread or process that was started past the hooks: it has the flag
-// from its maker, loses it here and is not watched.
-void hit_elsewhere(int number, siginfo_t* info, ucontext_t* context) {
+// from its maker, loses it here and is not watched. False: the flag is the program's, and so is the signal.
+bool takes_hit_elsewhere(ucontext_t* context) {
     const WatchedThread* const thread = watched_thread;
     const bool known = thread && thread->ever_armed;
     if (!thread && !counted_as_unknown) {
@@ -122,25 +123,24 @@ void hit_elsewhere(int number, siginfo_t* info, ucontext_t* context) {
     const bool own = known ? !thread->flag_is_programs : !flag_went_to_program.load(std::memory_order_relaxed);
     if (own || is_in_slot(static_cast<uint64_t>(context->uc_mcontext.gregs[REG_RIP]))) {
         context->uc_mcontext.gregs[REG_EFL] &= ~kTrap;
-        return;
+        return true;
     }
-    deliver_to_program(number, info, context);
+    return false;
 }
 
-void on_hit(int number, siginfo_t* info, ucontext_t* context) {
+// False: as above.
+bool takes_hit(ucontext_t* context) {
     greg_t* registers = context->uc_mcontext.gregs;
     const uint64_t address = static_cast<uint64_t>(registers[REG_RIP]);
     if (address == reinterpret_cast<uint64_t>(plumb_unaligned_load)) {
         ++tried;
         registers[REG_EFL] &= ~kTrap;
-        return;
+        return true;
     }
     WatchedThread* const thread = watched_thread;
     if (!thread || !thread->totals || !thread->armed || stopped.load(std::memory_order_relaxed) ||
-        is_in_slot(address)) {
-        hit_elsewhere(number, info, context);
-        return;
-    }
+        is_in_slot(address))
+        return takes_hit_elsewhere(context);
     const CodeFacts facts = facts_of_code(address);
     Site* const site = site_at(address);
     // Some processors (AMD's) trap at packed accesses, too, others (Intel's) do not; and these may lie anywhere that their
@@ -160,23 +160,24 @@ void on_hit(int number, siginfo_t* info, ucontext_t* context) {
         ++thread->window_counted;
         if (facts.fatal) {
             prepare_fatal_end(address);
-            return;
+            return true;
         }
     }
     if (!is_exact() && window_is_over(*thread)) {
         end_window(*thread);
         registers[REG_EFL] &= ~kTrap;
         charge_trap(*thread);
-        return;
+        return true;
     }
     if (const uint64_t way = site && is_exact() && !facts.left_alone ? way_over_hot_site(*site, !facts.excluded && !packed) : 0) {
         registers[REG_RIP] = static_cast<greg_t>(way);
         registers[REG_EFL] &= ~kTrap;
         add_to_count(thread->totals->slots, 1);
         charge_trap(*thread);
-        return;
+        return true;
     }
     step_over(*thread, site, context);
+    return true;
 }
 
 // Handlers there run without the flag: the trap's frames are too large for many of these stacks.
@@ -217,29 +218,38 @@ void on_tick(ucontext_t* context) {
     flags |= kTrap;
 }
 
-} // namespace
-
-extern "C" __attribute__((used)) void plumb_on_bus(int number, siginfo_t* info, void* kernel_context) {
-    auto* context = static_cast<ucontext_t*>(kernel_context);
-    const bool hit = info->si_code == BUS_ADRALN && context->uc_mcontext.gregs[REG_EFL] & kTrap;
-    if (hit) {
-        leave_rewritten_code(context);
-        on_hit(number, info, context);
-    } else {
-        deliver_to_program(number, info, kernel_context);
-    }
+bool takes_bus_error(const siginfo_t& info, ucontext_t* context) {
+    if (info.si_code != BUS_ADRALN || !(context->uc_mcontext.gregs[REG_EFL] & kTrap))
+        return false;
+    const AllKeysAllowed to_read_the_instruction;
+    leave_rewritten_code(context);
+    return takes_hit(context);
 }
 
-extern "C" __attribute__((used)) void plumb_on_trap(int number, siginfo_t* info, void* kernel_context) {
-    auto* context = static_cast<ucontext_t*>(kernel_context);
-    if (is_cpu_tick(info))
+bool takes_trap(const siginfo_t& info, ucontext_t* context) {
+    const AllKeysAllowed to_read_code_and_stack;
+    if (is_cpu_tick(&info))
         on_tick(context);
-    else if (on_trap_of_rewriting(watched_thread, *info, context))
-        return;
-    else if (is_debug_exception(*info) && watched_thread && watched_thread->stepping)
+    else if (on_trap_of_rewriting(watched_thread, info, context))
+        return true;
+    else if (is_debug_exception(info) && watched_thread && watched_thread->stepping)
         on_step(*watched_thread, context);
     else
-        deliver_to_program(number, info, kernel_context);
+        return false;
+    return true;
+}
+
+} // namespace
+
+// What goes on in the program's handler does so with the keys that the kernel gave.
+extern "C" __attribute__((used)) void plumb_on_bus(int number, siginfo_t* info, void* context) {
+    if (!takes_bus_error(*info, static_cast<ucontext_t*>(context)))
+        deliver_to_program(number, info, context);
+}
+
+extern "C" __attribute__((used)) void plumb_on_trap(int number, siginfo_t* info, void* context) {
+    if (!takes_trap(*info, static_cast<ucontext_t*>(context)))
+        deliver_to_program(number, info, context);
 }
 
 int install_trap_handlers() {
@@ -324,6 +334,7 @@ uint64_t try_trap() {
 }
 
 void make_context_natural(void* kernel_context) {
+    const AllKeysAllowed to_read_code_and_stack;
     auto* context = static_cast<ucontext_t*>(kernel_context);
     WatchedThread* const thread = watched_thread;
     if (leave_rewritten_code(context))
