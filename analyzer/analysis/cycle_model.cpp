@@ -4,6 +4,7 @@
 #include "platform/read_file.h"
 #include "support/error.h"
 #include "support/figures.h"
+#include "support/trimmed.h"
 
 #include <algorithm>
 #include <cerrno>
@@ -20,15 +21,6 @@ namespace {
 
 constexpr std::string_view kHeading = "ranks,seconds_per_cycle";
 constexpr size_t kMostRows = 100'000;
-
-std::string_view trimmed(std::string_view text) {
-    const auto is_space = [](char character) { return character == ' ' || character == '\t' || character == '\r'; };
-    while (!text.empty() && is_space(text.front()))
-        text.remove_prefix(1);
-    while (!text.empty() && is_space(text.back()))
-        text.remove_suffix(1);
-    return text;
-}
 
 std::string without_spaces(std::string_view text) {
     std::string result(text);

@@ -65,7 +65,7 @@ PlacedRun placed_run(const std::string& topology, const std::string& run, const 
     network::StudyPlan plan;
     plan.topology = network::read_topology(topology);
     plan.topology_name = topology;
-    plan.job = run_to_place(run);
+    plan.job = run_to_place(run).traffic;
     plan.wants_order = false;
     const network::Study study = network::run_study(std::move(plan));
     PlacedRun placed{.run = run, .is_base = is_base, .wall_s = figures.wall_s, .nodes = study.allocation.nodes,

@@ -87,8 +87,15 @@ double mean_of_used(const std::vector<double>& bytes) {
 std::vector<std::string> Study::new_host_of() const {
     std::vector<std::string> hosts;
     for (const uint32_t slot : order.slot_of)
-        hosts.push_back(host_of[slot]);
+        hosts.push_back(is_inside() ? plan.job->host_of[slot] : host_of[slot]);
     return hosts;
+}
+
+std::vector<std::string> Study::new_cores_of() const {
+    std::vector<std::string> cores;
+    for (const uint32_t slot : order.slot_of)
+        cores.push_back(plan.cores_of[slot]);
+    return cores;
 }
 
 std::vector<uint32_t> Study::new_cpus_of() const {

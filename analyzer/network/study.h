@@ -20,6 +20,8 @@ struct StudyPlan {
     std::string topology_name;      // of its file; empty: none
     std::vector<std::string> nodes; // of the job; empty: the hosts of `job`
     std::optional<RecordedTraffic> job;
+    // Of each rank, that of its cache, as "0-3,8", numbers of hwloc: the network is the inside of hosts. Empty: it joins them.
+    std::vector<std::string> cores_of;
     double limit_s = 60;            // to look for an order
     bool wants_order = true;        // else what is known of the nodes and of the messages as they are
 };
@@ -47,10 +49,12 @@ struct Study {
     double shared = 0, shared_after = 0; // shared_link_share()
 
     bool has_traffic() const { return plan.job && !plan.job->traffic.pairs.empty(); }
+    bool is_inside() const { return !plan.cores_of.empty(); }
     bool order_is_better() const { return order.method != RankOrder::Method::as_it_is; }
     // Of each rank in the better order: its host, and how many CPUs that has (0: not known, as of nodes that were not recorded).
     std::vector<std::string> new_host_of() const;
     std::vector<uint32_t> new_cpus_of() const;
+    std::vector<std::string> new_cores_of() const; // inside of hosts
 };
 
 // Throws Error where nodes of the job are not in the network, or their number does not fit the ranks.

@@ -1,6 +1,7 @@
 #include "noise/losses_csv.h"
 
 #include "support/error.h"
+#include "support/trimmed.h"
 
 #include <algorithm>
 #include <array>
@@ -24,6 +25,7 @@ namespace {
 
 using model::NoiseLoss;
 
+constexpr std::string_view kAroundFields = " \t\r\"";
 constexpr size_t kMostRows = 16'000'000, kMostColumns = 64, kLongestLine = 4096;
 constexpr uint32_t kMostTableNodes = 1u << 24, kMostTableCpus = 1u << 14;
 constexpr double kShortestLoss_s = 1e-9;                       // none: rows of quanta that lost nothing
@@ -33,12 +35,6 @@ struct Row {
     NoiseLoss loss;
     uint32_t line;
 };
-
-std::string_view trimmed(std::string_view text) {
-    constexpr std::string_view kSpaces = " \t\r\"";
-    const size_t begin = text.find_first_not_of(kSpaces);
-    return begin == text.npos ? std::string_view{} : text.substr(begin, text.find_last_not_of(kSpaces) - begin + 1);
-}
 
 std::optional<double> number_in(std::string_view text) {
     double value = 0;
@@ -73,7 +69,7 @@ class TableReader {
         while (next_line())
             if (line_.starts_with('#'))
                 take_comment();
-            else if (!trimmed(line_).empty())
+            else if (!trimmed(line_, kAroundFields).empty())
                 has_header_ ? take_row() : take_header();
         if (!has_header_)
             refuse_file("is no table of losses: it has no line \"node,cpu,time_s,loss_s\"");
@@ -111,7 +107,7 @@ class TableReader {
         const size_t equals = text.find('=');
         if (equals == text.npos)
             return;
-        const std::string_view key = trimmed(text.substr(0, equals)), value = trimmed(text.substr(equals + 1));
+        const std::string_view key = trimmed(text.substr(0, equals), kAroundFields), value = trimmed(text.substr(equals + 1), kAroundFields);
         const auto take = [&](std::optional<double>& into, double least, double most, bool is_whole) {
             const auto number = number_in(value);
             if (!number || *number < least || *number > most || (is_whole && *number != std::floor(*number)))
@@ -134,7 +130,7 @@ class TableReader {
         size_t count = 0;
         for (std::string_view rest = line_; count < kMostColumns;) {
             const size_t comma = rest.find(',');
-            fields_[count++] = trimmed(rest.substr(0, comma));
+            fields_[count++] = trimmed(rest.substr(0, comma), kAroundFields);
             if (comma == rest.npos)
                 return count;
             rest.remove_prefix(comma + 1);

@@ -1,6 +1,7 @@
 #include "placement/position_list.h"
 
 #include "support/error.h"
+#include "support/trimmed.h"
 
 #include <charconv>
 #include <fmt/core.h>
@@ -8,14 +9,6 @@
 namespace plumb::placement {
 
 namespace {
-
-std::string_view trimmed(std::string_view text) {
-    const char* const space = " \t\r\n";
-    const size_t first = text.find_first_not_of(space);
-    if (first == std::string_view::npos)
-        return {};
-    return text.substr(first, text.find_last_not_of(space) - first + 1);
-}
 
 [[noreturn]] void refuse(std::string_view part, const char* why) {
     throw UsageError(fmt::format("'{}' is not a list of CPUs: {}; write numbers and ranges such as 0,2,4-7,8-14:2",

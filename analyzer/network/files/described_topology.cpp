@@ -84,8 +84,11 @@ std::vector<Dimension> dimensions_of(const json& torus) {
         made.size = count_of(each, "size", 0);
         if (const auto wraps = each.find("wraps"); wraps != each.end())
             made.wraps = wraps->is_boolean() ? wraps->get<bool>() : throw Error("\"wraps\" must be true or false");
-        for (const json& number : list_of(each, "wiring"))
-            made.wiring.push_back(number.is_number_unsigned() ? number.get<uint32_t>() : throw Error("\"wiring\" must be a list of numbers"));
+        for (const json& number : list_of(each, "wiring")) {
+            if (!number.is_number_unsigned() || number.get<uint64_t>() >= made.size)
+                throw Error(fmt::format("\"wiring\" must be a list of the numbers from 0 to {}", made.size == 0 ? 0 : made.size - 1));
+            made.wiring.push_back(number.get<uint32_t>());
+        }
         dimensions.push_back(std::move(made));
     }
     if (dimensions.empty())

@@ -1,6 +1,7 @@
 #include "network/files/host_list.h"
 
 #include "support/error.h"
+#include "support/trimmed.h"
 
 #include <cctype>
 #include <charconv>
@@ -43,14 +44,6 @@ std::vector<std::string> with_numbers(const std::vector<std::string>& beginnings
         begin = comma + 1;
     }
     return names;
-}
-
-std::string_view trimmed(std::string_view text) {
-    while (!text.empty() && std::isspace(static_cast<unsigned char>(text.front())))
-        text.remove_prefix(1);
-    while (!text.empty() && std::isspace(static_cast<unsigned char>(text.back())))
-        text.remove_suffix(1);
-    return text;
 }
 
 // What follows "slots=" or a colon: how many.

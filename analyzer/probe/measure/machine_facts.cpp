@@ -3,6 +3,7 @@
 #include "platform/cache_levels.h"
 #include "platform/node_stat.h"
 #include "platform/read_file.h"
+#include "support/trimmed.h"
 
 #include <string_view>
 #include <sys/utsname.h>
@@ -12,11 +13,6 @@ namespace plumb::probe {
 
 namespace {
 
-std::string trimmed(std::string_view text) {
-    const size_t first = text.find_first_not_of(" \t\n");
-    return first == std::string_view::npos ? "" : std::string(text.substr(first, text.find_last_not_of(" \t\n") - first + 1));
-}
-
 // "model name" of /proc/cpuinfo; on Arm there are numbers only.
 std::string cpu_model(const std::string& root) {
     const auto text = platform::read_file(root + "/proc/cpuinfo");
@@ -25,7 +21,7 @@ std::string cpu_model(const std::string& root) {
         const std::string_view line = platform::next_line(rest);
         const size_t colon = line.find(':');
         if (colon != std::string_view::npos && (line.starts_with("model name") || line.starts_with("CPU part")))
-            return trimmed(line.substr(colon + 1));
+            return std::string(trimmed(line.substr(colon + 1)));
     }
     return "unknown";
 }

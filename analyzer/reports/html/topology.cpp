@@ -18,7 +18,7 @@ namespace {
 constexpr size_t kMostNodeRows = 512;
 
 std::string topology_title(const network::Study& study) {
-    const std::string nodes = counted(study.nodes.size(), "node", "nodes");
+    const std::string nodes = node_count_words(study, study.nodes.size());
     return study.plan.job ? fmt::format("{} on {} in their network", counted(study.node_of.size(), "rank", "ranks"), nodes)
                           : fmt::format("{} in their network", nodes);
 }
@@ -27,7 +27,7 @@ void put_topology_head(HtmlWriter& html, const network::Study& study) {
     html.open("header", {{"class", "run"}}).element("p", "plumb", {{"class", "mark"}});
     html.element("h1", topology_title(study)).open("ul", {{"class", "facts"}});
     html.element("li", study.knows_wiring ? fmt::format("{}, {}", study.network->description(),
-                                                        counted(study.network->node_count(), "node", "nodes"))
+                                                        node_count_words(study, study.network->node_count()))
                                           : "network not known");
     if (!study.nodes.empty())
         html.element("li", allocation_words(study));

@@ -66,6 +66,7 @@ ordered_json allocation_json(const Study& study) {
 std::string topology_json(const Study& study) {
     ordered_json document{{"schema", "plumb-topology-report/1"},
                           {"network", {{"known", study.knows_wiring},
+                                       {"inside", study.is_inside()},
                                        {"description", study.network->description()},
                                        {"nodes", study.network->node_count()},
                                        {"links", study.network->link_count()}}}};

@@ -36,7 +36,7 @@ void put_links(TextCanvas& canvas, const network::Study& study) {
                                               study.order_is_better()
                                                   ? fmt::format(", in the better order {}", format_seconds(hop_s * study.order.after.mean_hops()))
                                                   : "")}});
-    if (study.shared > 0)
+    if (study.shared > 0 && !study.is_inside())
         canvas.paragraph("", 2, {{fmt::format("{} of what links carry goes through places without a node of this job: there other jobs can "
                                               "disturb this one, and it can disturb others.", format_fraction(study.shared))}});
 }
@@ -45,8 +45,9 @@ void put_links(TextCanvas& canvas, const network::Study& study) {
 
 std::string topology_text(const network::Study& study, const TextStyle& style, const std::string& order_usage) {
     TextCanvas canvas(style);
-    canvas.paragraph("network", kTopologyIndent, {{study.knows_wiring ? fmt::format("{}, {}", study.network->description(),
-                                                                            counted(study.network->node_count(), "node", "nodes"))
+    canvas.paragraph("network", kTopologyIndent, {{study.knows_wiring ? study.is_inside() ? study.network->description()
+                                                                                      : fmt::format("{}, {}", study.network->description(),
+                                                                                                    node_count_words(study, study.network->node_count()))
                                                               : "not known"}});
     if (!study.nodes.empty())
         canvas.paragraph("job", kTopologyIndent, {{(study.plan.job ? counted(study.node_of.size(), "rank", "ranks") + " on " : "") +
@@ -62,7 +63,8 @@ std::string topology_text(const network::Study& study, const TextStyle& style, c
         if (!order_usage.empty())
             canvas.verbatim(2, order_usage);
         else if (study.order_is_better())
-            canvas.paragraph("", 2, {{"--reorder rankfile, mpich-rank-order, hostfile or slurm writes it for the launcher."}});
+            canvas.paragraph("", 2, {{study.is_inside() ? "--reorder rankfile writes it for the launcher."
+                                                            : "--reorder rankfile, mpich-rank-order, hostfile or slurm writes it for the launcher."}});
     }
     for (const std::string& note : topology_notes(study))
         canvas.paragraph("note", kTopologyIndent, {{note, Ink::faint}});

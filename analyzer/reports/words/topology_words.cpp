@@ -9,9 +9,22 @@ namespace plumb {
 
 using network::RankOrder;
 
+namespace {
+
+// What a message leaves, or not.
+const char* node_word(const network::Study& study) { return study.is_inside() ? "last-level cache" : "node"; }
+
+} // namespace
+
+std::string node_count_words(const network::Study& study, size_t nodes) {
+    return study.is_inside() ? counted(nodes, "last-level cache", "last-level caches") : counted(nodes, "node", "nodes");
+}
+
 std::string allocation_words(const network::Study& study) {
     const network::Allocation& own = study.allocation;
-    std::string words = counted(own.nodes, "node", "nodes");
+    std::string words = node_count_words(study, own.nodes);
+    if (study.is_inside())
+        return words;
     if (!study.knows_wiring || own.nodes < 2)
         return words;
     words += own.pieces == 1 ? ", all connected" : fmt::format(" in {} that other nodes lie between", counted(own.pieces, "piece", "pieces"));
@@ -28,7 +41,8 @@ std::string messages_words(const network::Study& study) {
     const network::HopBytes& load = study.order.before;
     std::string words = fmt::format("{} in {}; {}", format_bytes(load.bytes), counted(static_cast<uint64_t>(load.messages), "message", "messages"),
                                     network::shape_words(study.shape, study.plan.job->traffic.ranks));
-    words += fmt::format("; {} of the bytes leave the node", format_fraction(load.bytes > 0 ? load.leaving_bytes / load.bytes : 0));
+    words += fmt::format("; {} of the bytes leave the {}", format_fraction(load.bytes > 0 ? load.leaving_bytes / load.bytes : 0),
+                         node_word(study));
     if (study.knows_wiring)
         words += fmt::format(", a byte passes {} links on average, {} at most", three_digits(load.mean_hops_of_bytes()), load.most_hops);
     return words;
@@ -37,15 +51,15 @@ std::string messages_words(const network::Study& study) {
 std::string order_words(const network::Study& study) {
     if (!study.order_is_better())
         return study.order.before.hop_bytes > 0 ? "none was found that takes the bytes over fewer links than the one the job has"
-                                                : "no message leaves a node: no order is better";
+                                                : fmt::format("no message leaves a {}: no order is better", node_word(study));
     const network::HopBytes &before = study.order.before, &after = study.order.after;
     const std::string leaving = format_fraction(before.leaving_bytes / before.bytes), leaving_then = format_fraction(after.leaving_bytes / after.bytes);
-    std::string words = leaving_then == leaving ? "" : fmt::format("{} of the bytes leave the node instead of {}", leaving_then, leaving);
+    std::string words = leaving_then == leaving ? "" : fmt::format("{} of the bytes leave the {} instead of {}", leaving_then, node_word(study), leaving);
     if (study.knows_wiring && !study.heaviest.empty() && !study.heaviest_after.empty())
         words += fmt::format("{}a byte passes {} links instead of {}, and the busiest link carries {} instead of {}", words.empty() ? "" : ", ",
                              three_digits(after.mean_hops_of_bytes()), three_digits(before.mean_hops_of_bytes()),
                              format_bytes(study.heaviest_after.front().bytes), format_bytes(study.heaviest.front().bytes));
-    return words.empty() ? fmt::format("{} of the bytes leave the node, a little less than now", leaving_then) : words;
+    return words.empty() ? fmt::format("{} of the bytes leave the {}, a little less than now", leaving_then, node_word(study)) : words;
 }
 
 std::string link_name(const network::Link& link) {

@@ -1,11 +1,12 @@
 #!/usr/bin/env python3
 """examples/rank-order on two hosts that are namespaces of this machine: what leaves the hosts, and the order that plumb topo writes,
-given to the launchers of Open MPI and MPICH."""
+given to the launchers of Open MPI and MPICH; and within one host, between two CPUs that are taken for caches."""
 
 import json
 import os
 import pathlib
 import re
+import shutil
 import statistics
 import subprocess
 import unittest
@@ -24,6 +25,39 @@ MPICH = ["mpiexec.mpich", "-launcher", "ssh", "-launcher-exec", ENTER, "-iface",
 ENVIRONMENT = {**os.environ, **AS_ROOT}
 
 
+def built(test, mpi):
+    program = BUILT / f"plate.{mpi}"
+    if not program.exists():
+        test.skipTest(f"plate.{mpi} is not built here (no such compiler)")
+    return program
+
+
+class InsideOfAHost(PlumbTest):
+    def test_where_each_rank_ran_was_recorded(self):
+        program = built(self, "openmpi")
+        if not shutil.which("mpirun.openmpi"):
+            self.skipTest("mpirun.openmpi is not installed")
+        cpus = sorted(os.sched_getaffinity(0))
+        if len(cpus) < 2:
+            self.skipTest("one CPU is no choice")
+        # 4 x 2 squares, the left ones on one CPU, the right ones on another: 4 of 10 edges join the two, where 2 could.
+        pinned = f'test $((OMPI_COMM_WORLD_RANK % 2)) = 0 && cpu={cpus[0]} || cpu={cpus[1]}; exec taskset -c $cpu "{program}" 1000'
+        run, order = self.run_directory, self.scratch / "order.txt"
+        done = subprocess.run([PLUMB, "run", "-q", "-o", run, "mpirun.openmpi", "--oversubscribe", "--mca", "btl", "self,vader", "-n", "8",
+                               "sh", "-c", pinned], capture_output=True, text=True, timeout=300, env=ENVIRONMENT)
+        self.assertEqual(done.returncode, 0, done.stderr)
+        caches = f"l3:{cpus[-1] + 1} core:1 pu:1"
+        done = subprocess.run([PLUMB, "topo", run, "--inside", "--topology", caches, "--reorder", "rankfile", "--order-file", order,
+                               "--format", "json"], capture_output=True, text=True, timeout=300)
+        self.assertEqual(done.returncode, 0, done.stderr)
+        study = json.loads(done.stdout)
+        self.assertAlmostEqual(study["now"]["leaving_bytes"] / study["now"]["bytes"], 0.4)
+        self.assertAlmostEqual(study["better"]["leaving_bytes"] / study["now"]["bytes"], 0.2)
+        slots = [int(line.split("slot=")[1]) for line in order.read_text().splitlines()]
+        self.assertEqual({*map(len, (set(slots[:4]), set(slots[4:])))}, {1})
+        self.assertEqual({*slots}, {*cpus[:2]})
+
+
 class RankOrder(PlumbTest):
     @classmethod
     def setUpClass(cls):
@@ -31,12 +65,6 @@ class RankOrder(PlumbTest):
         tried = subprocess.run([TWO_HOSTS, "hostname"], capture_output=True, text=True, timeout=60)
         if tried.returncode != 0 or tried.stdout != "node0\n":
             raise unittest.SkipTest(f"two hosts cannot be made here: {tried.stderr.strip().splitlines()[-1:]}")
-
-    def program(self, mpi):
-        program = BUILT / f"plate.{mpi}"
-        if not program.exists():
-            self.skipTest(f"plate.{mpi} is not built here (no such compiler)")
-        return program
 
     def on_two_hosts(self, *command):
         done = subprocess.run([TWO_HOSTS, *command], capture_output=True, text=True, timeout=300, env=ENVIRONMENT)
@@ -64,7 +92,7 @@ class RankOrder(PlumbTest):
         self.assertAlmostEqual(study["better"]["leaving_bytes"] / study["better"]["bytes"], 0.2)
 
     def test_the_order_that_open_mpi_is_given(self):
-        program = self.program("openmpi")
+        program = built(self, "openmpi")
         run, study = self.recorded("turns", [*OPENMPI, "--map-by", "node"], program)
         self.check(study)
         _, after = self.recorded("ordered", [*OPENMPI, "--rankfile", self.order_file(run, "rankfile")], program)
@@ -73,7 +101,7 @@ class RankOrder(PlumbTest):
         self.assertIsNone(after["better"])
 
     def test_the_order_that_mpich_is_given(self):
-        program = self.program("mpich")
+        program = built(self, "mpich")
         turns = self.scratch / "turns.txt"
         turns.write_text("node0:1\nnode1:1\n" * 4)
         run, study = self.recorded("turns", [*MPICH, "-f", turns], program)
@@ -83,7 +111,7 @@ class RankOrder(PlumbTest):
         self.assertEqual(after["now"]["leaving_bytes"], study["better"]["leaving_bytes"])
 
     def test_the_report_names_it_and_the_order_is_faster(self):
-        program = self.program("openmpi")
+        program = built(self, "openmpi")
         run, _ = self.recorded("turns", [*OPENMPI, "--map-by", "node"], program, steps=200)
         done = subprocess.run([PLUMB, "report", run, "--format", "json", "--only", "mpi-rank-order"], capture_output=True, text=True, timeout=300)
         report = json.loads(done.stdout)

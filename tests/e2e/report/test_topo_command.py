@@ -210,5 +210,56 @@ class RankOrderFinding(TopoTest):
         self.assertAlmostEqual(study["better"]["leaving_bytes"] / study["now"]["bytes"], 0.125)
 
 
+class Inside(TopoTest):
+    NODE = "pack:2 numa:2 l3:2 core:4 pu:1"  # 8 last-level caches of 4 cores
+
+    def test_ranks_that_talk_come_under_one_cache(self):
+        run = self.made("--matrix", "halo:8x8", "--shuffle", 5, ranks=64, per_node=32)
+        study = self.study(run, "--inside", "--topology", self.NODE)
+        self.assertIn("2 hosts: 4 packages, 8 NUMA nodes, 16 last-level caches", study["network"]["description"])
+        self.assertEqual(study["allocation"]["nodes"], 16)
+        bytes_sent = 2 * (2 * 8 * 7) * MESSAGE_BYTES
+        self.assertEqual(study["now"]["bytes"], bytes_sent)
+        # The best: a block of 2 x 2 in each cache, of whose 16 outgoing messages 8 stay; at the edges more.
+        best_leaving = bytes_sent - 16 * 8 * MESSAGE_BYTES
+        self.assertLessEqual(study["better"]["leaving_bytes"], 1.05 * best_leaving)
+        self.assertLess(study["better"]["link_bytes"], 0.6 * study["now"]["link_bytes"])
+        self.assertTrue(any("is not known" in note for note in study["notes"]), study["notes"])
+
+    def test_the_rankfile_names_cores(self):
+        run = self.made("--matrix", "halo:4x4", "--shuffle", 5, ranks=16, per_node=16)
+        order = self.scratch / "order.txt"
+        done = topo(run, "--inside", "--topology", "pack:2 l3:2 core:4 pu:1", "--reorder", "rankfile", "--order-file", order)
+        self.assertEqual((done.returncode, done.stderr), (0, ""))
+        lines = order.read_text().splitlines()
+        self.assertEqual([line.split("=")[0] for line in lines], [f"rank {rank}" for rank in range(16)])
+        self.assertEqual(sorted(line.split("slot=")[1] for line in lines), sorted(4 * ["0-3", "4-7", "8-11", "12-15"]))
+        self.assertIn("last-level cache", done.stdout)
+
+    def test_what_cannot_be(self):
+        run = self.made("--matrix", "halo:4x4", ranks=16, per_node=16)
+        for arguments, says in (([run, "--inside"], "was not recorded"), (["--inside", "--topology", self.NODE], "RUN"),
+                                ([run, "--inside", "--topology", "pack:2 nonsense:3"], "nonsense"),
+                                ([run, "--inside", "--topology", self.NODE, "--nodes", "a"], "--nodes"),
+                                ([run, "--inside", "--topology", self.NODE, "--reorder", "slurm"], "rankfile")):
+            done = topo(*arguments)
+            self.assertEqual((done.returncode, done.stdout), (125, ""), done)
+            self.assertIn(says, done.stderr)
+
+
+class LinkRate(TopoTest):
+    def test_of_ibstat_and_of_a_number(self):
+        run = self.made("--matrix", "halo:8x8", "--shuffle", 5, ranks=64, per_node=8)
+        ibstat = self.file("ibstat.txt", "CA 'mlx4_0'\n\tPort 1:\n\t\tState: Active\n\t\tRate: 40\n\t\tLink layer: InfiniBand\n")
+        conf = self.file("topology.conf", "SwitchName=s0 Nodes=node[00000-00007]\n")
+        for rate, says in (ibstat, "At 3.73 GiB a second"), ("32Gbit", "At 3.73 GiB a second"):
+            done = topo(run, "--topology", conf, "--link-rate", rate)
+            self.assertEqual((done.returncode, done.stderr), (0, ""))
+            self.assertIn(says, done.stdout)
+        done = topo(run, "--topology", conf, "--link-rate", self.file("other.txt", "nothing"))
+        self.assertEqual((done.returncode, done.stdout), (125, ""))
+        self.assertIn("ibstat", done.stderr)
+
+
 if __name__ == "__main__":
     unittest.main(verbosity=2)

@@ -1,4 +1,5 @@
 #include "network/machine/dragonfly.h"
+#include "network/machine/host_inside.h"
 #include "network/machine/switched_network.h"
 #include "network/machine/torus.h"
 #include "support/error.h"
@@ -211,6 +212,38 @@ TEST_CASE("a tree of three levels knows what hangs together") {
     std::vector<uint32_t> beside;
     tree.append_neighbours(3, beside);
     CHECK(beside == std::vector<uint32_t>{4});
+}
+
+TEST_CASE("the inside of hosts: caches, NUMA nodes, packages, hosts, outwards") {
+    std::vector<CacheGroup> groups;
+    for (const char* host : {"a.example.org", "b.example.org"})
+        for (int cache = 0; cache < 8; ++cache)
+            groups.push_back({host, cache / 4, cache / 2, cache});
+    groups.push_back(groups.front()); // said twice
+    const auto inside = inside_of_hosts(groups);
+    REQUIRE(inside->node_count() == 16);
+    const auto hops = [&](size_t from, size_t to) {
+        const auto routes = inside->routes();
+        routes->aim_at(inside->node_named(name_of(groups[to])).value());
+        return routes->hops_from(inside->node_named(name_of(groups[from])).value());
+    };
+    CHECK(hops(0, 0) == 0);
+    CHECK(hops(0, 1) == 2);  // the same NUMA node
+    CHECK(hops(0, 2) == 4);  // the same package
+    CHECK(hops(0, 4) == 6);  // the same host
+    CHECK(hops(0, 8) == 8);  // the other one
+    CHECK(inside->levels().size() == 3); // hosts, packages, NUMA nodes
+    CHECK(inside->description() == "inside of 2 hosts: 4 packages, 8 NUMA nodes, 16 last-level caches");
+    check_distances(*inside, [&](NodeIndex node) { return inside->node_name(node); });
+}
+
+TEST_CASE("levels that divide nothing are left out") {
+    const auto inside = inside_of_hosts({{"a", 0, 0, 0}, {"a", 0, 0, 1}});
+    const auto routes = inside->routes();
+    routes->aim_at(0);
+    CHECK(routes->hops_from(1) == 2);
+    CHECK(inside->levels().size() == 1);
+    CHECK(inside_of_hosts({{"a", -1, -1, -1}})->node_count() == 1);
 }
 
 TEST_CASE("switched networks that cannot be name what is wrong") {

@@ -1,5 +1,6 @@
 #include "network/files/described_topology.h"
 #include "network/files/host_list.h"
+#include "network/files/ib_port.h"
 #include "network/files/launch_order.h"
 #include "network/files/topology_file.h"
 #include "support/error.h"
@@ -181,4 +182,41 @@ TEST_CASE("orders for launchers") {
     CHECK(launch_order(LaunchForm::hostfile, {hosts.data(), 2}, slots, "f").text == "b:1\na:1\n");
     CHECK(launch_order(LaunchForm::slurm, hosts, slots, "f").text == "b\na\nb\na\n");
     CHECK_THAT(launch_order(LaunchForm::slurm, hosts, slots, "f").usage, Contains("SLURM_HOSTFILE=f srun -n 4 --distribution=arbitrary"));
+}
+
+TEST_CASE("ibstat: the slowest active InfiniBand port, without the coding of its signals") {
+    const auto of = [](std::string_view text) { return slowest_active_port(text); };
+    const std::string text = "CA 'mlx5_0'\n"
+                             "\tCA type: MT4123\n"
+                             "\tNumber of ports: 1\n"
+                             "\tPort 1:\n"
+                             "\t\tState: Active\n"
+                             "\t\tPhysical state: LinkUp\n"
+                             "\t\tRate: 200\n"
+                             "\t\tBase lid: 12\n"
+                             "\t\tLink layer: InfiniBand\n"
+                             "CA 'mlx5_1'\n"
+                             "\tPort 1:\n"
+                             "\t\tState: Down\n"
+                             "\t\tPhysical state: Disabled\n"
+                             "\t\tRate: 10\n"
+                             "\t\tLink layer: InfiniBand\n"
+                             "CA 'mlx5_2'\n"
+                             "\tPort 1:\n"
+                             "\t\tState: Active\n"
+                             "\t\tRate: 25\n"
+                             "\t\tLink layer: Ethernet\n";
+    REQUIRE(of(text));
+    CHECK(of(text)->adapter == "mlx5_0");
+    CHECK(of(text)->bytes_per_s == Approx(25e9));
+    const auto rate = [&](const char* words) {
+        return of(fmt::format("CA 'x'\n\tPort 2:\n\t\tState: Active\n\t\tRate: {}\n\t\tLink layer: InfiniBand\n", words))->bytes_per_s;
+    };
+    CHECK(rate("40") == Approx(4e9));              // QDR: 8 of 10 bits
+    CHECK(rate("56") == Approx(56e9 / 8 * 64 / 66)); // FDR
+    CHECK(rate("40 (FDR10)") == Approx(5e9));
+    CHECK(rate("50") == Approx(6.25e9));           // HDR, two lanes
+    CHECK(rate("100") == Approx(12.5e9));
+    CHECK_FALSE(of(""));
+    CHECK_FALSE(of("CA 'x'\n\tPort 1:\n\t\tState: Active\n\t\tRate: fast\n"));
 }
