@@ -60,9 +60,11 @@ std::map<std::string, InsideOfHost> insides_of(const PlacedJob& run, const std::
             continue;
         const auto recorded = run.topologies.find(host);
         if (description.empty() && recorded == run.topologies.end())
-            throw Error(fmt::format("what {} is like inside was not recorded; --topology FILE says it: hwloc's XML, made there by lstopo --of xml",
-                                    host));
-        insides.emplace(host, inside_of(description.empty() ? platform::topology_from_xml(recorded->second) : described(description)));
+            throw Error(fmt::format(
+                "what {} is like inside was not recorded; --topology FILE says it: hwloc's XML, made there by lstopo --of xml",
+                host));
+        insides.emplace(host,
+                        inside_of(description.empty() ? platform::topology_from_xml(recorded->second) : described(description)));
     }
     return insides;
 }
@@ -129,14 +131,16 @@ network::StudyPlan inside_plan(const std::string& run, const std::string& descri
     plan.topology.network = network::inside_of_hosts(std::move(names));
     plan.topology_name = description.empty() ? "what was recorded of the hosts" : description;
     if (unknown > 0)
-        plan.topology.notes.push_back(fmt::format("on which CPUs {} ran is not known: they are taken to have the cores of their host in order",
-                                                  counted(unknown, "rank", "ranks")));
+        plan.topology.notes.push_back(
+            fmt::format("on which CPUs {} ran is not known: they are taken to have the cores of their host in order",
+                        counted(unknown, "rank", "ranks")));
     if (!knows_caches)
         plan.topology.notes.push_back("not of all cores it is known which cache they share: their NUMA node is taken for it");
     if (moved > 0)
-        plan.topology.notes.push_back(fmt::format("{} moved: each is counted where it ran most, and the order is one of ranks that stay "
-                                                  "there, as the rankfile binds them",
-                                                  counted(moved, "rank", "ranks")));
+        plan.topology.notes.push_back(
+            fmt::format("{} moved: each is counted where it ran most, and the order is one of ranks that stay "
+                        "there, as the rankfile binds them",
+                        counted(moved, "rank", "ranks")));
     plan.job = std::move(placed.traffic);
     return plan;
 }

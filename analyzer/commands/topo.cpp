@@ -56,14 +56,16 @@ std::vector<std::string> nodes_of_launcher() {
 double link_rate(const std::string& text) {
     double gbit = 0;
     const char* const end = text.data() + text.size();
-    if (const auto [stop, error] = std::from_chars(text.data(), end, gbit); error == std::errc{} && std::string_view(stop, end) == "Gbit" && gbit > 0)
+    const auto [stop, error] = std::from_chars(text.data(), end, gbit);
+    if (error == std::errc{} && std::string_view(stop, end) == "Gbit" && gbit > 0)
         return gbit * 1e9 / 8;
     std::ifstream file(text, std::ios::binary);
     std::ostringstream content;
     content << file.rdbuf();
     if (const auto port = file ? network::slowest_active_port(content.str()) : std::nullopt)
         return port->bytes_per_s;
-    throw UsageError(fmt::format("--link-rate {}: a rate as 100Gbit, or a file with the output of ibstat that has an active InfiniBand port", text));
+    throw UsageError(
+        fmt::format("--link-rate {}: a rate as 100Gbit, or a file with the output of ibstat that has an active InfiniBand port", text));
 }
 
 network::StudyPlan plan_of(const TopoArguments& arguments) {
@@ -99,9 +101,10 @@ std::string write_order(const TopoArguments& arguments, const network::Study& st
                                                           : arguments.order_file;
     if (study.is_inside() && arguments.reorder != "rankfile")
         throw UsageError("--inside: only a rankfile says which cores ranks may use; --reorder rankfile");
-    const network::LaunchOrder order = study.is_inside() ? network::rankfile_of_cores(study.new_host_of(), study.new_cores_of(), path)
-                                                         : network::launch_order(kForms.at(arguments.reorder), study.new_host_of(), study.order.slot_of, path,
-                                                             study.new_cpus_of());
+    const network::LaunchOrder order =
+        study.is_inside()
+            ? network::rankfile_of_cores(study.new_host_of(), study.new_cores_of(), path)
+            : network::launch_order(kForms.at(arguments.reorder), study.new_host_of(), study.order.slot_of, path, study.new_cpus_of());
     write_where_asked([&](std::FILE* file, const std::string& name) { write_all(order.text, file, name); }, path, stdout);
     return fmt::format("written to {}: {}", path, order.usage);
 }

@@ -197,6 +197,10 @@ SystemSummary summarise_system(model::CallPaths& paths) {
     for (size_t number = 0; number < run.processes.size(); ++number)
         programs.take(number, host.allowed_cpus);
     programs.put_into(summary);
+    summary.unseen_s = summary.time.user_s + summary.time.system_s;
+    for (const SystemProgram& program : summary.programs)
+        summary.unseen_s -= program.cpu_s();
+    summary.unseen_s = std::max(0.0, summary.unseen_s);
     summary.interrupts = interrupts_of(host, summary.seconds);
     summary.memory = memory_of(host);
     return summary;

@@ -54,6 +54,7 @@ struct SystemSummary {
     std::vector<SystemCpu> cpus;         // that were looked at
     CpuTime time;                        // of these, as the kernel accounts for it
     std::vector<SystemProgram> programs; // by CPU time
+    double unseen_s = 0;                 // user and kernel time of programs that came and went between two looks, or are hidden
     bool is_sampled = false; // then times of programs on a part of the CPUs are those of samples, else of their threads by /proc
     std::vector<KernelRoutine> routines; // by time; empty: not sampled, or their names are not known
     double kernel_sampled_s = 0;         // of all routines

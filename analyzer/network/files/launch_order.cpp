@@ -92,7 +92,8 @@ LaunchOrder rankfile_of_cores(std::span<const std::string> host_of, std::span<co
     LaunchOrder order;
     for (size_t rank = 0; rank < host_of.size(); ++rank)
         order.text += fmt::format("rank {}={} slot={}\n", rank, host_of[rank], cores_of[rank]);
-    order.usage = fmt::format("mpirun -n {} --rankfile {} PROGRAM (Open MPI; each rank may use the cores of its cache, as hwloc numbers them)", host_of.size(), path);
+    order.usage = fmt::format("mpirun -n {} --rankfile {} PROGRAM (Open MPI; each rank may use the cores of its cache, as hwloc numbers them)",
+                              host_of.size(), path);
     return order;
 }
 

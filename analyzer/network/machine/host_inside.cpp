@@ -93,9 +93,9 @@ std::unique_ptr<Network> inside_of_hosts(std::vector<CacheGroup> groups) {
         packages.insert(package);
         numa_nodes.insert(numa_node);
     }
-    std::string words = fmt::format("inside of {}: {}, {}, {}", counted(hosts.size(), "host", "hosts"),
-                                    counted(packages.size(), "package", "packages"), counted(numa_nodes.size(), "NUMA node", "NUMA nodes"),
-                                    counted(groups.size(), "last-level cache", "last-level caches"));
+    std::string words = fmt::format(
+        "inside of {}: {}, {}, {}", counted(hosts.size(), "host", "hosts"), counted(packages.size(), "package", "packages"),
+        counted(numa_nodes.size(), "NUMA node", "NUMA nodes"), counted(groups.size(), "last-level cache", "last-level caches"));
     return std::make_unique<HostInside>(std::move(plan), std::move(words));
 }
 

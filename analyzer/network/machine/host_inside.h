@@ -1,6 +1,6 @@
-// What the ranks of a host share inside it: last-level caches, NUMA nodes, packages. The smallest that several cores share is a node of
-// this network, so a message between ranks that share a cache passes no link; one to another cache of the same NUMA node two, and so on
-// outwards, to another host last.
+// What the ranks of a host share inside it: last-level caches, NUMA nodes, packages. The smallest that several cores share is a
+// node of this network, so a message between ranks that share a cache passes no link; one to another cache of the same NUMA node
+// two, and so on outwards, to another host last.
 #pragma once
 
 #include "network/machine/network.h"

@@ -51,6 +51,7 @@ Json system_object(const Report& report) {
     return {{"verdict", system_verdict(system)},
             {"seconds", number(system.seconds)},
             {"time", time_object(system.time)},
+            {"unseen_seconds", number(system.unseen_s)},
             {"is_sampled", system.is_sampled},
             {"kernel_sampled_seconds", number(system.kernel_sampled_s)},
             {"waiting_threads", number(system.waiting_threads)},

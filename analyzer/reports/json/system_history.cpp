@@ -54,6 +54,7 @@ SystemSummary system_of(const Json& object) {
         system.time = time_of(*time);
     const auto sampled = object.find("is_sampled");
     system.is_sampled = sampled != object.end() && sampled->is_boolean() && sampled->get<bool>();
+    system.unseen_s = at(object, "unseen_seconds"); // not in the oldest histories
     system.kernel_sampled_s = at(object, "kernel_sampled_seconds");
     system.waiting_threads = at(object, "waiting_threads");
     system.switches_hz = at(object, "switches_per_second");

@@ -45,10 +45,11 @@ void put_links(TextCanvas& canvas, const network::Study& study) {
 
 std::string topology_text(const network::Study& study, const TextStyle& style, const std::string& order_usage) {
     TextCanvas canvas(style);
-    canvas.paragraph("network", kTopologyIndent, {{study.knows_wiring ? study.is_inside() ? study.network->description()
-                                                                                      : fmt::format("{}, {}", study.network->description(),
-                                                                                                    node_count_words(study, study.network->node_count()))
-                                                              : "not known"}});
+    const std::string words = !study.knows_wiring ? "not known"
+                                : study.is_inside() ? study.network->description()
+                                                    : fmt::format("{}, {}", study.network->description(),
+                                                                  node_count_words(study, study.network->node_count()));
+    canvas.paragraph("network", kTopologyIndent, {{words}});
     if (!study.nodes.empty())
         canvas.paragraph("job", kTopologyIndent, {{(study.plan.job ? counted(study.node_of.size(), "rank", "ranks") + " on " : "") +
                                            allocation_words(study)}});
@@ -63,8 +64,8 @@ std::string topology_text(const network::Study& study, const TextStyle& style, c
         if (!order_usage.empty())
             canvas.verbatim(2, order_usage);
         else if (study.order_is_better())
-            canvas.paragraph("", 2, {{study.is_inside() ? "--reorder rankfile writes it for the launcher."
-                                                            : "--reorder rankfile, mpich-rank-order, hostfile or slurm writes it for the launcher."}});
+            canvas.paragraph("", 2, {{fmt::format("--reorder rankfile{} writes it for the launcher.",
+                                                  study.is_inside() ? "" : ", mpich-rank-order, hostfile or slurm")}});
     }
     for (const std::string& note : topology_notes(study))
         canvas.paragraph("note", kTopologyIndent, {{note, Ink::faint}});

@@ -9,6 +9,7 @@ namespace plumb {
 namespace {
 
 constexpr double kMuchKernel = 0.05; // of the time that was used
+constexpr double kMuchUnseen = 0.01; // of all time: less is how coarsely the kernel counts
 
 } // namespace
 
@@ -30,6 +31,10 @@ std::string system_verdict(const SystemSummary& system) {
                     format_count(system.switches_hz));
     if (!system.is_sampled)
         words += " Nothing was sampled: times of programs are those of their threads, by the CPU on which each ran last.";
+    if (system.unseen_s >= kMuchUnseen * all_s && all_s > 0)
+        words += fmt::format(" {} of the CPUs' time was of programs that were not seen: they came and went between two looks, or are hidden "
+                             "from here, as outside of a container.",
+                             part(system.unseen_s));
     return words;
 }
 

@@ -54,7 +54,9 @@ std::string order_words(const network::Study& study) {
                                                 : fmt::format("no message leaves a {}: no order is better", node_word(study));
     const network::HopBytes &before = study.order.before, &after = study.order.after;
     const std::string leaving = format_fraction(before.leaving_bytes / before.bytes), leaving_then = format_fraction(after.leaving_bytes / after.bytes);
-    std::string words = leaving_then == leaving ? "" : fmt::format("{} of the bytes leave the {} instead of {}", leaving_then, node_word(study), leaving);
+    std::string words;
+    if (leaving_then != leaving)
+        words = fmt::format("{} of the bytes leave the {} instead of {}", leaving_then, node_word(study), leaving);
     if (study.knows_wiring && !study.heaviest.empty() && !study.heaviest_after.empty())
         words += fmt::format("{}a byte passes {} links instead of {}, and the busiest link carries {} instead of {}", words.empty() ? "" : ", ",
                              three_digits(after.mean_hops_of_bytes()), three_digits(before.mean_hops_of_bytes()),

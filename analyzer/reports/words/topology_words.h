@@ -9,7 +9,8 @@
 
 namespace plumb {
 
-std::string node_count_words(const network::Study& study, size_t nodes); // "4 nodes", or of the inside of hosts "4 last-level caches"
+// "4 nodes", or of the inside of hosts "4 last-level caches".
+std::string node_count_words(const network::Study& study, size_t nodes);
 std::string allocation_words(const network::Study& study); // "512 nodes in 5 pieces; ..."
 std::string messages_words(const network::Study& study);
 std::string order_words(const network::Study& study);      // what the better order saves, or that there is none

@@ -206,7 +206,8 @@ class RealPrograms(unittest.TestCase):
                     with tempfile.TemporaryDirectory() as scratch:
                         bare = outcome(command, scratch)
                         wrapped = outcome([PLUMB, "run", "-q", "-o", "run", "--"] + command, scratch)
-                        self.assertEqual((bare["status"], bare["stdout"]), (wrapped["status"], wrapped["stdout"]), wrapped["stderr"])
+                        self.assertEqual((bare["status"], bare["stdout"]), (wrapped["status"], wrapped["stdout"]),
+                                         wrapped["stderr"])
 
     def test_xz(self):
         self.same(["xz", "-6", "-T2", "-k", "x"], files={"x": "plumb line\n" * 200_000})

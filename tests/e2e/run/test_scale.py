@@ -79,14 +79,16 @@ class Scale(PlumbTest):
                          result["bandwidth_limit"] is not None)
 
     def test_a_program_that_computes_in_its_caches_has_no_bandwidth(self):
-        result = self.sweep("--threads", "1,2", "-n", 1, "--warm-up", 0, command=[PROGRAMS / "streams", "compute", "{threads}", 1, 0.5])
+        result = self.sweep("--threads", "1,2", "-n", 1, "--warm-up", 0,
+                            command=[PROGRAMS / "streams", "compute", "{threads}", 1, 0.5])
         self.assertEqual([point["bandwidth"] for point in result["points"]], [None, None])
         self.assertIsNone(result["bandwidth_limit"])
 
     def test_only_the_first_touch_of_large_arrays_has_bandwidth(self):
         # Both the program (memset) and the C library (MALLOC_PERTURB_, which meson sets) write the arrays once; whether a look
         # falls into that is chance. The work that follows stays in the caches.
-        result = self.sweep("--threads", "1,2", "-n", 1, "--warm-up", 0, command=[PROGRAMS / "streams", "compute", "{threads}", 64, 0.5])
+        result = self.sweep("--threads", "1,2", "-n", 1, "--warm-up", 0,
+                            command=[PROGRAMS / "streams", "compute", "{threads}", 64, 0.5])
         for bandwidth in filter(None, (point["bandwidth"] for point in result["points"])):
             self.assertRegex(bandwidth["place"], r"^(main|work) at streams\.c:\d+$")
             self.assertLess(bandwidth["time_fraction"], 0.5)

@@ -154,6 +154,21 @@ class Truth(Looked):
             self.assertIn("perf_event_paranoid", missing["why"] + missing["enable"])
             self.assertEqual(system["kernel_routines"], [])
 
+    @unittest.skipUnless(may_run_as_nobody(PLUMB), "cannot run as another user")
+    @of_times
+    def test_what_lives_too_short_to_be_seen_is_told(self):
+        self.beside(["sh", "-c", "while :; do /bin/true; done"], CPUS[0])
+        self.scratch.chmod(0o777)
+        command = ("setpriv", "--reuid=65534", "--regid=65534", "--clear-groups", "--inh-caps=-all", PLUMB)
+        system = self.look("--time", "4s", command=command, run=self.scratch / "nobodys")["system"]
+        if system["is_sampled"]:
+            self.skipTest("anyone may sample here: all programs are seen")
+        named = sum(program["user_seconds"] + program["kernel_seconds"] for program in system["programs"])
+        used = system["time"]["user_seconds"] + system["time"]["kernel_seconds"]
+        self.assertAlmostEqual(system["unseen_seconds"], max(0, used - named), delta=0.01)
+        self.assertGreater(system["unseen_seconds"], 0.5) # of 4: of all that runs there only the shell lives long enough
+        self.assertIn("programs that were not seen", system["verdict"])
+
 
 class Kernel(Looked):
     @unittest.skipUnless(IS_ROOT and os.access("/dev/kmsg", os.W_OK), "cannot write to the kernel's log")

@@ -1,5 +1,6 @@
 // A machine that was looked at: programs in each other's way, and machines that are merely busy.
 #include "diagnoses/machine/machine_findings.h"
+#include "reports/words/system_words.h"
 #include "synthetic_run.h"
 
 #include <catch2/catch.hpp>
@@ -48,6 +49,21 @@ TEST_CASE("two programs that are confined to one CPU beside an idle one", "[mach
     CHECK(finding.gain.fraction == Approx(0.5).epsilon(0.01));
     CHECK(finding.title.find("CPU 1 idles") != std::string::npos);
     CHECK(finding.advice[0].command.find("taskset -a -c -p 0,1 ") == 0);
+}
+
+TEST_CASE("time that belongs to no program that was seen is told", "[machine]") {
+    SyntheticRun made = machine(2);
+    add(made, "solver", 0, 0.5, 0);
+    made.finish();
+    const auto verdict = [&](double busy_s) {
+        made.run.hosts[0].cpu_intervals = {{.cpu = 0, .allowed = true, .user_ns = static_cast<uint64_t>(busy_s * 1e9)}};
+        model::CallPaths paths(made.run, made.resolver);
+        const SystemSummary system = summarise_system(paths);
+        CHECK(system.unseen_s == Approx(busy_s - 5));
+        return system_verdict(system);
+    };
+    CHECK(verdict(8).find(" 15 % of the CPUs' time was of programs that were not seen") != std::string::npos);
+    CHECK(verdict(5.1).find("not seen") == std::string::npos);
 }
 
 TEST_CASE("an idle CPU in another minute helps nobody", "[machine]") {
