@@ -32,8 +32,8 @@ std::string system_verdict(const SystemSummary& system) {
     if (!system.is_sampled)
         words += " Nothing was sampled: times of programs are those of their threads, by the CPU on which each ran last.";
     if (system.unseen_s >= kMuchUnseen * all_s && all_s > 0)
-        words += fmt::format(" {} of the CPUs' time was of programs that were not seen: they came and went between two looks, or are hidden "
-                             "from here, as outside of a container.",
+        words += fmt::format(" {} of the CPUs' time was of programs that were not seen: they came and went between two looks, or are "
+                             "hidden from here (as those outside a container).",
                              part(system.unseen_s));
     return words;
 }

@@ -156,7 +156,7 @@ class Truth(Looked):
 
     @unittest.skipUnless(may_run_as_nobody(PLUMB), "cannot run as another user")
     @of_times
-    def test_what_lives_too_short_to_be_seen_is_told(self):
+    def test_what_lives_too_short_to_be_seen_is_reported(self):
         self.beside(["sh", "-c", "while :; do /bin/true; done"], CPUS[0])
         self.scratch.chmod(0o777)
         command = ("setpriv", "--reuid=65534", "--regid=65534", "--clear-groups", "--inh-caps=-all", PLUMB)

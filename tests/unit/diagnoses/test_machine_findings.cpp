@@ -51,7 +51,7 @@ TEST_CASE("two programs that are confined to one CPU beside an idle one", "[mach
     CHECK(finding.advice[0].command.find("taskset -a -c -p 0,1 ") == 0);
 }
 
-TEST_CASE("time that belongs to no program that was seen is told", "[machine]") {
+TEST_CASE("time that belongs to no program that was seen is reported", "[machine]") {
     SyntheticRun made = machine(2);
     add(made, "solver", 0, 0.5, 0);
     made.finish();
