@@ -3,7 +3,6 @@
 #include "commands/run_to_place.h"
 #include "network/machine/host_inside.h"
 #include "platform/topology.h"
-#include "support/cpu_list.h"
 #include "support/error.h"
 #include "support/figures.h"
 
@@ -122,7 +121,7 @@ network::StudyPlan inside_plan(const std::string& run, const std::string& descri
         moved += seat.elsewhere > kMoved;
         const CacheGroup group = inside.group_of(host, place);
         plan.nodes.push_back(network::name_of(group));
-        plan.cores_of.push_back(format_cpu_list(groups[group]));
+        plan.cores_of.push_back(groups[group]);
     }
     std::vector<CacheGroup> names;
     for (const auto& [group, cores] : groups)

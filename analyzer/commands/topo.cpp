@@ -72,6 +72,8 @@ network::StudyPlan plan_of(const TopoArguments& arguments) {
     if (arguments.inside) {
         if (arguments.run.empty() || !arguments.nodes.empty() || !arguments.link_rate.empty())
             throw UsageError("--inside is about the hosts of a RUN: name it, without --nodes and --link-rate");
+        if (!arguments.reorder.empty() && arguments.reorder != "rankfile")
+            throw UsageError("--inside: only a rankfile says which cores ranks may use; --reorder rankfile");
         network::StudyPlan plan = inside_plan(arguments.run, arguments.topology);
         plan.limit_s = parse_duration_s("--time", arguments.time);
         return plan;
@@ -99,8 +101,6 @@ std::string write_order(const TopoArguments& arguments, const network::Study& st
         return {};
     const std::string path = arguments.order_file.empty() ? arguments.reorder == "mpich-rank-order" ? "MPICH_RANK_ORDER" : arguments.reorder + ".txt"
                                                           : arguments.order_file;
-    if (study.is_inside() && arguments.reorder != "rankfile")
-        throw UsageError("--inside: only a rankfile says which cores ranks may use; --reorder rankfile");
     const network::LaunchOrder order =
         study.is_inside()
             ? network::rankfile_of_cores(study.new_host_of(), study.new_cores_of(), path)

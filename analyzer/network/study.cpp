@@ -91,8 +91,8 @@ std::vector<std::string> Study::new_host_of() const {
     return hosts;
 }
 
-std::vector<std::string> Study::new_cores_of() const {
-    std::vector<std::string> cores;
+std::vector<std::vector<int>> Study::new_cores_of() const {
+    std::vector<std::vector<int>> cores;
     for (const uint32_t slot : order.slot_of)
         cores.push_back(plan.cores_of[slot]);
     return cores;

@@ -20,8 +20,8 @@ struct StudyPlan {
     std::string topology_name;      // of its file; empty: none
     std::vector<std::string> nodes; // of the job; empty: the hosts of `job`
     std::optional<RecordedTraffic> job;
-    // Of each rank, that of its cache, as "0-3,8", numbers of hwloc: the network is the inside of hosts. Empty: it joins them.
-    std::vector<std::string> cores_of;
+    // Of each rank, those of its cache, sorted, numbers of hwloc: the network is the inside of hosts. Empty: it joins them.
+    std::vector<std::vector<int>> cores_of;
     double limit_s = 60;            // to look for an order
     bool wants_order = true;        // else what is known of the nodes and of the messages as they are
 };
@@ -54,7 +54,7 @@ struct Study {
     // Of each rank in the better order: its host, and how many CPUs that has (0: not known, as of nodes that were not recorded).
     std::vector<std::string> new_host_of() const;
     std::vector<uint32_t> new_cpus_of() const;
-    std::vector<std::string> new_cores_of() const; // inside of hosts
+    std::vector<std::vector<int>> new_cores_of() const; // inside of hosts
 };
 
 // Throws Error where nodes of the job are not in the network, or their number does not fit the ranks.

@@ -1,7 +1,10 @@
 #include "network/files/launch_order.h"
 
+#include "support/cpu_list.h"
+
 #include <fmt/format.h>
 #include <map>
+#include <utility>
 
 namespace plumb::network {
 
@@ -16,10 +19,17 @@ std::vector<uint32_t> positions_on_hosts(std::span<const std::string> host_of) {
     return positions;
 }
 
+// Ranks that share cores must leave them while they wait: Open MPI looks for messages without a pause where a rankfile binds them, whatever
+// else is asked for.
+std::string rankfile_usage(size_t ranks, std::string_view path, bool shares_cores, std::string_view note) {
+    return fmt::format("mpirun -n {} --rankfile {} {}PROGRAM (Open MPI; {})", ranks, path, shares_cores ? "--mca mpi_yield_when_idle 1 " : "", note);
+}
+
 // Open MPI, mpirun --rankfile: a slot is a core of the host. Ranks of hosts that have more of them than CPUs get all CPUs: mpirun refuses
 // slots that are not there.
 LaunchOrder rankfile(std::span<const std::string> host_of, std::span<const uint32_t> cpus_of, std::string_view path) {
     LaunchOrder order;
+    bool shares_cores = false;
     const std::vector<uint32_t> positions = positions_on_hosts(host_of);
     std::map<std::string_view, uint32_t> ranks_on;
     for (const std::string& host : host_of)
@@ -27,11 +37,12 @@ LaunchOrder rankfile(std::span<const std::string> host_of, std::span<const uint3
     for (size_t rank = 0; rank < host_of.size(); ++rank) {
         const uint32_t cpus = rank < cpus_of.size() ? cpus_of[rank] : 0;
         const bool is_crowded = cpus > 0 && ranks_on[host_of[rank]] > cpus;
+        shares_cores |= is_crowded;
         order.text += fmt::format("rank {}={} slot={}\n", rank, host_of[rank],
                                   is_crowded ? fmt::format("0-{}", cpus - 1) : std::to_string(positions[rank]));
     }
-    order.usage = fmt::format("mpirun -n {} --rankfile {} PROGRAM (Open MPI; each rank has a core of its own where its host has enough; "
-                              "ranks with several threads need ranges of cores)", host_of.size(), path);
+    order.usage = rankfile_usage(host_of.size(), path, shares_cores,
+                                 "each rank has a core of its own where its host has enough; ranks with several threads need ranges of cores");
     return order;
 }
 
@@ -88,12 +99,16 @@ LaunchOrder launch_order(LaunchForm form, std::span<const std::string> host_of, 
     return slurm(host_of, path);
 }
 
-LaunchOrder rankfile_of_cores(std::span<const std::string> host_of, std::span<const std::string> cores_of, std::string_view path) {
+LaunchOrder rankfile_of_cores(std::span<const std::string> host_of, std::span<const std::vector<int>> cores_of, std::string_view path) {
     LaunchOrder order;
-    for (size_t rank = 0; rank < host_of.size(); ++rank)
-        order.text += fmt::format("rank {}={} slot={}\n", rank, host_of[rank], cores_of[rank]);
-    order.usage = fmt::format("mpirun -n {} --rankfile {} PROGRAM (Open MPI; each rank may use the cores of its cache, as hwloc numbers them)",
-                              host_of.size(), path);
+    std::map<std::pair<std::string_view, int>, size_t> ranks_of_first; // of each cache, by host and first core
+    bool shares_cores = false;
+    for (size_t rank = 0; rank < host_of.size(); ++rank) {
+        const std::vector<int>& cores = cores_of[rank];
+        order.text += fmt::format("rank {}={} slot={}\n", rank, host_of[rank], format_cpu_list(cores));
+        shares_cores |= !cores.empty() && ++ranks_of_first[{host_of[rank], cores.front()}] > cores.size();
+    }
+    order.usage = rankfile_usage(host_of.size(), path, shares_cores, "each rank may use the cores of its cache, as hwloc numbers them");
     return order;
 }
 

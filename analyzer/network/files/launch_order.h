@@ -21,7 +21,7 @@ struct LaunchOrder {
 LaunchOrder launch_order(LaunchForm form, std::span<const std::string> host_of, std::span<const uint32_t> slot_of, std::string_view path,
                          std::span<const uint32_t> cpus_of = {});
 
-// Open MPI's rankfile. `cores_of`: that each rank may use, as "0-3,8": numbers of hwloc, as Open MPI numbers slots.
-LaunchOrder rankfile_of_cores(std::span<const std::string> host_of, std::span<const std::string> cores_of, std::string_view path);
+// Open MPI's rankfile. `cores_of`: that each rank may use, those of one cache: numbers of hwloc, as Open MPI numbers slots.
+LaunchOrder rankfile_of_cores(std::span<const std::string> host_of, std::span<const std::vector<int>> cores_of, std::string_view path);
 
 } // namespace plumb::network

@@ -178,10 +178,20 @@ TEST_CASE("orders for launchers") {
     CHECK(launch_order(LaunchForm::rankfile, hosts, slots, "f").text == "rank 0=b slot=0\nrank 1=a slot=0\nrank 2=b slot=1\nrank 3=a slot=1\n");
     const std::vector<uint32_t> cpus{1, 8, 1, 8};
     CHECK(launch_order(LaunchForm::rankfile, hosts, slots, "f", cpus).text == "rank 0=b slot=0-0\nrank 1=a slot=0\nrank 2=b slot=0-0\nrank 3=a slot=1\n");
+    CHECK_THAT(launch_order(LaunchForm::rankfile, hosts, slots, "f", cpus).usage, Contains("--rankfile f --mca mpi_yield_when_idle 1 PROGRAM"));
+    CHECK_THAT(launch_order(LaunchForm::rankfile, hosts, slots, "f").usage, Contains("--rankfile f PROGRAM"));
     CHECK(launch_order(LaunchForm::mpich_rank_order, hosts, slots, "f").text == "1,0,3,2\n");
     CHECK(launch_order(LaunchForm::hostfile, {hosts.data(), 2}, slots, "f").text == "b:1\na:1\n");
     CHECK(launch_order(LaunchForm::slurm, hosts, slots, "f").text == "b\na\nb\na\n");
     CHECK_THAT(launch_order(LaunchForm::slurm, hosts, slots, "f").usage, Contains("SLURM_HOSTFILE=f srun -n 4 --distribution=arbitrary"));
+}
+
+TEST_CASE("ranks that share the cores of a cache leave them while they wait") {
+    const std::vector<std::string> hosts{"a", "a", "b", "b"};
+    const std::vector<std::vector<int>> alone{{0, 1}, {0, 1}, {0, 1}, {2, 3}}, shared{{0, 1, 8}, {0, 1, 8}, {5}, {5}};
+    CHECK(rankfile_of_cores(hosts, shared, "f").text == "rank 0=a slot=0,1,8\nrank 1=a slot=0,1,8\nrank 2=b slot=5\nrank 3=b slot=5\n");
+    CHECK_THAT(rankfile_of_cores(hosts, alone, "f").usage, Contains("--rankfile f PROGRAM"));
+    CHECK_THAT(rankfile_of_cores(hosts, shared, "f").usage, Contains("--rankfile f --mca mpi_yield_when_idle 1 PROGRAM"));
 }
 
 TEST_CASE("ibstat: the slowest active InfiniBand port, without the coding of its signals") {
