@@ -36,18 +36,16 @@ std::vector<std::string> words_of(const std::string& line) {
     return CLI::detail::split_up(line);
 }
 
-// As text where no round has a run of both that counts: there is nothing to compare.
+// As text where of two commands no round has a run of both that counts: there is nothing to compare.
 std::string rendered_repetition(const repeat::Repetition& repetition, const std::string& format) {
     if (format == "json")
         return repetition_json(repetition);
-    if (format == "html" && repetition.comparison)
+    if (format == "html" && (repetition.comparison || repetition.commands.size() == 1))
         return repetition_html(repetition);
     return repetition_text(repetition, detect_style(stdout, [](const char* name) -> const char* { return std::getenv(name); }));
 }
 
 int repeat_runs(RepeatArguments arguments, const std::vector<std::string>& command) {
-    if (arguments.format == "html" && arguments.versus.empty())
-        throw UsageError("--format html shows what changed between two commands: --versus \"COMMAND\" is needed");
     repeat::SeriesOptions& series = arguments.series;
     series.commands = {{arguments.versus.empty() ? "runs" : "base", command}};
     if (!arguments.versus.empty())
@@ -91,7 +89,7 @@ CommandAction declare_repeat(CLI::App& subcommand) {
     subcommand.add_option("--record", arguments->record, "Options of plumb run for each run, as \"--heap off --rate 99\"");
     subcommand.add_flag("--count-failures", arguments->series.failures_count,
                         "Runs that end with another status than 0 count as any other");
-    subcommand.add_option("--format", arguments->format, "text or json; with --versus, html as well")
+    subcommand.add_option("--format", arguments->format, "text, json or html")
         ->check(CLI::IsMember({"text", "json", "html"}))
         ->capture_default_str();
     declare_target(subcommand);

@@ -1,7 +1,8 @@
-// render-report KIND FORMAT [SOURCE_FILE]: writes the report of a synthetic run, or of a synthetic simulation
-// or comparison, to stdout.
+// render-report KIND FORMAT [SOURCE_FILE]: writes the report of a synthetic run, or of a synthetic simulation,
+// comparison or series of runs (repetition), to stdout.
 // FORMAT: text (100 columns, UTF-8), ascii (80 columns), colour (120 columns), page (100 columns), json, html or sites (unaligned accesses).
 #include "synthetic_comparison.h"
+#include "synthetic_repetition.h"
 #include "synthetic_run.h"
 #include "synthetic_simulation.h"
 
@@ -9,6 +10,7 @@
 #include "reports/access_listing.h"
 #include "analysis/build_report.h"
 #include "reports/html/comparison.h"
+#include "reports/html/repetition.h"
 #include "reports/html/report.h"
 #include "reports/html/simulation.h"
 #include "reports/json/comparison.h"
@@ -16,6 +18,7 @@
 #include "reports/json/simulation.h"
 #include "reports/text/comparison.h"
 #include "reports/text/page.h"
+#include "reports/text/repetition.h"
 #include "reports/text/report.h"
 #include "reports/text/simulation.h"
 #include "support/error.h"
@@ -41,6 +44,11 @@ std::string comparison_report(const std::string& kind, const std::string& format
     return format == "json" ? plumb::comparison_json(comparison) : plumb::comparison_html(comparison);
 }
 
+std::string repetition_report(const std::string& format, const Styles& styles) {
+    const plumb::repeat::Repetition repetition = plumb::synthetic::make_repetition();
+    return styles.contains(format) ? plumb::repetition_text(repetition, styles.at(format)) : plumb::repetition_html(repetition);
+}
+
 } // namespace
 
 int main(int argc, char** argv) {
@@ -52,6 +60,11 @@ int main(int argc, char** argv) {
     const std::string source_file = argc > 3 ? argv[3] : "/home/user/src/app.c";
     const Styles styles = {{"text", {100, false, true}}, {"ascii", {80, false, false}}, {"colour", {120, true, true}}};
     try {
+        if (kind == "repetition") {
+            const std::string text = repetition_report(format, styles);
+            std::fwrite(text.data(), 1, text.size(), stdout);
+            return 0;
+        }
         if (plumb::synthetic::is_study(kind) || plumb::synthetic::is_comparison(kind)) {
             const std::string text = plumb::synthetic::is_study(kind) ? simulation_report(kind, format, styles)
                                                                       : comparison_report(kind, format, styles);

@@ -14,7 +14,7 @@ GOLDENS = [("stacked", "text"), ("stacked", "ascii"), ("stacked", "colour"), ("s
            ("clean", "json"), ("killed", "text"), ("hostile", "ascii"), ("hostile", "json"), ("unaligned", "text"), ("unaligned", "json"),
            ("unaligned", "sites"), ("mpi", "text"), ("mpi", "ascii"), ("mpi", "json"), ("mpi-wide", "text"), ("memory", "text"), ("memory", "json"),
            ("simulation", "text"), ("simulation", "json"), ("simulation-quiet", "text"), ("simulation-halo", "ascii"), ("simulation-recorded", "text"), ("simulation-recorded", "json"), ("simulation-hostile", "ascii"),
-           ("comparison", "text"), ("comparison", "json"), ("comparison-few", "text"), ("comparison-few", "json"), ("comparison-hostile", "ascii"),
+           ("comparison", "text"), ("comparison", "json"), ("comparison-few", "text"), ("comparison-few", "json"), ("comparison-hostile", "ascii"), ("repetition", "text"),
            *((kind, "page") for kind in ("stacked", "clean", "killed", "hostile", "mpi", "memory", "unaligned"))]
 
 

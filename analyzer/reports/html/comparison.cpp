@@ -153,7 +153,8 @@ void put_comparison_sections(HtmlWriter& html, const Comparison& comparison) {
 
 } // namespace
 
-std::string comparison_html(const Comparison& comparison, const std::function<void(HtmlWriter&)>& put_more) {
+std::string comparison_html(const Comparison& comparison, const std::function<void(HtmlWriter&)>& put_more,
+                            const std::function<nlohmann::ordered_json()>& variation) {
     HtmlWriter html;
     html.trusted("<!doctype html>\n").open("html", {{"lang", "en"}});
     put_html_document_head(html, comparison_title(comparison));
@@ -164,7 +165,9 @@ std::string comparison_html(const Comparison& comparison, const std::function<vo
     put_comparison_sections(html, comparison);
     html.open("footer").text("Compared by plumb compare. Values are medians, intervals are of 95 % confidence.").close();
     html.close();
-    put_html_scripts(html, [&] { return embedded_json({{"comparison", comparison_chart_data(comparison)}}); });
+    put_html_scripts(html, [&] {
+        return embedded_json({{"comparison", comparison_chart_data(comparison)}, {"variation", variation ? variation() : nullptr}});
+    });
     return html.take();
 }
 

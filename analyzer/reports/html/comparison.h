@@ -11,8 +11,9 @@
 
 namespace plumb {
 
-// `put_more`: sections that stand before those of the comparison.
-std::string comparison_html(const Comparison& comparison, const std::function<void(HtmlWriter&)>& put_more = {});
+// `put_more`: sections that stand before those of the comparison; `variation`: the data of their charts.
+std::string comparison_html(const Comparison& comparison, const std::function<void(HtmlWriter&)>& put_more = {},
+                            const std::function<nlohmann::ordered_json()>& variation = {});
 
 // What its flame graph shows (page/src/data.ts); null: nothing.
 nlohmann::ordered_json comparison_chart_data(const Comparison& comparison);

@@ -1,4 +1,4 @@
-// A series of runs of two commands in turns as one HTML file: the page of their comparison, and how the times of each scatter.
+// A series of runs as one HTML file: how their times scatter, and why; of two commands in turns what changed as well.
 #pragma once
 
 #include "repeat/repetition.h"
@@ -7,7 +7,7 @@
 
 namespace plumb {
 
-// Of a repetition that has a comparison.
+// Of a repetition of one command, or of two that has a comparison.
 std::string repetition_html(const repeat::Repetition& repetition);
 
 } // namespace plumb

@@ -2,12 +2,10 @@
 
 #include "reports/text/canvas.h"
 #include "reports/text/comparison.h"
-#include "reports/words/quantity.h"
 #include "reports/words/repetition_words.h"
 #include "support/figures.h"
 
 #include <algorithm>
-#include <cmath>
 #include <fmt/format.h>
 #include <iterator>
 
@@ -17,10 +15,6 @@ namespace {
 
 using repeat::RepeatedCommand;
 using Align = Column::Align;
-
-constexpr double kLeastShare = 0.03;
-
-std::string format_share(double share) { return fmt::format("{:.0f} %", 100 * share); }
 
 void put_command(TextCanvas& canvas, const RepeatedCommand& command) {
     canvas.paragraph(command.set, 8, {{command.program, Ink::strong}});
@@ -44,29 +38,11 @@ void put_spreads(TextCanvas& canvas, const std::vector<RepeatedCommand>& command
     canvas.table(2, columns, rows);
 }
 
-// "CPU 0: 1.20 s in 8 runs, CPU 1: 2.40 s in 12 runs"
-std::string group_words(const repeat::Explanation& explanation) {
-    const std::string unit = amount_unit(explanation.condition);
-    std::string words;
-    for (const repeat::ConditionGroup& group : explanation.groups) {
-        std::string value = group.kind;
-        if (value.empty())
-            value = format_metric(group.least, unit) + (group.most > group.least ? " to " + format_metric(group.most, unit) : "");
-        words += fmt::format("{}{}: {} in {}", words.empty() ? "" : ", ", value, format_seconds(group.median_s),
-                             counted(group.runs, "run", "runs"));
-    }
-    return words;
-}
-
-std::vector<std::string> share_row(const std::string& name, double share, const repeat::Interval& interval) {
-    return {name, format_share(share), fmt::format("{} to {}", format_share(interval.low), format_share(interval.high))};
-}
-
 void put_condition(TextCanvas& canvas, const repeat::VariedCondition& condition) {
     const repeat::Explanation& explanation = condition.explanation;
-    canvas.paragraph("", 2, {{explanation.condition, Ink::strong}, {" - median work by it: " + group_words(explanation)}});
+    canvas.paragraph("", 2, {{explanation.condition, Ink::strong}, {" - median work by it: " + median_work_words(explanation)}});
     for (const std::string& other : explanation.equally)
-        canvas.paragraph("", 4, {{other + " differs in the same runs: which of the two it is cannot be said"}});
+        canvas.paragraph("", 4, {{other + kSameRuns}});
     if (const std::string advice = condition_advice(explanation.condition); !advice.empty())
         canvas.paragraph("", 4, {{advice}});
 }
@@ -77,18 +53,13 @@ void put_variation(TextCanvas& canvas, const RepeatedCommand& command, bool is_o
         return;
     canvas.heading(fmt::format("Why the runs{} differ: shares of the variance of the wall time", is_one_of_several ? " of " + command.set : ""));
     std::vector<std::vector<std::string>> rows{{"", "share", "95 %"}};
-    for (const repeat::VariedCondition& condition : variation.conditions)
-        rows.push_back(share_row("work that goes with " + condition.explanation.condition, condition.share, condition.interval));
-    for (const repeat::VariedPart& part : variation.parts)
-        if (!part.is_work && std::abs(part.share) >= kLeastShare)
-            rows.push_back(share_row(part.name, part.share, part.interval));
-    rows.push_back({"work, unexplained: it goes with nothing that was recorded", format_share(variation.unexplained), ""});
+    for (const VariationRow& row : variation_rows(variation))
+        rows.push_back({row.name, row.share, row.interval});
     canvas.table(2, {{.limit = 64}, {.align = Align::right, .limit = 8}, {.align = Align::right, .limit = 18}}, rows);
     for (const repeat::VariedCondition& condition : variation.conditions)
         put_condition(canvas, condition);
     for (const std::string& name : variation.only_along_the_order)
-        canvas.paragraph("", 2, {{name, Ink::strong}, {" changed from run to run along with the work, but so did everything that changed with "
-                                                       "the order of the runs: which of them it is cannot be said"}});
+        canvas.paragraph("", 2, {{name, Ink::strong}, {kAlongTheOrder}});
 }
 
 } // namespace

@@ -16,6 +16,19 @@ struct SpreadRow {
     std::vector<std::string> cells; // of spread_titles()
 };
 
+// Why runs differ: what has a share of the variance of the wall time, the conditions first.
+struct VariationRow {
+    std::string name, share, interval;
+};
+std::vector<VariationRow> variation_rows(const repeat::Variation& variation);
+
+// "CPU 0: 1.20 s in 8 runs, CPU 1: 2.40 s in 12 runs"
+std::string median_work_words(const repeat::Explanation& explanation);
+
+inline constexpr const char* kSameRuns = " differs in the same runs: which of the two it is cannot be said";
+inline constexpr const char* kAlongTheOrder = " changed from run to run along with the work, but so did everything that changed with the order "
+                                              "of the runs: which of them it is cannot be said";
+
 std::vector<std::string> spread_titles();
 std::vector<SpreadRow> spread_rows(const std::vector<repeat::RepeatedCommand>& commands);
 

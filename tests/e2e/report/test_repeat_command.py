@@ -56,11 +56,14 @@ class Repeat(PlumbTest):
         self.assertEqual(sections[:2], ["series", "time"])
         for part in "base wall", "versus wall", "3 quarters", "in turns", "The wall time changed by +", str(self.folder):
             self.assertIn(part, outline.text)
-        refused = subprocess.run([PLUMB, "repeat", "-o", self.scratch / "other", "--format", "html", "--", "true"], capture_output=True,
-                                 text=True, timeout=60, env=ENVIRONMENT)
-        self.assertEqual((refused.returncode, refused.stdout), (125, ""))
-        self.assertIn("--versus", refused.stderr)
-        self.assertFalse((self.scratch / "other").exists())
+
+    def test_the_page_of_one_command_has_its_spread(self):
+        done = self.repeat("-n", RUNS, "--warm-up", "0", "--format", "html", command=["sleep", "0.1"])
+        self.assertEqual((done.returncode, done.stderr), (0, ""))
+        outline = Outline(done.stdout)
+        self.assertEqual([attributes["id"] for name, attributes in outline.elements if name == "section"][0], "series")
+        for part in "Runs of sleep 0.1", f"{RUNS} runs count", "wall", "3 quarters", str(self.folder):
+            self.assertIn(part, outline.text)
 
     def test_two_commands_in_turns_are_compared_pair_by_pair(self):
         script = f"echo $1 >>{self.scratch}/order; sleep $2"

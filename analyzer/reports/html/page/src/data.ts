@@ -1,5 +1,5 @@
 // The numbers behind the charts; reports/html/page_data.cpp writes them, of a simulation page_simulation.cpp, of a comparison
-// page_comparison.cpp, of a network page_topology.cpp. Times are seconds from the run's begin, shares are 0..1 of the span.
+// page_comparison.cpp, of varying runs variation.cpp, of a network page_topology.cpp. Times are seconds from the run's begin, shares are 0..1 of the span.
 export type LaneSpan = [
   begin: number,
   end: number,
@@ -155,6 +155,13 @@ export interface TopologyData {
   order_is_better: boolean;
 }
 
+// Runs of one command: what was different, and the seconds of work.
+export interface VariedCondition {
+  name: string;
+  unit: string; // "fraction", "bytes", "count"; empty: kinds
+  runs: [value: number | string, work: number][];
+}
+
 export interface PageData {
   seconds: number;
   lanes: Lane[];
@@ -168,6 +175,7 @@ export interface PageData {
   noise: NoiseData | null;
   simulation: SimulationData | null;
   comparison: ComparisonData | null;
+  variation: VariedCondition[] | null;
   topology: TopologyData | null;
 }
 
@@ -185,6 +193,7 @@ const nothing: PageData = {
   noise: null,
   simulation: null,
   comparison: null,
+  variation: null,
   topology: null,
 };
 

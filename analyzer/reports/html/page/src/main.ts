@@ -17,6 +17,7 @@ import { noiseLengths, noiseNodes, noisePeriod, noiseTime } from "./noise";
 import { simulationClasses, simulationGains, simulationLengths, simulationSizes } from "./simulation";
 import { threadChart } from "./threads";
 import { networkChart } from "./topology";
+import { variationChart } from "./variation";
 
 function say(problem: unknown): void {
   document.body.dataset.error = String(problem);
@@ -98,6 +99,7 @@ function drawAll(data: PageData): void {
   drawTopology(data);
   const comparison = data.comparison;
   if (comparison) draw("chart-comparison", data, (_, width) => comparisonChart(comparison, width));
+  data.variation?.forEach((condition, index) => draw(`chart-variation-${index}`, data, (_, width) => variationChart(condition, width)));
   draw("chart-threads", data, threadChart);
   draw("chart-cpus", data, cpuChart);
 }
