@@ -117,15 +117,18 @@ template <class Visit> void visit(std::vector<Advice>& all, Visit& visitor) {
             visitor.words(*text);
 }
 
+template <class Visit> void visit(Location& location, Visit& visitor) {
+    visitor.path(location.file);
+    visitor.path(location.module);
+    visitor.path(location.inlined_from);
+    visitor.words(location.function);
+}
+
 template <class Visit> void visit(Finding& finding, Visit& visitor) {
     for (std::string* text : {&finding.title, &finding.cost.how, &finding.gain.how, &finding.subject.name})
         visitor.words(*text);
-    for (Location& location : finding.where) {
-        visitor.path(location.file);
-        visitor.path(location.module);
-        visitor.path(location.inlined_from);
-        visitor.words(location.function);
-    }
+    for (Location& location : finding.where)
+        visit(location, visitor);
     visit(finding.subject.details, visitor);
     visit(finding.evidence, visitor);
     visit(finding.advice, visitor);
@@ -169,6 +172,9 @@ template <class Visit> void visit(Report& report, Visit& visitor) {
     }
     for (LibraryShare& library : report.libraries)
         visitor.path(library.module);
+    for (SampledEventRow& row : report.sampled_events)
+        for (Location& line : row.lines)
+            visit(line, visitor);
     for (HeapLine& line : report.heap_lines)
         visit(line.frame, visitor);
     for (AccessLine& line : report.accesses)

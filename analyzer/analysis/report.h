@@ -7,6 +7,7 @@
 #include "analyses/system/system_summary.h"
 #include "analyses/time/time_account.h"
 #include "analysis/call_tree.h"
+#include "analysis/event_summary.h"
 #include "analysis/memory_summary.h"
 #include "analysis/mpi_summary.h"
 #include "diagnoses/finding.h"
@@ -55,6 +56,7 @@ struct Report {
     std::vector<Finding> findings;       // by severity, then cost
     std::vector<HotLine> hot_lines;      // by time
     std::vector<LibraryShare> libraries; // by time
+    std::vector<SampledEventRow> sampled_events; // of counters, where they were asked for
     std::vector<model::Evidence> evidence;
     std::vector<std::string> looked_for; // ids of the diagnoses that ran
     double cpu_seconds = 0;              // of all threads of the run

@@ -150,6 +150,7 @@ struct Process {
     std::vector<PathNode> paths;
     std::vector<Thread> threads;
     std::vector<SampleSite> samples;
+    std::vector<CounterSite> counter_sites;
     std::vector<BlockedSite> blocked;
     std::vector<LockHolder> lock_holders;
     std::vector<PageRead> page_reads;

@@ -32,8 +32,20 @@ void Collectors::prepare(int pid, size_t recorders, Calibration& calibration) {
         memory = MemoryWatch::begin(file, processes, profile, pid, sampler->cpus());
     if (was_sampled_ && options_.collects("wait"))
         watch_page_reads(pid, recorders);
-    if (options_.collects("counters"))
+    if (options_.collects("counters")) {
         counters.emplace(file, calibration.cache(), pid);
+        sample_counters(recorders);
+    }
+}
+
+// As of page reads, its rings would come out of others' memory.
+void Collectors::sample_counters(size_t recorders) {
+    if (was_sampled_ && recorders == 1 && !sampler->shares_memory() && !sampler->is_per_thread())
+        counters->sample(profile, sampler->cpus(), kMostBytesEach / 16);
+    else
+        file.evidence("counter-samples", trace::EvidenceState::missing,
+                      "where counted events happen is not sampled where time is not, or several recorders share the memory for samples",
+                      "");
 }
 
 // Its rings would come out of the memory that the samples of other recorders need.
@@ -136,6 +148,8 @@ void Collectors::drain(SampleChoice choice, bool final) {
         memory->settle(final || !gone.empty(), final);
     if (page_reads)
         page_reads->settle(final || !gone.empty());
+    if (counters)
+        counters->settle(final || !gone.empty());
     for (const uint32_t pid : gone) {
         profile.forget(pid);
         if (blocked)
@@ -191,6 +205,9 @@ void Collectors::add_to_poll(std::vector<pollfd>& polled) const {
     if (page_reads)
         for (const PerfRing& ring : page_reads->rings())
             polled.push_back({ring.fd(), POLLIN, 0});
+    if (counters)
+        for (const int fd : counters->poll_fds())
+            polled.push_back({fd, POLLIN, 0});
 }
 
 void Collectors::write_evidence(int pid) {

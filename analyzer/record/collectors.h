@@ -85,6 +85,7 @@ class Collectors {
   private:
     void count_events(int pid);
     void watch_page_reads(int pid, size_t recorders);
+    void sample_counters(size_t recorders);
     void write_what_is_left(int pid);
     void write_what_was_not_sampled();
 

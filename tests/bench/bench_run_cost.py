@@ -7,8 +7,8 @@ divided by the extra CPU time measured with --no-report: 1 when both agree. What
 time on and 1.01 from 60 s on; below, 40 ms that grow to the 100 ms of 5 s; 5 ms for each further short process; the account
 within a third. The last column names what is missed.
 
-Usage: bench_run_cost.py [--rounds N] [PROGRAM..]     (a part of a name chooses the programs that have it; what runs for a
-minute must be named)
+Usage: bench_run_cost.py [--rounds N] [--with counters] [PROGRAM..]     (a part of a name chooses the programs that have
+it; what runs for a minute must be named)
 """
 
 import argparse
@@ -55,14 +55,14 @@ def stated_seconds(run):
     return json.loads(report.stdout)["run"]["own_cost"]["seconds"]
 
 
-def measure(command, rounds, work):
+def measure(command, rounds, work, options):
     measured = Measured()
     seconds_of(command)  # warm caches; not counted
     for number in range(rounds):
         runs = [work / "recorded", work / "reported"]
         variants = [(measured.bare, command),
-                    (measured.recorded, [plumb(), "run", "--no-report", "-o", str(runs[0]), "--"] + command),
-                    (measured.reported, [plumb(), "run", "-o", str(runs[1]), "--"] + command)]
+                    (measured.recorded, [plumb(), "run", *options, "--no-report", "-o", str(runs[0]), "--"] + command),
+                    (measured.reported, [plumb(), "run", *options, "-o", str(runs[1]), "--"] + command)]
         for times, variant in variants if number % 2 == 0 else reversed(variants):
             times.append(seconds_of(variant)[1])
         measured.stated.append(stated_seconds(runs[0]))
@@ -79,6 +79,7 @@ def rounds_for(seconds):
 def main():
     parser = argparse.ArgumentParser()
     parser.add_argument("--rounds", type=int, help="instead of 5 to 25, more for the shorter programs")
+    parser.add_argument("--with", dest="extra", help="of plumb run, as counters")
     parser.add_argument("programs", nargs="*")
     arguments = parser.parse_args()
     print(f"{'program':<22}{'bare s':>9}{'record':>9}{'min':>8}{'max':>8}{'record ms':>11}{'print ms':>10}"
@@ -94,7 +95,7 @@ def main():
                       if name not in missing_programs(work) and any(part in name for part in arguments.programs)}
         for name, command in chosen.items():
             rounds = arguments.rounds or rounds_for(seconds_of(command)[0])
-            measured = measure(command, rounds, work)
+            measured = measure(command, rounds, work, ["--with", arguments.extra] if arguments.extra else [])
             processes = {"sh, 200 x /bin/true": 201, "make -j2": 20}.get(name, 1)
             print(measured.row(name, processes), flush=True)
             if name.startswith("sh, 200"):

@@ -140,6 +140,9 @@ model::Run make_stacked() {
             model::Placement{worker, worker == 3 ? -1 : 0, -1, worker == 3 ? 22 : 0};
         add_samples(process, worker + 1, 280);
     }
+    // As a machine with counters would have them: one line waits for data, most of all in one worker.
+    process.counter_sites = {{"cycles", 1, 3, 90, 2'160'000'000}, {"cycles", 2, 4, 60, 1'440'000'000}, {"memory stalls", 1, 3, 80, 1'920'000'000},
+                             {"memory stalls", 2, 4, 10, 240'000'000}, {"page faults", 3, 3, 5, 485}};
     run.processes = {process};
     return run;
 }

@@ -132,7 +132,7 @@ class Rooms(unittest.TestCase):
     PARTS = {
         "analyzer/trace": {"file": "", "context": "file", "builders": "file context"},
         "analyzer/symbols": {"elf": "", "dwarf": "elf", "data": "elf dwarf"},
-        "analyzer/record": {"run": "", "perf": "run", "calibrate": "run perf", "counters": "run", "access": "run perf calibrate",
+        "analyzer/record": {"run": "", "perf": "run", "calibrate": "run perf", "counters": "run perf", "access": "run perf calibrate",
                             "watch": "run perf calibrate access", "noise": "run perf watch", "system": "run perf watch"},
         "analyzer/record/access": {"code": "", "loops": "code", "sampling": "code loops", "walks": "sampling", "sharing": "sampling",
                                    "replay": "loops sampling", "traffic": "loops sampling"},

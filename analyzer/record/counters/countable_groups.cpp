@@ -19,7 +19,7 @@ namespace {
 
 // errno of a counter of this process alone that is closed at once; 0: there are counters.
 int hardware_error() {
-    const int fd = open_counter(PERF_TYPE_HARDWARE, PERF_COUNT_HW_CPU_CYCLES, 0, -1, false);
+    const int fd = open_counter({PERF_TYPE_HARDWARE, PERF_COUNT_HW_CPU_CYCLES}, 0, -1, false);
     if (fd < 0)
         return errno;
     close(fd);
@@ -63,7 +63,7 @@ void CountableGroups::add_hardware(const std::vector<int>& allowed, int error) {
     auto perf = std::make_unique<PerfSource>();
     std::vector<TestedGroup> by_perf;
     if (error == 0)
-        by_perf = tested_groups(*perf, "counters perf " + conditions, cpus);
+        by_perf = tested_groups(*perf, "counters perf, " + coding_identity() + " " + conditions, cpus);
     else
         refused.emplace_back("cycles", perf->name() + std::string(": perf_event_open: ") + strerror(error));
     std::vector<TestedGroup> by_papi;

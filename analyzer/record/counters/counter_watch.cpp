@@ -16,7 +16,7 @@ constexpr uint64_t kRecordsEachSlice = 8;
 } // namespace
 
 CounterWatch::CounterWatch(NodeTraceWriter& file, platform::MachineCache& cache, int pid)
-    : file_(file), pid_(pid), countable_(cache, pid), begin_ns_(monotonic_ns()) {
+    : file_(file), cache_(cache), pid_(pid), countable_(cache, pid), begin_ns_(monotonic_ns()) {
     for (CountableGroup& group : countable_.hardware)
         rotated_.push_back({&group, {}});
     for (CountableGroup& group : countable_.software)
@@ -25,13 +25,21 @@ CounterWatch::CounterWatch(NodeTraceWriter& file, platform::MachineCache& cache,
         begin_slice(begin_ns_);
 }
 
+void CounterWatch::sample(Profile& profile, const std::vector<int>& cpus, uint64_t most_bytes) {
+    const auto first_group = static_cast<uint32_t>(rotated_.size() + always_.size() + 1);
+    sampler_.emplace(file_, profile, cache_, pid_, cpus, !rotated_.empty(), first_group, most_bytes);
+}
+
+void CounterWatch::begin_group(Turn& turn) {
+    if (const std::string why = turn.counted->group->start(); !why.empty())
+        countable_.refused.emplace_back(turn.counted->events.front()->name, why);
+    turn.before = turn.counted->group->read().value_or(std::vector<CounterValue>{});
+}
+
 void CounterWatch::begin_slice(uint64_t now_ns) {
-    const auto begin_group = [&](Turn& turn) {
-        if (const std::string why = turn.counted->group->start(); !why.empty())
-            countable_.refused.emplace_back(turn.counted->events.front()->name, why);
-        turn.before = turn.counted->group->read().value_or(std::vector<CounterValue>{});
-    };
-    if (!rotated_.empty())
+    if (is_sampling_)
+        sampler_->begin_turn(now_ns);
+    else if (!rotated_.empty())
         begin_group(rotated_[current_]);
     for (Turn& turn : always_)
         begin_group(turn);
@@ -39,21 +47,25 @@ void CounterWatch::begin_slice(uint64_t now_ns) {
     next_ns_ = now_ns + interval_ns(now_ns - begin_ns_, kRecordsEachSlice);
 }
 
+void CounterWatch::end_group(Turn& turn, bool goes_on, uint64_t now_ns) {
+    if (!goes_on)
+        turn.counted->group->stop();
+    if (const auto values = turn.counted->group->read())
+        write(turn, *values, now_ns);
+    else
+        unread_.insert(turn.counted->events.front()->name);
+}
+
 void CounterWatch::end_slice(uint64_t now_ns) {
-    const auto end_group = [&](Turn& turn, bool goes_on) {
-        if (!goes_on)
-            turn.counted->group->stop();
-        if (const auto values = turn.counted->group->read())
-            write(turn, *values, now_ns);
-        else
-            unread_.insert(turn.counted->events.front()->name);
-    };
-    if (!rotated_.empty()) {
-        end_group(rotated_[current_], false);
+    if (is_sampling_) {
+        sampler_->end_turn(now_ns);
+    } else if (!rotated_.empty()) {
+        end_group(rotated_[current_], false, now_ns);
         current_ = (current_ + 1) % rotated_.size();
     }
+    is_sampling_ = !is_sampling_ && sampler_ && sampler_->has_turns();
     for (Turn& turn : always_)
-        end_group(turn, true);
+        end_group(turn, true, now_ns);
 }
 
 void CounterWatch::look(uint64_t now_ns) {
@@ -98,6 +110,8 @@ void CounterWatch::finish(uint64_t now_ns) {
         end_slice(now_ns);
     next_ns_ = UINT64_MAX;
     write_counter_evidence(countable_, shared_, unread_, file_);
+    if (sampler_)
+        sampler_->write_evidence();
 }
 
 } // namespace plumb::record

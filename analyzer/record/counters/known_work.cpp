@@ -230,6 +230,8 @@ KnownCount KnownWork::count(Quantity quantity, bool first_thread_only) const {
     case Quantity::cpu_migrations: return {0, 16, 0};
     // Each loop waits for some of its results, and ends once: emulators that count none of these have no such counter.
     case Quantity::at_most_cycles: return {1, kFastestPerNs * cpu_ns, 0};
+    // A load that misses every cache takes a hundred cycles and more; what else is under way hides a part of them.
+    case Quantity::memory_cycles: return {10 * loads, kFastestPerNs * cpu_ns, 0};
     case Quantity::at_most_loads: return {0, 4.0 * kLinks, 0};
     case Quantity::at_most_branches: return {1, branches, 0};
     }

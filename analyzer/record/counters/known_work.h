@@ -21,6 +21,7 @@ enum class Quantity {
     context_switches,
     cpu_migrations,
     at_most_cycles,
+    memory_cycles, // in which nothing is done until data come: many at each scattered load
     at_most_loads,
     at_most_branches,
 };

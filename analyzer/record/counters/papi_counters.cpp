@@ -55,7 +55,7 @@ class PapiGroup : public CounterGroup {
 
 std::string PapiSource::add(int set, const CounterEvent& event) const {
     int result = PAPI_ENOEVNT;
-    for (const char* name : event.papi) {
+    for (const char* name : event.named) {
         if (!name || !*name)
             break;
         const int latest = library_.PAPI_add_named_event(set, name);

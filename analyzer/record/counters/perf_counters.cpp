@@ -45,11 +45,13 @@ class PerfGroup : public CounterGroup {
 
 } // namespace
 
-int open_counter(uint32_t type, uint64_t config, pid_t pid, int leader, bool with_kernel) {
+int open_counter(const EventCoding& coding, pid_t pid, int leader, bool with_kernel) {
     perf_event_attr attributes{};
     attributes.size = sizeof attributes;
-    attributes.type = type;
-    attributes.config = config;
+    attributes.type = coding.type;
+    attributes.config = coding.config;
+    attributes.config1 = coding.config1;
+    attributes.config2 = coding.config2;
     attributes.read_format = PERF_FORMAT_TOTAL_TIME_ENABLED | PERF_FORMAT_TOTAL_TIME_RUNNING;
     attributes.disabled = attributes.inherit = attributes.exclude_hv = 1;
     attributes.exclude_kernel = with_kernel ? 0 : 1;
@@ -59,9 +61,10 @@ int open_counter(uint32_t type, uint64_t config, pid_t pid, int leader, bool wit
 OpenedGroup PerfSource::open(std::span<const CounterEvent* const> events, pid_t pid) {
     auto group = std::make_unique<PerfGroup>();
     for (size_t i = 0; i < events.size(); ++i) {
-        const auto open_one = [&](bool with_kernel) {
-            return open_counter(events[i]->perf_type, events[i]->perf_config, pid, group->leader(), with_kernel);
-        };
+        const auto coding = coding_of(*events[i]);
+        if (!coding)
+            return {nullptr, i, "the kernel has no such event, and the table of PAPI's native events none"};
+        const auto open_one = [&](bool with_kernel) { return open_counter(*coding, pid, group->leader(), with_kernel); };
         // Switches and migrations happen in the kernel: where user mode alone may be counted they open, and stay zero.
         int fd = open_one(is_software(*events[i]));
         if (fd < 0 && (errno == EACCES || errno == EPERM) && is_software(*events[i]))

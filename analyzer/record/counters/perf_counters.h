@@ -1,7 +1,8 @@
-// Counters of the kernel's perf events: no library. Used by one thread.
+// Counters of the kernel's perf events, in which libpfm is asked for names alone. Used by one thread.
 #pragma once
 
 #include "record/counters/counter_group.h"
+#include "record/counters/event_coding.h"
 
 namespace plumb::record {
 
@@ -9,12 +10,12 @@ namespace plumb::record {
 class PerfSource : public CounterSource {
   public:
     std::string name() const override { return "perf"; }
-    bool knows(const CounterEvent& event) const override { return event.perf_type != kNoPerf; }
+    bool knows(const CounterEvent& event) const override { return coding_of(event).has_value(); }
     OpenedGroup open(std::span<const CounterEvent* const> events, pid_t pid) override;
 };
 
 // perf_event_open for `pid` and all that it starts, in user mode unless `with_kernel`, in the group of `leader` (-1: none), not
 // counting yet. Returns the descriptor, or -1 and errno.
-int open_counter(uint32_t type, uint64_t config, pid_t pid, int leader, bool with_kernel);
+int open_counter(const EventCoding& coding, pid_t pid, int leader, bool with_kernel);
 
 } // namespace plumb::record

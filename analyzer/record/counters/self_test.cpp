@@ -53,8 +53,7 @@ TestedGroup test_group(CounterSource& source, const CounterGroupPlan& plan, std:
     std::ranges::copy_if(plan.events, std::back_inserter(left), [&](const CounterEvent* event) { return source.knows(*event); });
     if (left.empty())
         return tested;
-    const bool scatters = std::ranges::any_of(left, [](const CounterEvent* event) { return event->quantity == Quantity::scattered_loads; });
-    KnownWork work(cpus.first, cpus.second, scatters);
+    KnownWork work(cpus.first, cpus.second, std::ranges::any_of(left, needs_scattered_loads));
     const auto refuse_all = [&](const std::string& why) {
         tested.is_lasting = false;
         while (!left.empty())

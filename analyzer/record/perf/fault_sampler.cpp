@@ -1,7 +1,5 @@
 #include "record/perf/fault_sampler.h"
 
-#include <bit>
-#include <cerrno>
 #include <cstring>
 #include <ctime>
 
@@ -11,6 +9,7 @@ namespace {
 
 constexpr size_t kPages = 16, kMajorPages = 4; // of each ring
 constexpr uint64_t kFaultsPerSample = 97;      // a sample costs about 3 us, so a fault (1 us and more) 30 ns
+constexpr uint64_t kFaultsPerRareSample = 997; // and its unwinding 10 us of the recorder's
 constexpr uint32_t kFaultStackBytes = 512;     // enough to find who called a memset
 
 } // namespace
@@ -18,7 +17,7 @@ constexpr uint32_t kFaultStackBytes = 512;     // enough to find who called a me
 FaultSampler::FaultSampler(int pid, const std::vector<int>& cpus, Faults faults) {
     const bool major = faults == Faults::major;
     const size_t pages = major ? kMajorPages : kPages;
-    faults_per_sample_ = major ? 1 : kFaultsPerSample;
+    faults_per_sample_ = major ? 1 : faults == Faults::few ? kFaultsPerRareSample : kFaultsPerSample;
     perf_event_attr event{};
     event.size = sizeof event;
     event.type = PERF_TYPE_SOFTWARE;
@@ -38,43 +37,17 @@ FaultSampler::FaultSampler(int pid, const std::vector<int>& cpus, Faults faults)
     }
     event.watermark = 1;
     event.wakeup_watermark = static_cast<uint32_t>(pages * 4096 / 2);
-    fields_ = event.sample_type;
-    register_count_ = std::popcount(event.sample_regs_user);
-    for (const int cpu : cpus) {
-        PerfRing ring;
-        const int error = ring.open(event, pid, cpu, pages);
-        if (error == ENODEV)
-            continue; // that CPU went offline
-        if (error != 0) {
-            rings_.clear();
-            why_ = std::string("page faults cannot be sampled (") + std::strerror(error) + ")";
-            return;
-        }
-        rings_.push_back(std::move(ring));
-    }
-}
-
-void FaultSampler::hand_out(const std::function<void(const PerfRecord&)>& take) {
-    for (size_t at = 0; at < bytes_.size();) {
-        const auto& header = *reinterpret_cast<const perf_event_header*>(bytes_.data() + at);
-        if (auto record = decode(header, fields_, register_count_); record && record->kind == PerfKind::sample) {
-            record->period = faults_per_sample_;
-            take(*record);
-        }
-        at += header.size;
-    }
-    bytes_.clear();
+    if (const int error = rings_.open(event, pid, cpus, pages))
+        why_ = std::string("page faults cannot be sampled (") + std::strerror(error) + ")";
 }
 
 void FaultSampler::drain(const std::function<void(const PerfRecord&)>& take, bool all) {
-    hand_out(take);
-    for (PerfRing& ring : rings_)
-        ring.drain([&](const perf_event_header& header) { // sizes are multiples of 8, so every copy is aligned
-            const char* begin = reinterpret_cast<const char*>(&header);
-            bytes_.insert(bytes_.end(), begin, begin + header.size);
-        });
-    if (all)
-        hand_out(take);
+    rings_.drain(
+        [&](PerfRecord fault) {
+            fault.period = faults_per_sample_;
+            take(fault);
+        },
+        all);
 }
 
 } // namespace plumb::record

@@ -2,8 +2,7 @@
 // first to touch a page. One fault of many is seen: of small objects perhaps none.
 #pragma once
 
-#include "record/perf/perf_record.h"
-#include "record/perf/perf_ring.h"
+#include "record/perf/event_rings.h"
 
 #include <functional>
 #include <string>
@@ -15,6 +14,7 @@ class FaultSampler {
   public:
     enum class Faults {
         all,  // one of many, with the top of the stack
+        few,  // the same of ten times as many, for who asks only where most of them are
         major // those that read from a disk, all of them: a sample takes 1 us, a read from a disk much longer
     };
 
@@ -22,21 +22,16 @@ class FaultSampler {
     // On failure works() is false and the reason is in words.
     FaultSampler(int pid, const std::vector<int>& cpus, Faults faults = Faults::all);
 
-    bool works() const { return !rings_.empty(); }
+    bool works() const { return rings_.works(); }
     const std::string& why() const { return why_; }
-    const std::vector<PerfRing>& rings() const { return rings_; } // for poll: readable from half full on
+    const std::vector<PerfRing>& rings() const { return rings_.rings(); } // for poll: readable from half full on
 
-    // Hands out the faults that were read at the last call, so that whoever looks at the processes at the same rhythm
-    // knows them by now; `all`: those of this moment as well.
+    // As EventRings::drain().
     void drain(const std::function<void(const PerfRecord&)>& take, bool all);
 
   private:
-    void hand_out(const std::function<void(const PerfRecord&)>& take);
-
-    std::vector<PerfRing> rings_;
-    std::vector<char> bytes_; // read and not yet handed out
-    uint64_t fields_ = 0, faults_per_sample_ = 1;
-    unsigned register_count_ = 0;
+    EventRings rings_;
+    uint64_t faults_per_sample_ = 1;
     std::string why_;
 };
 

@@ -27,6 +27,7 @@ std::string html_report(const Report& report) {
     put_html_memory(html, report);
     put_html_charts(html, timeline);
     put_html_hot_lines(html, report, sources);
+    put_html_events(html, report);
     put_html_libraries(html, report);
     put_html_accesses(html, report);
     put_html_heap(html, report);

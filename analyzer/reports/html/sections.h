@@ -20,6 +20,7 @@ void put_html_noise(HtmlWriter& html, const Report& report); // of a report that
 void put_html_system(HtmlWriter& html, const Report& report); // of a report that has one
 void put_html_charts(HtmlWriter& html, const CpuTimeline& timeline);
 void put_html_hot_lines(HtmlWriter& html, const Report& report, SourceFiles& sources);
+void put_html_events(HtmlWriter& html, const Report& report);
 void put_html_libraries(HtmlWriter& html, const Report& report);
 void put_html_accesses(HtmlWriter& html, const Report& report);
 void put_html_heap(HtmlWriter& html, const Report& report);

@@ -3,6 +3,7 @@
 #include "reports/json/accesses.h"
 #include "reports/json/account.h"
 #include "reports/json/document.h"
+#include "reports/json/events.h"
 #include "reports/json/memory.h"
 #include "reports/json/mpi.h"
 #include "reports/json/noise.h"
@@ -230,6 +231,8 @@ Json json_document(const Report& report) {
         document["noise"] = noise_object(report);
     if (report.system)
         document["system"] = system_object(report);
+    if (Json events = sampled_events_array(report); !events.empty())
+        document["sampled_events"] = std::move(events);
     if (Json memory = memory_object(report); !memory.is_null())
         document["memory"] = std::move(memory);
     return document;

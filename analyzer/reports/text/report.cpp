@@ -8,6 +8,7 @@
 #include "reports/words/run_summary.h"
 #include "reports/text/account.h"
 #include "reports/text/canvas.h"
+#include "reports/text/events.h"
 #include "reports/text/findings.h"
 #include "reports/text/memory.h"
 #include "reports/text/mpi.h"
@@ -220,6 +221,7 @@ std::string text_report(const Report& report, const TextStyle& style) {
     put_metrics(canvas, report);
     put_mpi(canvas, report);
     put_hot_lines(canvas, report);
+    put_events(canvas, report);
     put_libraries(canvas, report);
     put_memory(canvas, report);
     put_accesses(canvas, report);

@@ -82,6 +82,18 @@ void ProcessBuilder::take(const SampleSite& record, FileContext& context) {
     site.alone_ns += std::min(record.alone_ns, record.time_ns);
 }
 
+void ProcessBuilder::take(const CounterSite& record, FileContext& context) {
+    const uint64_t first_ns = context.time(record.first_ns);
+    alive(context.time(record.last_ns));
+    if (record.event == 0 || !context.allowance().take(sizeof(model::CounterSite)))
+        return;
+    process_.counter_sites.push_back({.event = context.text(record.event),
+                                      .thread = threads_.at(record.header.tid, first_ns),
+                                      .path = path(record.path, context),
+                                      .samples = record.samples,
+                                      .events = record.events});
+}
+
 void ProcessBuilder::take(const BlockedSite& record, FileContext& context) {
     const uint64_t first = context.time(record.first_ns), last = alive(context.time(record.last_ns));
     process_.blocked.push_back({.thread = threads_.at(record.header.tid, first),

@@ -59,4 +59,18 @@ enum CounterFlags : uint32_t {
     kCountedByPapi = 1u << 0, // else by perf events
 };
 
+// Where an event happened, by its samples: each stands for so many of them.
+struct CounterSite {
+    RecordHeader header; //     header.tid: the thread
+    StringId event;      //  8  as in CounterSlice
+    uint32_t pid;        // 12
+    NodeId path;         // 16  its leaf: the instruction, or one of the next few
+    uint32_t reserved;   // 20
+    uint64_t samples;    // 24
+    uint64_t events;     // 32  what they stand for
+    uint64_t first_ns;   // 40
+    uint64_t last_ns;    // 48
+};
+static_assert(sizeof(CounterSite) == 56);
+
 } // namespace plumb::trace

@@ -8,12 +8,12 @@ import struct
 import subprocess
 import unittest
 
-from plumb_test import PLUMB, PROGRAMS, PlumbTest, has_mount_namespaces, of_times
+from plumb_test import PLUMB, PROGRAMS, TREE, PlumbTest, has_mount_namespaces, of_times
 from recorder_trace import recorder_trace
 
 FAKE = PROGRAMS / "counters"
 WORKS = ("PAPI_TOT_CYC=times:1 PAPI_TOT_INS=times:1 PAPI_REF_CYC=times:1 PAPI_L1_DCM=times:1 PAPI_L3_TCM=times:1 PAPI_TLB_DM=times:1 "
-         "PAPI_DP_OPS=times:1 FP_ARITH:SCALAR_DOUBLE=times:1 PAPI_BR_INS=times:1 PAPI_BR_MSP=times:1 PAPI_RES_STL=times:1")
+         "CYCLE_ACTIVITY:STALLS_MEM_ANY=times:1 CYCLE_ACTIVITY:STALLS_L3_MISS=times:1 PAPI_DP_OPS=times:1 FP_ARITH:SCALAR_DOUBLE=times:1 PAPI_BR_INS=times:1 PAPI_BR_MSP=times:1 PAPI_RES_STL=times:1")
 
 
 def has_hardware_counters():
@@ -137,6 +137,32 @@ class Counters(PlumbTest):
             self.assertIsNone(self.evidence(report))
         self.count(WORKS, options=("--without", "counters"))
         self.assertFalse(self.log.exists(), "PAPI was loaded")
+
+    def test_no_stalls_for_known_misses(self):
+        self.assertRegex(self.without("CYCLE_ACTIVITY:STALLS_MEM_ANY=times:0.001"), r"memory stalls: PAPI 7.0: counts \d+ for known work")
+
+    def test_where_pages_are_touched(self):
+        """Nine of ten in the one thread, on its line; nothing of it unless counters are asked for."""
+        program, source = FAKE / "touch_pages", TREE / "tests/programs/counters/touch_pages.c"
+        lines = {mark: number for number, line in enumerate(source.read_text().splitlines(), start=1)
+                 for mark in ("few", "many") if line.endswith(f"// {mark}")}
+        self.record(program, "100", options=("--with", "counters"), check=0)
+        report = self.report()
+        evidence = self.evidence(report, "counter-samples")
+        if "page faults" in evidence["why"]:
+            self.skipTest(f"page faults cannot be sampled here: {evidence['why']}")
+        [faults] = [each for each in report["sampled_events"] if each["event"] == "page faults"]
+        self.assertAlmostEqual(faults["events"], 10 * 100 * 256, delta=0.05 * 256000)
+        shares = {line["line"]: line["fraction"] for line in faults["lines"] if line["file"].endswith("touch_pages.c")}
+        self.assertAlmostEqual(shares[lines["many"]], 0.9, delta=0.03)
+        self.assertAlmostEqual(shares[lines["few"]], 0.1, delta=0.03)
+        threads = {thread["name"]: thread["fraction"] for thread in faults["threads"]}
+        self.assertAlmostEqual(threads["many"], 0.9, delta=0.03)
+        text = subprocess.run([PLUMB, "report", "--full", str(self.run_directory)], capture_output=True, text=True, check=True).stdout
+        self.assertIn("Page faults by source line", text)
+        self.assertIn("by thread: many (", text)
+        self.record(program, "20", options=("--force",), check=0)
+        self.assertNotIn("sampled_events", self.report())
 
     @of_times  # the kernel's event counts on while the hypervisor has the CPU, the program's CPU time does not
     def test_what_the_kernel_counts(self):

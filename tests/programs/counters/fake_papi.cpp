@@ -84,6 +84,8 @@ double known_of_thread(const std::string& name, bool is_first) {
         return static_cast<double>(work.branches);
     if (name == "PAPI_RES_STL" || name == "PAPI_BR_MSP")
         return 100;
+    if (name == "CYCLE_ACTIVITY:STALLS_MEM_ANY" || name == "CYCLE_ACTIVITY:STALLS_L3_MISS")
+        return 100 * loads;
     if (name == "PAPI_L1_DCM" || name == "PAPI_L3_TCM" || name == "PAPI_TLB_DM")
         return loads;
     return 0;
