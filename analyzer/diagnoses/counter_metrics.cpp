@@ -22,6 +22,8 @@ constexpr RatioMetric kRatios[] = {
      "cycles / cycles at the CPU's base clock, in user mode: below 1 the CPUs ran slower than that"},
     {"stalled share", "stalled cycles", "cycles", "fraction", 1,
      "cycles in which no instruction could go on for lack of data or units / cycles, in user mode"},
+    {"memory stalled share", "memory stalls", "cycles", "fraction", 1,
+     "cycles in which nothing was done until data came / cycles, in user mode"},
     {"data cache misses per thousand instructions", "data cache misses", "instructions", "count", 1000,
      "misses of the first data cache / instructions x 1000, in user mode"},
     {"last level misses per thousand instructions", "last level misses", "instructions", "count", 1000,

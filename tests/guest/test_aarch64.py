@@ -108,13 +108,14 @@ class Counters(GuestTest):
         self.assertRegex(evidence["why"], r"data cache misses[^:]*: (perf|PAPI)")
         self.assertAlmostEqual(self.report_of("asked")["metrics"]["instructions_per_cycle"]["value"], 0.25, delta=0.01)
 
-    def test_cycles_are_on_the_line_that_burns_them(self):
+    def test_cycles_are_on_the_lines_that_burn_them(self):
         report = self.report_of("asked")
         [evidence] = [entry for entry in report["evidence"] if entry["source"] == "counter-samples"]
+        self.assertIn("sampled_events", report.keys(), evidence)
         [cycles] = [each for each in report["sampled_events"] if each["event"] == "cycles"]
         self.assertGreater(cycles["samples"], 20, evidence)
-        self.assertEqual(cycles["lines"][0]["function"], "burn_cpu", cycles)
-        self.assertGreater(cycles["lines"][0]["fraction"], 0.9)
+        burning = [line for line in cycles["lines"] if line["function"] == "burn_cpu" and line["file"].endswith("burn.c")]
+        self.assertGreater(sum(line["fraction"] for line in burning), 0.9, cycles)
 
 
 if __name__ == "__main__":

@@ -1,5 +1,5 @@
-// Lines at which threads do nothing until data come, by the CPU's own counters: how much of the CPU time, and how far the data were.
-// What other findings save of it (pages, strides, far nodes, bandwidth) they tell themselves: this one knows where, not why.
+// Lines at which threads do nothing until data come, by the CPU's own counters: how much of the CPU time, and how far the data
+// were. What other findings save of it (pages, strides, far nodes, bandwidth) they tell themselves: this one knows where, not why.
 #include "analyses/accesses/touched_data.h"
 #include "analyses/time/event_places.h"
 #include "analyses/time/run_totals.h"
@@ -102,8 +102,8 @@ class MemoryStall : public Diagnosis {
         finding.cost.seconds = totals.wall_of_share(share);
         finding.cost.fraction = finding.cost.seconds / totals.wall_s;
         finding.where = where;
-        finding.title = fmt::format("In {:.0f} % of their cycles threads do nothing until data come, most of all at {}", 100 * share,
-                                    place_name(where.front()));
+        finding.title = fmt::format("In {:.0f} % of their cycles threads do nothing until data come, most of all at {}",
+                                    100 * share, place_name(where.front()));
         finding.gain = {.fraction = finding.cost.fraction, .how = "if no cycle waited for data any more", .is_at_most = true};
         // How much of it can be had is not known: it depends on what the line does.
         finding.fixed_severity = std::min(Severity::medium, severity_of(finding.gain, totals.wall_s));
@@ -113,7 +113,8 @@ class MemoryStall : public Diagnosis {
         finding.evidence["line_fraction_of_cycles"] = cycles->events_at(where.front()) / cycles->events;
         finding.evidence["data_come_from"] = std::string(words_of(level));
         if (behind_last)
-            finding.evidence["behind_last_level_fraction"] = std::min(1.0, behind_last->events_at(where.front()) / stalls->events_at(where.front()));
+            finding.evidence["behind_last_level_fraction"] =
+                std::min(1.0, behind_last->events_at(where.front()) / stalls->events_at(where.front()));
         finding.subject = {"call-site", place_name(where.front()), {}};
         if (const std::string data = touched_at(input.paths, where.front()); !data.empty())
             finding.subject = {"variable", data, {}};
@@ -124,19 +125,27 @@ class MemoryStall : public Diagnosis {
 
   private:
     static void add_advice(Finding& finding, Level level) {
-        if (level == Level::memory)
+        switch (level) {
+        case Level::memory:
             finding.advice.push_back({"Fetch less, or use what is fetched more often",
-                                      "keep what one pass uses together (a structure of arrays, smaller types); do several steps on a block "
-                                      "of data while it is in a cache; of pointers that lead to pointers, follow several chains in turn",
+                                      "keep what one pass uses together (a structure of arrays, smaller types); do several steps on a "
+                                      "block of data while it is in a cache; of pointers that lead to pointers, follow several chains "
+                                      "in turn",
                                       "code", ""});
-        else if (level == Level::caches)
+            break;
+        case Level::caches:
             finding.advice.push_back({"Keep the working set in the first cache",
                                       "smaller blocks, smaller types; loads whose addresses do not depend on one another overlap, those "
-                                      "that do wait one for another", "code", ""});
-        else
+                                      "that do wait one for another",
+                                      "code", ""});
+            break;
+        case Level::unknown:
             finding.advice.push_back({"See what the line loads, and from where",
-                                      "this CPU does not count which cache the data came from; a smaller input that fits into a cache shows "
-                                      "whether the time goes with the size", "code", ""});
+                                      "this CPU does not count which cache the data came from; a smaller input that fits into a cache "
+                                      "shows whether the time goes with the size",
+                                      "code", ""});
+            break;
+        }
     }
 };
 

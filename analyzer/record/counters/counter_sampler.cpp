@@ -65,7 +65,7 @@ std::vector<std::vector<SampledEvent>> CounterSampler::tested_sets(platform::Mac
                 refused_[event->name] = "the kernel has no such event, and the table of PAPI's native events none";
                 continue;
             }
-            const SampledEvent sampled{event, *coding, period_of(*event), 0};
+            const SampledEvent sampled{.event = event, .coding = *coding, .period = period_of(*event)};
             const auto known = faults.find(event->name);
             const SamplingFault fault = known == faults.end() ? sampling_fault(sampled, unlike) : SamplingFault{known->second};
             is_lasting &= fault.is_lasting;

@@ -15,8 +15,7 @@ namespace {
 
 constexpr uint64_t kCyclesPerSample = 24'000'000, kMissesPerSample = 400'000; // a miss costs 60 cycles, where it is not hidden
 constexpr uint64_t kTestedCycles = 50'000, kTestedMisses = 100; // of a sample of known work, which makes millions and thousands
-constexpr size_t kTestPages = 16;
-constexpr uint32_t kStackBytes = 512; // enough to find who called a routine that copies
+constexpr size_t kTestPages = 16; // room for a thousand samples without stacks
 constexpr unsigned kMostPrecise = 2;  // 3 takes samples of fewer instructions
 
 bool counts_cycles(const CounterEvent& event) {
@@ -31,9 +30,12 @@ perf_event_attr attributes_of(const SampledEvent& event, size_t pages) {
     attributes.config1 = event.coding.config1;
     attributes.config2 = event.coding.config2;
     attributes.sample_period = event.period; // not a frequency: each sample stands for the same
-    attributes.sample_type = kSampleFields | PERF_SAMPLE_REGS_USER | PERF_SAMPLE_STACK_USER;
-    attributes.sample_regs_user = kUserRegisters;
-    attributes.sample_stack_user = kStackBytes;
+    attributes.sample_type = kSampleFields;
+    if (event.stack_bytes > 0) {
+        attributes.sample_type |= PERF_SAMPLE_REGS_USER | PERF_SAMPLE_STACK_USER;
+        attributes.sample_regs_user = kUserRegisters;
+        attributes.sample_stack_user = event.stack_bytes;
+    }
     attributes.read_format = PERF_FORMAT_TOTAL_TIME_ENABLED | PERF_FORMAT_TOTAL_TIME_RUNNING;
     attributes.disabled = attributes.inherit = attributes.sample_id_all = 1;
     attributes.use_clockid = 1;
@@ -71,6 +73,7 @@ SamplingFault sampling_fault(SampledEvent event, std::pair<int, int> cpus) {
     if (!work.works())
         return {work.why(), false};
     event.period = counts_cycles(*event.event) ? kTestedCycles : kTestedMisses;
+    event.stack_bytes = 0;
     std::vector<int> places{cpus.first};
     if (cpus.second != cpus.first)
         places.push_back(cpus.second);

@@ -14,6 +14,7 @@ struct SampledEvent {
     const CounterEvent* event = nullptr;
     EventCoding coding;
     uint64_t period = 0;  // events of a sample
+    uint32_t stack_bytes = 512; // copied with a sample, enough to find who called a routine that copies; 0: neither stack nor registers
     unsigned precise = 0; // perf_event_attr::precise_ip: above 0 the CPU itself reports the instruction, else it may be one of the next few
 };
 
@@ -29,7 +30,7 @@ struct SamplingFault {
     bool is_lasting = true; // it would come out the same the next time: nobody else used the counter
 };
 
-// Samples known work, at a higher rate, on these CPUs (see KnownWork): it must count right, and its samples add up to what it counts.
+// Samples known work, at a higher rate and without stacks, on these CPUs (see KnownWork): it must count right, and its samples add up to what it counts.
 SamplingFault sampling_fault(SampledEvent event, std::pair<int, int> cpus);
 
 // What samples of `period` events each have to add up to, of `rings` rings. Empty: they do.

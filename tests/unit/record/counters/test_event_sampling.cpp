@@ -21,7 +21,7 @@ TEST_CASE("samples that were lost, and samples of something else") {
 
 TEST_CASE("an event that does not exist cannot be sampled") {
     const CounterEvent nonsense{"nonsense", PERF_TYPE_HARDWARE, 9999, {""}, Quantity::cycles};
-    const SamplingFault fault = sampling_fault({&nonsense, {PERF_TYPE_HARDWARE, 9999, 0, 0}, 1000, 0}, {0, 0});
+    const SamplingFault fault = sampling_fault({.event = &nonsense, .coding = {PERF_TYPE_HARDWARE, 9999, 0, 0}, .period = 1000}, {0, 0});
     CHECK_THAT(fault.why, Contains("perf_event_open, to sample: "));
     CHECK(fault.is_lasting);
 }
