@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <iterator>
+#include <unistd.h>
 
 namespace plumb::record {
 
@@ -179,13 +180,24 @@ void Collectors::look_at_switches(uint64_t now_ns) {
     }
 }
 
+// The kernel records an exec when it gives the process the program's name. On a busy machine the process may have had no CPU for that
+// long after its exec began. A program that is called as this one is known by the time alone.
+bool Collectors::has_programs_name(int pid, uint64_t started_ns) const {
+    constexpr uint64_t kLongest = 5000 * kMillisecond_ns;
+    const auto its = platform::read_process_stat("/proc", static_cast<uint32_t>(pid)),
+               own = platform::read_process_stat("/proc", static_cast<uint32_t>(getpid()));
+    return !its || !own || its->name != own->name || drained_ns_ > started_ns + kLongest;
+}
+
 bool Collectors::is_withheld(int pid, uint64_t started_ns) {
     if (withheld_ || profile.samples() > 0)
         return withheld_;
     const Process* first = processes.find(static_cast<uint32_t>(pid));
     // The record of the exec may lie in the ring still, as the youngest do, or have found no room there.
-    constexpr uint64_t kSettled = 100 * kMillisecond_ns; // on a busy machine
-    const bool has_come = drained_ns_ > started_ns + kSettled && lost_ == 0 && sampler->lost() == 0;
+    constexpr uint64_t kSettled = 100 * kMillisecond_ns;
+    if (named_ns_ == 0 && has_programs_name(pid, started_ns))
+        named_ns_ = monotonic_ns();
+    const bool has_come = named_ns_ > 0 && drained_ns_ > named_ns_ + kSettled && lost_ == 0 && sampler->lost() == 0;
     withheld_ = has_come && first && !first->seen_written;
     if (withheld_)
         file.evidence("perf-sampling", trace::EvidenceState::missing,

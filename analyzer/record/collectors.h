@@ -86,11 +86,13 @@ class Collectors {
     void count_events(int pid);
     void watch_page_reads(int pid, size_t recorders);
     void sample_counters(size_t recorders);
+    bool has_programs_name(int pid, uint64_t started_ns) const;
     void write_what_is_left(int pid);
     void write_what_was_not_sampled();
 
     const Options& options_;
     bool was_sampled_ = false, withheld_ = false;
+    uint64_t named_ns_ = 0; // when the process was first seen under the program's name; 0: not yet
     uint64_t drained_ns_ = 0, drain_cpu_ns_ = 0, left_out_ = 0, begun_ = 0;
     uint64_t lost_ = 0, lost_in_kernel_ = 0, lost_switches_ = 0, counted_lost_ns_ = 0;
 };

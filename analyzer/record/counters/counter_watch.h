@@ -1,5 +1,6 @@
 // Counts the events that can be believed here over the program and all that it starts: each group for a part of the run, in turns,
-// between which events are sampled. On request alone: a program that counts by itself would find its counters shared, and read too low counts. Used by one thread.
+// between which events are sampled. On request alone: a program that counts by itself would find its counters shared, and read too
+// low counts. Used by one thread.
 #pragma once
 
 #include "record/counters/countable_groups.h"

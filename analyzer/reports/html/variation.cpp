@@ -25,12 +25,13 @@ double work_of(const RunFigures& run) {
 
 nlohmann::ordered_json points_of(const RepeatedCommand& command, const std::string& condition) {
     nlohmann::ordered_json points = nlohmann::ordered_json::array();
-    for (const RunFigures& run : command.figures) {
+    for (size_t i = 0; i < command.figures.size(); ++i) {
+        const RunFigures& run = command.figures[i];
         const double work_s = rounded(work_of(run), 1e6);
         if (const auto amount = run.conditions.amounts.find(condition); amount != run.conditions.amounts.end())
-            points.push_back(nlohmann::ordered_json::array({amount->second, work_s}));
+            points.push_back(nlohmann::ordered_json::array({i + 1, amount->second, work_s}));
         else if (const auto kind = run.conditions.kinds.find(condition); kind != run.conditions.kinds.end())
-            points.push_back(nlohmann::ordered_json::array({kind->second, work_s}));
+            points.push_back(nlohmann::ordered_json::array({i + 1, kind->second, work_s}));
     }
     return points;
 }

@@ -1,5 +1,6 @@
 // The numbers behind the charts; reports/html/page_data.cpp writes them, of a simulation page_simulation.cpp, of a comparison
-// page_comparison.cpp, of varying runs variation.cpp, of a network page_topology.cpp. Times are seconds from the run's begin, shares are 0..1 of the span.
+// page_comparison.cpp, of varying runs variation.cpp, of a network page_topology.cpp.
+// Times are seconds from the run's begin, shares are 0..1 of the span.
 export type LaneSpan = [
   begin: number,
   end: number,
@@ -159,7 +160,7 @@ export interface TopologyData {
 export interface VariedCondition {
   name: string;
   unit: string; // "fraction", "bytes", "count"; empty: kinds
-  runs: [value: number | string, work: number][];
+  runs: [run: number, value: number | string, work: number][];
 }
 
 export interface PageData {

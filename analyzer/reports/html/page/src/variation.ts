@@ -14,8 +14,8 @@ const valueText = (value: number | string, unit: string): string =>
 
 export function variationChart({ name, unit, runs }: VariedCondition, width: number): HTMLElement {
   const block = document.createElement("div");
-  const isKind = runs.some(([value]) => typeof value === "string");
-  const points = runs.map(([value, work], run) => ({ value, work, run: run + 1 }));
+  const isKind = runs.some(([, value]) => typeof value === "string");
+  const points = runs.map(([run, value, work]) => ({ run, value, work }));
   block.append(
     Plot.plot({
       width: Math.min(width, 640),
