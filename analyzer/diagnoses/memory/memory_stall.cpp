@@ -3,11 +3,11 @@
 #include "analyses/accesses/touched_data.h"
 #include "analyses/time/event_places.h"
 #include "analyses/time/run_totals.h"
+#include "diagnoses/common/changeable_code.h"
 #include "diagnoses/common/confidence.h"
 #include "diagnoses/common/finding_limits.h"
 #include "diagnoses/common/unplaced_lines.h"
 #include "diagnoses/registry.h"
-#include "model/source_line.h"
 
 #include <algorithm>
 #include <fmt/format.h>
@@ -62,6 +62,14 @@ std::string touched_at(model::CallPaths& paths, const Location& line) {
     return name;
 }
 
+// Programs that came with the system's packages are not changed by who runs them.
+bool are_users(const EventPlaces& stalls, const model::Run& run) {
+    double users = 0;
+    for (const EventPlaces::Thread& thread : stalls.threads)
+        users += is_users_program(run.processes[thread.process]) ? thread.events : 0;
+    return users >= kMostly * stalls.events;
+}
+
 const char* words_of(Level level) {
     switch (level) {
     case Level::caches:
@@ -106,7 +114,8 @@ class MemoryStall : public Diagnosis {
                                     100 * share, place_name(where.front()));
         finding.gain = {.fraction = finding.cost.fraction, .how = "if no cycle waited for data any more", .is_at_most = true};
         // How much of it can be had is not known: it depends on what the line does.
-        finding.fixed_severity = std::min(Severity::medium, severity_of(finding.gain, totals.wall_s));
+        finding.fixed_severity = std::min(are_users(*stalls, input.run) ? Severity::medium : Severity::info,
+                                          severity_of(finding.gain, totals.wall_s));
         finding.evidence["stalled_fraction"] = share;
         finding.evidence["cycle_samples"] = static_cast<int64_t>(cycles->samples);
         finding.evidence["stall_samples"] = static_cast<int64_t>(stalls->samples);

@@ -1,6 +1,5 @@
 #include "record/counters/event_coding.h"
 
-#include <cstring>
 #include <dlfcn.h>
 #include <linux/perf_event.h>
 #include <perfmon/pfmlib.h> // types and constants alone

@@ -54,6 +54,14 @@ TEST_CASE("the line that waits for memory is named, with the level and a bound o
     CHECK(std::get<double>(finding.evidence.at("behind_last_level_fraction")) == Approx(400.0 / 450));
 }
 
+TEST_CASE("a program of the system's packages: for information, nobody here changes its code") {
+    Sampled sampled;
+    sampled.add("cycles", 600, 400);
+    sampled.add("memory stalls", 450, 20);
+    sampled.made.run.processes[0].modules[0].path = "/usr/bin/app";
+    CHECK(sampled.find().at(0).severity == Severity::info);
+}
+
 TEST_CASE("data that come from a cache") {
     Sampled sampled;
     sampled.add("cycles", 600, 400);
