@@ -41,7 +41,11 @@ class Ranks(PlumbTest):
                 self.assertEqual(state["recorders"], {"expected": 3, "started": 3, "finished": 3})
                 traces = [Trace(path) for path in run.glob("node-*.plumb")]
                 self.assertEqual(len(traces), 3)
-                self.assertEqual(sum(bool(trace.of("CpuInterval")) for trace in traces), 1, "one watches the node")
+                watched = sorted((min(each["begin_ns"] for each in intervals), max(each["end_ns"] for each in intervals))
+                                 for intervals in (trace.of("CpuInterval") for trace in traces) if intervals)
+                self.assertTrue(watched, "nobody watches the node")
+                for (_, end), (begin, _) in zip(watched, watched[1:]):  # who is left takes over from one that has ended
+                    self.assertLessEqual(end, begin, "two watch the node at a time")
                 others = {other["name"] for trace in traces for other in trace.of("OtherProcess")}
                 self.assertNotIn("ranked", others, "a rank was taken for another program")
 
