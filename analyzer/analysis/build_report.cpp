@@ -21,7 +21,7 @@ namespace plumb {
 namespace {
 
 constexpr size_t kHotLineLimit = 50, kHeapLineLimit = 30, kMpiSiteLimit = 100, kMemoryObjectLimit = 200,
-                 kStreamingLineLimit = 10, kEventThreadLimit = 200;
+                 kStreamingLineLimit = 10, kEventThreadLimit = 200, kEventRegionLimit = 200;
 
 void check_ids(std::span<const DiagnosisEntry> entries, const std::vector<std::string>& only) {
     for (const std::string& id : only) {
@@ -60,7 +60,7 @@ Report build_report(model::CallPaths& paths, std::span<const DiagnosisEntry> ent
     Profile profile = build_profile(paths, within(kHotLineLimit));
     report.hot_lines = std::move(profile.lines);
     report.libraries = std::move(profile.libraries);
-    report.sampled_events = summarise_events(paths, within(kHotLineLimit), within(kEventThreadLimit));
+    report.sampled_events = summarise_events(paths, within(kHotLineLimit), within(kEventThreadLimit), within(kEventRegionLimit));
     report.sampled_seconds = profile.seconds;
     report.samples = profile.samples;
     report.heap_lines = build_heap_profile(paths, within(kHeapLineLimit));

@@ -4,7 +4,7 @@
 
 namespace plumb {
 
-std::vector<SampledEventRow> summarise_events(model::CallPaths& paths, size_t line_limit, size_t thread_limit) {
+std::vector<SampledEventRow> summarise_events(model::CallPaths& paths, size_t line_limit, size_t thread_limit, size_t region_limit) {
     std::vector<SampledEventRow> rows;
     for (const EventPlaces& places : event_places_of(paths)) {
         if (places.events <= 0)
@@ -25,6 +25,9 @@ std::vector<SampledEventRow> summarise_events(model::CallPaths& paths, size_t li
             row.threads.push_back({process.name, thread.name.empty() ? process.name : thread.name, process.pid, thread.tid,
                                    each.events / places.events});
         }
+        for (const EventPlaces::Region& each : places.regions)
+            if (row.regions.size() < region_limit)
+                row.regions.push_back({each.name, each.events / places.events});
     }
     return rows;
 }

@@ -23,4 +23,10 @@ struct CounterSite {
     uint64_t samples = 0, events = 0;
 };
 
+// How many samples of an event were taken somewhere: of some of all its samples, each as likely as any other to be among them.
+struct CounterSamples {
+    std::string event; // as in CounterSite
+    uint64_t count = 0;
+};
+
 } // namespace plumb::model

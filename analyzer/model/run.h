@@ -128,6 +128,7 @@ struct Region {
     uint64_t time_ns = 0, longest_ns = 0; // wall time between begin and end, summed over threads and entries
     uint32_t threads = 0;
     uint64_t open = 0; // of the entries: never left, they end with their thread
+    std::vector<CounterSamples> counter_samples; // of Process::counter_samples, those within
 };
 
 struct Process {
@@ -151,6 +152,7 @@ struct Process {
     std::vector<Thread> threads;
     std::vector<SampleSite> samples;
     std::vector<CounterSite> counter_sites;
+    std::vector<CounterSamples> counter_samples; // of known time
     std::vector<BlockedSite> blocked;
     std::vector<LockHolder> lock_holders;
     std::vector<PageRead> page_reads;

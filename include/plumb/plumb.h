@@ -49,7 +49,8 @@ int plumb_pin_memory(int n);
 int plumb_is_recording(void);
 
 /* Names what the calling thread does from begin to end in the tool's record. Regions nest; `name` is copied.
- * Without the tool: one load and a branch. */
+ * With --with counters the report shows how much of each sampled event falls into which region; what threads do that
+ * never enter one counts for the regions of the first thread. Without the tool: one load and a branch. */
 void plumb_region_begin(const char *name);
 void plumb_region_end(const char *name);
 

@@ -125,7 +125,8 @@ namespace plumb::trace {
     X(88, OtherActivity, "1.12: CPU time of a process outside the run between two looks at it")              \
     X(89, CounterSlice, "1.15, recorder: what a counter of the CPU or the kernel counted in a part of the run") \
     X(90, PackedLoop, "1.16: a loop that computes one number at a time, and what it takes here if it computes several") \
-    X(91, CounterSite, "1.17, updated: where in the code an event happened, by its samples")
+    X(91, CounterSite, "1.17, updated: where in the code an event happened, by its samples")                \
+    X(92, CounterSample, "1.18, updated: when an event happened: some of its samples, all equally likely to be among them")
 
 enum class RecordType : uint16_t {
 #define PLUMB_X(number, name, what) name = number,

@@ -143,6 +143,11 @@ model::Run make_stacked() {
     // As a machine with counters would have them: one line waits for data, most of all in one worker.
     process.counter_sites = {{"cycles", 1, 3, 90, 2'160'000'000}, {"cycles", 2, 4, 60, 1'440'000'000}, {"memory stalls", 1, 3, 80, 1'920'000'000},
                              {"memory stalls", 2, 4, 10, 240'000'000}, {"page faults", 3, 3, 5, 485}};
+    process.counter_samples = {{"cycles", 150}, {"memory stalls", 90}};
+    process.regions = {{.name = "sweep", .entries = 40, .time_ns = 6'000'000'000, .longest_ns = 200'000'000, .threads = 1,
+                        .counter_samples = {{"cycles", 120}, {"memory stalls", 87}}},
+                       {.name = "exchange", .entries = 40, .time_ns = 1'000'000'000, .longest_ns = 30'000'000, .threads = 1,
+                        .counter_samples = {{"cycles", 6}}}};
     run.processes = {process};
     return run;
 }

@@ -24,7 +24,7 @@ constexpr size_t kMostTaken = 1 << 16; // places of a turn
 CounterSampler::CounterSampler(NodeTraceWriter& file, Profile& profile, platform::MachineCache& cache, int pid,
                                const std::vector<int>& cpus, bool has_counters, uint32_t group, uint64_t most_bytes)
     : file_(file), profile_(profile), pid_(static_cast<uint32_t>(pid)), group_(group), most_bytes_(most_bytes),
-      faults_(pid, cpus, FaultSampler::Faults::few) {
+      chosen_(file), faults_(pid, cpus, FaultSampler::Faults::few) {
     if (!faults_.works())
         refused_["page faults"] = faults_.why();
     if (!has_counters)
@@ -112,10 +112,14 @@ void CounterSampler::end_turn(uint64_t now_ns) {
     bool is_whole = true;
     for (Ringed& ringed : set)
         is_whole &= ringed.is_retired || end_event(ringed, now_ns);
-    if (is_whole)
+    if (is_whole) {
         for (const auto& [place, samples] : taken_)
             keep(place, samples);
+        for (const Moment& moment : moments_)
+            chosen_.offer(*moment.event, moment.pid, moment.tid, moment.time_ns);
+    }
     taken_.clear();
+    moments_.clear();
     current_ = (current_ + 1) % sets_.size();
     const auto last = std::ranges::find_if_not(set.rbegin(), set.rend(), &Ringed::is_retired);
     if (is_whole || last + 1 == set.rend())
@@ -154,7 +158,10 @@ void CounterSampler::settle(bool all) {
     const CounterEvent* const page_faults = find_event("page faults");
     faults_.drain(
         [&](const PerfRecord& fault) {
-            keep({page_faults, fault.tid, profile_.place(fault)}, {fault.pid, 1, fault.period, fault.time_ns, fault.time_ns});
+            const Place place{page_faults, fault.tid, profile_.place(fault)};
+            keep(place, {fault.pid, 1, fault.period, fault.time_ns, fault.time_ns});
+            if (is_known(place))
+                chosen_.offer(*page_faults, fault.pid, fault.tid, fault.time_ns);
         },
         all);
 }
@@ -171,11 +178,13 @@ void CounterSampler::take(const Ringed& ringed, const PerfRecord& record) {
     samples.first_ns = samples.count == 0 ? record.time_ns : samples.first_ns;
     samples.last_ns = record.time_ns;
     ++samples.count;
+    if (is_known(place) && moments_.size() < kMostTaken)
+        moments_.push_back({ringed.sampled.event, record.pid, record.tid, record.time_ns});
 }
 
 void CounterSampler::keep(const Place& place, const Samples& samples) {
     const auto& [event, tid, path] = place;
-    if (path == 0) { // of a process that is not known yet, or there was no room
+    if (!is_known(place)) {
         left_out_ += samples.count;
         return;
     }

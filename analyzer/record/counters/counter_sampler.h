@@ -3,6 +3,7 @@
 #pragma once
 
 #include "platform/machine_cache.h"
+#include "record/counters/chosen_samples.h"
 #include "record/counters/event_sampling.h"
 #include "record/perf/fault_sampler.h"
 #include "record/perf/profile.h"
@@ -52,6 +53,8 @@ class CounterSampler {
     void take(const Ringed& ringed, const PerfRecord& record);
     bool end_event(Ringed& ringed, uint64_t now_ns);
     void keep(const Place& place, const Samples& samples);
+    // Else it is of a process that is not known yet, or there was no room.
+    static bool is_known(const Place& place) { return std::get<2>(place) != 0; }
 
     NodeTraceWriter& file_;
     Profile& profile_;
@@ -60,7 +63,14 @@ class CounterSampler {
     std::vector<Set> sets_;
     size_t current_ = 0;
     uint64_t begin_ns_ = 0, bytes_ = 0, left_out_ = 0;
+    struct Moment {
+        const CounterEvent* event;
+        uint32_t pid, tid;
+        uint64_t time_ns;
+    };
     std::map<Place, Samples> taken_; // of a turn that may yet prove to have shared a counter
+    std::vector<Moment> moments_;    // likewise
+    ChosenSamples chosen_;
     FaultSampler faults_;
     std::map<Place, trace::CounterSite*> sites_;
     std::map<std::string, std::string> refused_; // by event: why

@@ -10,7 +10,7 @@ namespace plumb {
 
 namespace {
 
-constexpr size_t kMostEventThreads = 40;
+constexpr size_t kMostEventThreads = 40, kMostEventRegions = 40;
 
 } // namespace
 
@@ -30,6 +30,8 @@ void put_html_events(HtmlWriter& html, const Report& report) {
         html.close().close();
         if (const std::string threads = event_threads(row, kMostEventThreads); !threads.empty())
             html.element("p", threads, {{"class", "muted"}});
+        if (const std::string regions = event_regions(row, kMostEventRegions); !regions.empty())
+            html.element("p", regions, {{"class", "muted"}});
         html.close();
     }
 }

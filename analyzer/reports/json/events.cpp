@@ -18,12 +18,16 @@ Json sampled_events_array(const Report& report) {
                                {"pid", thread.pid},
                                {"tid", thread.tid},
                                {"fraction", number(thread.fraction)}});
+        Json regions = Json::array();
+        for (const SampledEventRow::Region& region : row.regions)
+            regions.push_back({{"name", region.name}, {"fraction", number(region.fraction)}});
         events.push_back({{"event", row.event},
                           {"samples", row.samples},
                           {"events", number(row.events)},
                           {"unplaced_fraction", number(row.unplaced_fraction)},
                           {"lines", std::move(lines)},
-                          {"threads", std::move(threads)}});
+                          {"threads", std::move(threads)},
+                          {"regions", std::move(regions)}});
     }
     return events;
 }

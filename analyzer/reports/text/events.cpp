@@ -8,7 +8,7 @@ namespace plumb {
 
 namespace {
 
-constexpr size_t kMostLines = 5, kMostThreads = 6;
+constexpr size_t kMostLines = 5, kMostThreads = 6, kMostRegions = 6;
 constexpr double kLeastShare = 0.01;
 
 } // namespace
@@ -27,6 +27,8 @@ void put_events(TextCanvas& canvas, const Report& report) {
         canvas.table(2, {{.align = Column::Align::right, .limit = 7}, {.keep_end = false}}, rows);
         if (const std::string threads = event_threads(row, kMostThreads); !threads.empty())
             canvas.paragraph("", 2, {{threads, Ink::faint}});
+        if (const std::string regions = event_regions(row, kMostRegions); !regions.empty())
+            canvas.paragraph("", 2, {{regions, Ink::faint}});
     }
 }
 

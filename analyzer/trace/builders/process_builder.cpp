@@ -94,6 +94,12 @@ void ProcessBuilder::take(const CounterSite& record, FileContext& context) {
                                       .events = record.events});
 }
 
+void ProcessBuilder::take(const CounterSample& record, FileContext& context) {
+    const uint64_t time_ns = alive(context.time(record.time_ns));
+    if (record.event != 0)
+        regions_.take_sample(context.text(record.event), threads_.at(record.header.tid, time_ns), time_ns, context.allowance());
+}
+
 void ProcessBuilder::take(const BlockedSite& record, FileContext& context) {
     const uint64_t first = context.time(record.first_ns), last = alive(context.time(record.last_ns));
     process_.blocked.push_back({.thread = threads_.at(record.header.tid, first),

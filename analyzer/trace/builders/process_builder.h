@@ -47,6 +47,7 @@ class ProcessBuilder {
 
     void take(const SampleSite& record, FileContext& context);
     void take(const CounterSite& record, FileContext& context);
+    void take(const CounterSample& record, FileContext& context);
     void take(const BlockedSite& record, FileContext& context);
     void take(const LockHolder& record, FileContext& context);
     void take(const ThreadWall& record, FileContext& context);

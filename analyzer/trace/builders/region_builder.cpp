@@ -1,6 +1,7 @@
 #include "trace/builders/region_builder.h"
 
 #include <algorithm>
+#include <utility>
 
 namespace plumb::trace {
 
@@ -44,6 +45,12 @@ void RegionBuilder::leave(const Entry& entry, uint32_t thread, uint64_t end_ns) 
     region.longest_ns = std::max(region.longest_ns, time_ns);
     if (threads_seen_.emplace(uint64_t{entry.region} << 32 | thread, 1).second)
         region.threads++;
+    spans_.push_back({entry.region, thread, entry.begin_ns, entry.begin_ns + time_ns});
+}
+
+void RegionBuilder::take_sample(const std::string& event, uint32_t thread, uint64_t time_ns, Allowance& allowance) {
+    if (allowance.take(event.size()))
+        samples_.add(event, thread, time_ns);
 }
 
 void RegionBuilder::finish() {
@@ -53,6 +60,7 @@ void RegionBuilder::finish() {
             leave(entry, thread, process_.threads[thread].end_ns);
         }
     open_.clear();
+    samples_.count(std::move(spans_), process_);
     std::erase_if(process_.regions, [](const model::Region& region) { return region.entries == 0; });
 }
 

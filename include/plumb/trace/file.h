@@ -9,7 +9,7 @@ namespace plumb::trace {
 
 inline constexpr char kMagic[8] = {'P', 'L', 'U', 'M', 'B', 'T', 'R', '\n'};
 inline constexpr uint16_t kMajor = 1;
-inline constexpr uint16_t kMinor = 17;
+inline constexpr uint16_t kMinor = 18;
 
 enum class Writer : uint32_t { process = 1, recorder = 2 };
 

@@ -73,4 +73,13 @@ struct CounterSite {
 };
 static_assert(sizeof(CounterSite) == 56);
 
+// One of the samples of an event. Of the samples of each event that a recorder took, each is as likely as any other to be recorded so.
+struct CounterSample {
+    RecordHeader header; //     header.tid: the thread
+    StringId event;      //  8  as in CounterSite
+    uint32_t pid;        // 12
+    uint64_t time_ns;    // 16
+};
+static_assert(sizeof(CounterSample) == 24);
+
 } // namespace plumb::trace

@@ -164,6 +164,20 @@ class Counters(PlumbTest):
         self.record(program, "20", options=("--force",), check=0)
         self.assertNotIn("sampled_events", self.report())
 
+    def test_in_which_regions_pages_are_touched(self):
+        """A thread without regions works for the first one; what is inside two regions counts in both."""
+        self.record(FAKE / "touch_in_regions", "100", options=("--with", "counters"), check=0)
+        report = self.report()
+        evidence = self.evidence(report, "counter-samples")
+        if "page faults" in evidence["why"]:
+            self.skipTest(f"page faults cannot be sampled here: {evidence['why']}")
+        [faults] = [each for each in report["sampled_events"] if each["event"] == "page faults"]
+        regions = {region["name"]: region["fraction"] for region in faults["regions"]}
+        for name, share in {"fill": 0.2, "sweep": 0.3, "tile": 0.1, "team": 0.2, "own": 0.2}.items():
+            self.assertAlmostEqual(regions[name], share, delta=0.04, msg=regions)  # 4 standard errors of 2,048 samples
+        text = subprocess.run([PLUMB, "report", "--full", str(self.run_directory)], capture_output=True, text=True, check=True).stdout
+        self.assertIn("by region: sweep ", text)
+
     @of_times  # the kernel's event counts on while the hypervisor has the CPU, the program's CPU time does not
     def test_what_the_kernel_counts(self):
         report = self.count(options=("--with", "counters"))

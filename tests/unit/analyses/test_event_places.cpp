@@ -38,6 +38,30 @@ TEST_CASE("events add up by line and by thread, the most first") {
     REQUIRE(faults.threads.size() == 2);
     CHECK(faults.threads[0].thread == 1);
     CHECK(faults.threads[0].events == 700);
+    CHECK(faults.regions.empty());
+}
+
+TEST_CASE("of each process's events as large a part is in a region as of its samples of known time") {
+    testing::SyntheticRun made(10, 2);
+    made.add_thread(0, 1, 0);
+    made.name(0x400100, "fill", "/home/user/app", "app.c", 10);
+    const uint32_t fill = made.add_path({0x400100});
+    model::Process& one = made.run.processes[0];
+    one.counter_sites.push_back({"cycles", 0, fill, 8, 8'000});
+    one.counter_samples = {{"cycles", 4}};
+    one.regions = {{.name = "solve", .counter_samples = {{"cycles", 3}}}, {.name = "write"}};
+    model::Process other = one;
+    other.counter_sites[0].events = 2'000;
+    other.counter_samples = {{"cycles", 10}, {"page faults", 7}};
+    other.regions = {{.name = "write", .counter_samples = {{"cycles", 5}}}, {.name = "solve", .counter_samples = {{"cycles", 1}}}};
+    made.run.processes.push_back(other);
+    model::CallPaths paths(made.run, made.resolver);
+    const std::vector<EventPlaces> all = event_places_of(paths);
+    REQUIRE(all.size() == 1);
+    REQUIRE(all[0].regions.size() == 2);
+    CHECK(all[0].regions[0].name == "solve");
+    CHECK(all[0].regions[0].events == Approx(6'000 + 200));
+    CHECK(all[0].regions[1].events == Approx(1'000));
 }
 
 TEST_CASE("a recorder's records become sites of the process that ran then") {

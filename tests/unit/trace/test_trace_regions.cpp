@@ -29,11 +29,19 @@ class RegionTrace {
         record.begin = begins;
         trace_.add(record, thread);
     }
-    std::vector<model::Region> regions() {
+    void sample(const char* event, uint32_t thread, uint64_t time_ns) {
+        CounterSample record{};
+        record.event = trace_.text(event);
+        record.pid = kPid;
+        record.time_ns = time_ns;
+        trace_.add(record, thread);
+    }
+    model::Process process() {
         std::vector<TraceReader> files;
         files.push_back(trace_.open());
-        return build_run(files, nullptr).processes.at(0).regions;
+        return build_run(files, nullptr).processes.at(0);
     }
+    std::vector<model::Region> regions() { return process().regions; }
 
   private:
     SyntheticTrace trace_;
@@ -93,4 +101,39 @@ TEST_CASE("a file full of begins without ends is read in time proportional to it
     const std::vector<model::Region> regions = trace.regions();
     REQUIRE(regions.size() == 2);
     CHECK(regions[1].open == 200'000);
+}
+
+TEST_CASE("samples of counted events count for each region that their thread was in") {
+    RegionTrace trace;
+    const StringId solve = trace.name("solve"), step = trace.name("step"), own = trace.name("own");
+    trace.mark(kPid, solve, true, 2'000);
+    trace.mark(kPid, step, true, 3'000);
+    trace.mark(kPid, step, true, 4'000); // once more inside itself
+    trace.mark(kPid, step, false, 5'000);
+    trace.mark(kPid, step, false, 6'000);
+    trace.mark(kPid, solve, false, 7'000);
+    trace.mark(43, own, true, 4'000);
+    trace.mark(43, own, false, 9'000);
+    for (const uint64_t time_ns : {1'500, 2'500, 4'500, 6'500, 8'000})
+        trace.sample("cycles", kPid, time_ns);
+    trace.sample("cycles", 43, 4'500);         // in a region of its own: not in those of the first thread
+    trace.sample("cycles", 43, 3'500);         // before it
+    trace.sample("cycles", 44, 5'500);         // works for the first thread
+    trace.sample("page faults", 44, 2'000);    // the very beginning
+    const model::Process process = trace.process();
+    const auto count = [](const std::vector<model::CounterSamples>& samples, const std::string& event) -> uint64_t {
+        for (const model::CounterSamples& each : samples)
+            if (each.event == event)
+                return each.count;
+        return 0;
+    };
+    CHECK(count(process.counter_samples, "cycles") == 8);
+    CHECK(count(process.counter_samples, "page faults") == 1);
+    REQUIRE(process.regions.size() == 3);
+    CHECK(process.regions[0].name == "solve");
+    CHECK(count(process.regions[0].counter_samples, "cycles") == 4);
+    CHECK(count(process.regions[0].counter_samples, "page faults") == 1);
+    CHECK(count(process.regions[1].counter_samples, "cycles") == 2);
+    CHECK(process.regions[1].counter_samples.size() == 1);
+    CHECK(count(process.regions[2].counter_samples, "cycles") == 1);
 }
