@@ -6,6 +6,7 @@
 #include "platform/numa_nodes.h"
 #include "platform/topology.h"
 #include "support/error.h"
+#include "support/exchangeable_libraries.h"
 
 #include <algorithm>
 #include <array>
@@ -24,8 +25,11 @@ namespace fs = std::filesystem;
 
 constexpr std::array<const char*, 7> kPreloaded{"libjemalloc.so.2", "libtcmalloc_minimal.so.4", "libtcmalloc.so.4",
                                                 "libmimalloc.so.2", "libmimalloc.so.3",         "libopenblas.so.0",
-                                                "libfftw3.so.3"};
-constexpr std::array<const char*, 3> kReplaced{"libblas.so.3", "liblapack.so.3", "libfftw3.so.3"};
+                                                "libmkl_rt.so.2"};
+bool is_installed_for_cures(const std::string& name) {
+    return exchangeable_library(name) || std::ranges::any_of(kPreloaded, [&](const char* each) { return name == each; });
+}
+
 constexpr std::array<const char*, 9> kVariables{"LD_PRELOAD",
                                                 "GLIBC_TUNABLES",
                                                 "OMP_NUM_THREADS",
@@ -74,23 +78,28 @@ void add_machine(Facts& facts) {
         if (const char* value = std::getenv(name))
             facts.environment[name] = value;
     for (const platform::CachedLibrary& library : platform::read_library_cache(""))
-        if (std::ranges::any_of(kPreloaded, [&](const char* name) { return library.name == name; }) &&
+        if (is_installed_for_cures(library.name) &&
             std::ranges::none_of(facts.installed, [&](const Library& known) { return known.name == library.name; }) &&
             access(library.path.c_str(), R_OK) == 0)
             facts.installed.push_back({library.name, library.path});
 }
 
-// Distributions keep builds of one interface in folders side by side: LIBRARIES/*/libblas.so.3.
+// Distributions keep builds of one interface in folders side by side: LIBRARIES/*/libblas.so.3. A program may bring its own, beside
+// which the distribution's is another.
 void add_others(Facts& facts, const std::string& loaded_path, const std::string& name) {
     std::error_code failure;
     std::set<std::string> seen{fs::weakly_canonical(loaded_path, failure).string()};
+    const auto add_if_new = [&](const fs::path& candidate) {
+        std::error_code none;
+        if (fs::is_regular_file(candidate, none) && seen.insert(fs::weakly_canonical(candidate, none).string()).second)
+            facts.others.push_back({name, candidate.string()});
+    };
     for (const fs::path& folder : {fs::path(loaded_path).parent_path(), fs::path(loaded_path).parent_path().parent_path()})
-        for (fs::directory_iterator one(folder, failure), end; !failure && one != end; one.increment(failure)) {
-            const fs::path candidate = one->path() / name;
-            std::error_code none;
-            if (fs::is_regular_file(candidate, none) && seen.insert(fs::weakly_canonical(candidate, none).string()).second)
-                facts.others.push_back({name, candidate.string()});
-        }
+        for (fs::directory_iterator one(folder, failure), end; !failure && one != end; one.increment(failure))
+            add_if_new(one->path() / name);
+    for (const Library& library : facts.installed)
+        if (library.name == name)
+            add_if_new(library.path);
 }
 
 void add_libraries(Facts& facts, const model::Process& process) {
@@ -109,7 +118,7 @@ void add_libraries(Facts& facts, const model::Process& process) {
             facts.mpi = Mpi::mpich;
         if (name == "libmpi.so.40" && facts.mpi == Mpi::none)
             facts.mpi = Mpi::open_mpi;
-        if (std::ranges::any_of(kReplaced, [&](const char* replaced) { return name == replaced; }))
+        if (exchangeable_library(name))
             add_others(facts, module.path, name);
     }
 }

@@ -5,11 +5,14 @@
 #include "analyses/time/run_totals.h"
 #include "diagnoses/common/confidence.h"
 #include "diagnoses/registry.h"
+#include "support/exchangeable_libraries.h"
 
 #include <algorithm>
 #include <fmt/format.h>
+#include <functional>
 #include <map>
 #include <string_view>
+#include <utility>
 
 namespace plumb {
 
@@ -17,6 +20,8 @@ namespace {
 
 constexpr double kLeastShare = 0.25; // of the CPU time: smaller parts are in the report's table of libraries
 constexpr uint64_t kLeastSamples = 100;
+constexpr size_t kMostCalled = 5;
+constexpr const char* kNameless = "functions without a name";
 constexpr double kLeastShareConfidence = 0.9;
 
 // Libraries with drop-in replacements that are several times as fast, recognised by the path of their file.
@@ -32,12 +37,15 @@ const Cure kCures[] = {
      "this is the reference LAPACK; OpenBLAS and MKL contain a faster one with the same interface", "libopenblas.so.0"},
 };
 
+// Functions of which no line is known come as "dgemm_+0x24".
+std::string_view without_offset(std::string_view function) { return function.substr(0, function.find("+0x")); }
+
 // Routines of BLAS level 3 (Dongarra et al., "A Set of Level 3 Basic Linear Algebra Subprograms", 1990): they do many operations
 // on each number that they load, so that vector instructions decide their speed. The reference is compiled for any x86-64:
 // 16 bytes at a time, where the optimised ones take 32 or 64. Twice as fast is then a lower bound. What levels 1 and 2 gain,
 // which wait for memory, is not known.
 bool is_blas_level_3(std::string_view function) {
-    function = function.substr(0, function.find("+0x"));
+    function = without_offset(function);
     while (function.ends_with('_'))
         function.remove_suffix(1);
     if (function.size() < 5 || std::string_view("sdczSDCZ").find(function[0]) == std::string_view::npos)
@@ -53,8 +61,16 @@ struct LibraryTime {
     std::string path;
     uint64_t hits = 0;
     uint64_t level_3_hits = 0; // of them, where the library is BLAS or LAPACK
+    std::map<std::string, uint64_t> called; // of them, by the function through which it was entered
     LineShares lines;
 };
+
+// Its functions that were called, by time, the most first.
+std::vector<std::pair<std::string, uint64_t>> calls_by_time(const LibraryTime& library) {
+    std::vector<std::pair<std::string, uint64_t>> calls(library.called.begin(), library.called.end());
+    std::ranges::stable_sort(calls, std::greater<>(), &std::pair<std::string, uint64_t>::second);
+    return calls;
+}
 
 class LibraryTimeDiagnosis : public Diagnosis {
   public:
@@ -104,7 +120,32 @@ class LibraryTimeDiagnosis : public Diagnosis {
                 library.level_3_hits += user_hits;
                 break;
             }
+        const model::SourceFrame& entry = paths.frames_of(process, entry_of(paths, process, site.path, *module)).back();
+        const bool has_name = !entry.function.empty() && !entry.function.starts_with(entry.module + "+0x");
+        library.called[has_name ? std::string(without_offset(entry.function)) : kNameless] += user_hits;
         library.lines.add(paths.user_frame(process, site.path), static_cast<double>(user_hits));
+    }
+
+    // The outermost frame of the library before that of another module.
+    static uint32_t entry_of(model::CallPaths& paths, size_t process, uint32_t leaf, const model::Module& module) {
+        const std::vector<model::PathNode>& nodes = paths.run().processes[process].paths;
+        uint32_t entry = leaf;
+        for (uint32_t node = nodes[leaf].parent; node != 0 && node < nodes.size(); node = nodes[node].parent) {
+            if (const model::Module* const other = paths.module_of(process, nodes[node].address); !other || other->path != module.path)
+                break;
+            entry = node;
+        }
+        return entry;
+    }
+
+    static std::string call_words(const LibraryTime& library) {
+        const auto calls = calls_by_time(library);
+        return fmt::format("{:.0f} % of its time is in calls of {}{}",
+                           100 * static_cast<double>(calls[0].second) / static_cast<double>(library.hits), calls[0].first,
+                           calls.size() > 1 ? fmt::format(", {:.0f} % in those of {}",
+                                                          100 * static_cast<double>(calls[1].second) / static_cast<double>(library.hits),
+                                                          calls[1].first)
+                                            : "");
     }
 
     Finding finding_of(const DiagnosisInput& input, const RunTotals& totals, const std::string& name,
@@ -125,6 +166,11 @@ class LibraryTimeDiagnosis : public Diagnosis {
         finding.evidence["library_fraction"] = share;
         finding.evidence["library_error_fraction"] = share_error(library.hits, samples);
         finding.evidence["sample_count"] = static_cast<int64_t>(library.hits);
+        std::vector<std::string> called;
+        for (const auto& [function, hits] : calls_by_time(library))
+            if (called.size() < kMostCalled)
+                called.push_back(function);
+        finding.evidence["called_functions"] = called;
         for (const Cure& cure : kCures)
             if (library.path.find(cure.path_part) != std::string::npos) {
                 const double level_3 = static_cast<double>(library.level_3_hits) / static_cast<double>(library.hits);
@@ -141,7 +187,13 @@ class LibraryTimeDiagnosis : public Diagnosis {
             }
         if (finding.advice.empty())
             finding.advice.push_back({"Check who calls it, and how",
-                "fewer or larger calls, another library for the same task, or faster build options may help", "code", ""});
+                call_words(library) + "; fewer or larger calls, another library for the same task, or faster build options may help",
+                "code", ""});
+        if (const ExchangeableLibrary* const known = exchangeable_library(name))
+            finding.advice.push_back({fmt::format("Try another {}", known->what),
+                "runs the program in turns with each other build of this interface that is installed here, and compares times and output",
+                "launch", input.run.command.empty() ? std::string()
+                                                    : fmt::format("plumb try --cure {} -- {}", known->id, shell_line(input.run.command))});
         return finding;
     }
 };

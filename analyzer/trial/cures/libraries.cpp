@@ -1,4 +1,5 @@
 // Other builds of libraries that the program loads, of the same interface: BLAS, LAPACK, FFT.
+#include "support/exchangeable_libraries.h"
 #include "trial/cures/families.h"
 
 #include <algorithm>
@@ -8,15 +9,7 @@ namespace plumb::trial {
 
 namespace {
 
-struct Interface {
-    const char *id, *name, *what;
-    const char* also; // a library of another name with the same interface, or null
-};
-constexpr Interface kInterfaces[] = {{"blas", "libblas.so.3", "BLAS", "libopenblas.so.0"},
-                                     {"lapack", "liblapack.so.3", "LAPACK", "libopenblas.so.0"},
-                                     {"fft", "libfftw3.so.3", "FFT library", nullptr}};
-
-std::vector<std::string> files_for(const Interface& interface, const Facts& facts) {
+std::vector<std::string> files_for(const ExchangeableLibrary& interface, const Facts& facts) {
     std::vector<std::string> files;
     for (const Library& other : facts.others)
         if (other.name == interface.name)
@@ -32,7 +25,7 @@ std::vector<std::string> files_for(const Interface& interface, const Facts& fact
 
 std::vector<Cure> library_cures(const Facts& facts) {
     std::vector<Cure> cures;
-    for (const Interface& interface : kInterfaces) {
+    for (const ExchangeableLibrary& interface : kExchangeableLibraries) {
         Cure cure{
             .id = interface.id, .what = fmt::format("use another {}", interface.what), .family = interface.id, .change = {}};
         cure.answers = {"libopenblas"};

@@ -9,6 +9,7 @@ import functools
 import json
 import os
 import pathlib
+import shutil
 import signal
 import subprocess
 import time
@@ -91,6 +92,36 @@ class Try(PlumbTest):
         self.assertEqual(by_cure["jemalloc"]["measured"], helps["gain"])
         self.assertEqual([by_cure["jemalloc"][key] for key in ("low", "high")], helps["gain_95"])
         self.assertIsNone(by_cure["jemalloc"]["promised"])
+
+    @unittest.skipUnless(shutil.which("gcc"), "gcc is not installed")
+    @of_sleeps
+    def test_another_build_of_a_library(self):
+        """The time is in a library of which another build lies beside it, as distributions keep them: named, tried, measured."""
+        source = self.scratch / "transform.c"
+        source.write_text("volatile double sum;\n"
+                          "static void pass(void) { for (long i = 0; i < ROUNDS; i++) sum = sum * 0.5 + 1; }\n"
+                          "void fftw_execute(void *plan) { (void)plan; pass(); }\n")
+        program = self.scratch / "spectral.c"
+        program.write_text("void fftw_execute(void *);\nint main(int count, char **unused) {\n    for (int i = 0; i < 100 * count * count; i++)\n"
+                           "        fftw_execute(0);\n}\n")
+        for name, rounds in (("plain", 400000), ("tuned", 100000)):
+            folder = self.scratch / "lib" / name
+            folder.mkdir(parents=True)
+            subprocess.run(["gcc", "-O1", "-shared", "-fPIC", f"-DROUNDS={rounds}", "-Wl,-soname,libfftw3.so.3", str(source), "-o",
+                            str(folder / "libfftw3.so.3")], check=True)
+        plain = self.scratch / "lib" / "plain"
+        subprocess.run(["gcc", "-O1", "-g", str(program), str(plain / "libfftw3.so.3"), f"-Wl,-rpath,{plain}", "-o",
+                        str(self.scratch / "spectral")], check=True)
+        self.record(self.scratch / "spectral", "longer", check=0)
+        [finding] = self.findings(self.report(), "library-time", "info")
+        self.assertEqual(finding["evidence"]["called_functions"], ["fftw_execute"])
+        self.assertEqual((finding["where"][0]["file"], finding["where"][0]["line"]), (str(program), 4))
+        self.assertEqual(finding["advice"][-1]["command"], f"plumb try --cure fft -- {self.scratch}/spectral longer")
+        result, cures = self.result("--cure", "fft", command=[self.scratch / "spectral"])
+        other = next(cure for cure in cures.values() if str(self.scratch / "lib" / "tuned") in cure["what"])
+        self.assertEqual(other["measured"]["verdict"], "better")
+        self.assertAlmostEqual(other["measured"]["gain"], 0.75, delta=0.1)
+        self.assertIn(f"LD_PRELOAD={self.scratch}/lib/tuned/libfftw3.so.3 ", result["best"]["command"])
 
     @of_sleeps
     def test_the_line_that_won_gains_what_it_says(self):

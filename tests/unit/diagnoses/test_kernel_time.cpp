@@ -472,7 +472,26 @@ TEST_CASE("a library that does the work is info; the reference BLAS counts where
         CHECK(number(findings[0], "library_fraction") == Approx(0.8));
         return findings[0];
     };
-    SECTION("some library") { CHECK(finding_in("/usr/lib/libfftw3.so.3", "fftw_execute").severity == Severity::info); }
+    SECTION("some library") {
+        const Finding finding = finding_in("/usr/lib/libsomething.so.1", "some_function");
+        CHECK(finding.severity == Severity::info);
+        CHECK(finding.advice.size() == 1);
+    }
+    SECTION("one that can be exchanged: with what to try it, and through which function it was entered") {
+        made.name(kBlas + 0x100, "transform_pass", "library");
+        made.add_samples(0, made.add_path({kMain, kBlas, kBlas + 0x100}), 3000);
+        made.run.command = {"./app", "8"};
+        made.name(kBlas, "fftw_execute", "library");
+        made.add_module("/usr/lib/libfftw3.so.3", 0x7f1000000000, 0x7f1000010000);
+        made.add_samples(0, made.add_path({kMain, kLoop}), 1000);
+        const auto findings = made.diagnose("library-time");
+        REQUIRE(findings.size() == 1);
+        CHECK(findings[0].severity == Severity::info);
+        CHECK(std::get<std::vector<std::string>>(findings[0].evidence.at("called_functions")) == std::vector<std::string>{"fftw_execute"});
+        REQUIRE(findings[0].advice.size() == 2);
+        CHECK(findings[0].advice[0].how.starts_with("100 % of its time is in calls of fftw_execute; "));
+        CHECK(findings[0].advice[1].command == "plumb try --cure fft -- ./app 8");
+    }
     SECTION("matrix products: half of 80 % for certain, but nobody measured it here") {
         const Finding finding = finding_in("/usr/lib/x86_64-linux-gnu/blas/libblas.so.3", "dgemm_");
         CHECK(finding.severity == Severity::medium);
