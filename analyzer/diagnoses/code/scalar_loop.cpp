@@ -3,6 +3,8 @@
 #include "analyses/analyses.h"
 #include "analyses/loops/sampled_loops.h"
 #include "analyses/time/run_totals.h"
+#include "diagnoses/code/loop_finding.h"
+#include "diagnoses/code/measured_gain.h"
 #include "diagnoses/code/scalar_advice.h"
 #include "diagnoses/common/confidence.h"
 #include "diagnoses/common/finding_limits.h"
@@ -23,12 +25,7 @@ namespace {
 using code::Operation;
 using code::ScalarCause;
 
-constexpr double kLeastLoopShare = 0.03; // of the sampled time
-constexpr double kMemoryBound = 0.5;   // of a loop's bursts use up the bandwidth, or of its time goes into scattered accesses
-constexpr double kLeastLeft = 0.15;    // of the loop's time, to be saved before memory bandwidth is used up
 constexpr size_t kMostStrides = 8;
-constexpr double kMuchLonger = 1.5;    // a round in the program against its replay: then it waits for what the replay has at hand
-constexpr double kMuchLess = 0.8;      // of the time of the packed loop: worth an option of its own
 
 const char* cause_name(ScalarCause cause) {
     switch (cause) {
@@ -60,38 +57,6 @@ const char* cause_name(ScalarCause cause) {
     return "not known";
 }
 
-// Of the loop's time, what can be saved before memory gives no more: 0 to 1; 1 where the loop streams through no memory.
-double left_of_bandwidth(const Analyses& analyses, const SampledLoop& loop) {
-    double left = 1;
-    for (const BandwidthUse& use : analyses.bandwidth)
-        for (const LoopUse& each : use.loops) {
-            if (each.process != loop.process || each.loop->end < loop.facts.begin || each.loop->begin >= loop.facts.end)
-                continue;
-            if (each.full_fraction >= kMemoryBound)
-                return 0;
-            double used = 0, weight = 0;
-            for (const model::TrafficBurst& part : each.loop->bursts) {
-                const auto burst = std::ranges::lower_bound(use.bursts, part.begin_ns, {}, &HostBurst::begin_ns);
-                if (burst == use.bursts.end() || burst->roof_bytes_per_s <= 0)
-                    continue;
-                used += std::min(1.0, burst->bytes_per_s() / burst->roof_bytes_per_s) * part.threads;
-                weight += part.threads;
-            }
-            if (weight > 0)
-                left = std::min(left, 1 - used / weight);
-        }
-    return left;
-}
-
-// Most of its time goes into accesses that fall anywhere into a large piece of memory.
-bool is_scattered(const model::Run& run, const SampledLoop& loop) {
-    double scattered_ns = 0;
-    for (const model::PageScatter& scatter : run.processes[loop.process].page_scatters)
-        if (scatter.address >= loop.facts.begin && scatter.address < loop.facts.end)
-            scattered_ns += static_cast<double>(scatter.time_ns);
-    return scattered_ns >= kMemoryBound * loop.time_ns;
-}
-
 class ScalarLoop : public Diagnosis {
   public:
     const char* id() const override { return "scalar-loop"; }
@@ -109,7 +74,7 @@ class ScalarLoop : public Diagnosis {
             const double left = left_of_bandwidth(input.analyses, loop);
             if (left < kLeastLeft)
                 continue;
-            Finding finding = finding_of(loop, cause, left, totals, run_again(input.run, loop));
+            Finding finding = finding_of(loop, cause, left, totals, input.run.processes[loop.process].packed_loops);
             note_unplaced(loop.lines, input.run, finding);
             if (finding.confidence >= kLeastConfidence && known.insert({finding.subject.name, cause}).second)
                 findings.push_back(std::move(finding));
@@ -119,85 +84,15 @@ class ScalarLoop : public Diagnosis {
 
   private:
     Finding finding_of(const SampledLoop& loop, ScalarCause cause, double left, const RunTotals& totals,
-                       const model::PackedLoop* packed) const {
-        Finding finding;
-        finding.id = id();
-        finding.where = loop.lines.heaviest(kMostLines);
-        finding.subject.kind = "call-site";
-        finding.subject.name =
-            finding.where.empty() ? fmt::format("{} in {}", loop.function, loop.module) : place_name(finding.where[0]);
-        const double share = std::min(1.0, loop.under_ns * 1e-9 / totals.sampled_s);
-        finding.cost.seconds = totals.wall_of_share(share);
-        finding.cost.fraction = std::min(1.0, finding.cost.seconds / totals.wall_s);
-        finding.cost.how = "estimated";
-        const auto hits = static_cast<uint64_t>(std::llround(share * static_cast<double>(totals.samples)));
-        finding.confidence = confidence_above(hits, totals.samples, kLeastLoopShare * 0.8);
+                       const std::vector<model::PackedLoop>& run_again) const {
+        Finding finding = finding_about(loop, totals, id());
         finding.title = fmt::format("The loop in {}{} computes one number at a time: {}", loop.function, place_in_title(finding),
                                     scalar_reason(cause, loop));
         add_evidence(loop, cause, finding);
         finding.advice = scalar_advice(cause, loop);
-        if (!packed || !is_cured_so(cause, *packed))
+        if (!set_measured_gain(loop, cause, run_again, left, finding))
             set_bound(loop, cause, left, finding);
-        else
-            set_measured(loop, *packed, left, finding);
         return finding;
-    }
-
-    static std::string place_in_title(const Finding& finding) {
-        if (finding.where.empty() || finding.where[0].line == 0)
-            return "";
-        const std::string& file = finding.where[0].file;
-        return fmt::format(" at {}:{}", file.substr(file.rfind('/') + 1), finding.where[0].line);
-    }
-
-    // By the recorder, at the end of the run. Null: it was not.
-    static const model::PackedLoop* run_again(const model::Run& run, const SampledLoop& loop) {
-        const model::PackedLoop* found = nullptr;
-        for (const model::PackedLoop& each : run.processes[loop.process].packed_loops)
-            if (each.loop_begin >= loop.facts.begin && each.loop_end < loop.facts.end && (!found || each.time_ns > found->time_ns))
-                found = &each;
-        return found;
-    }
-
-    // Whether what was run took what the program takes, and what is advised makes of the loop what was run packed.
-    static bool is_cured_so(ScalarCause cause, const model::PackedLoop& packed) {
-        if (packed.round_ns > kMuchLonger * packed.scalar_ns)
-            return false;
-        switch (cause) {
-        case ScalarCause::level:
-        case ScalarCause::order:
-        case ScalarCause::aliasing:
-        case ScalarCause::math_errno:
-            return !packed.made_adjacent;
-        case ScalarCause::stride:
-            return true;
-        default:
-            return false;
-        }
-    }
-
-    // Of a round's work: gcc makes one vector of a sum, clang two that wait side by side (without AVX).
-    static double packed_ns(const SampledLoop& loop, const model::PackedLoop& packed) {
-        return loop.compiler.kind == code::Compiler::Kind::clang && packed.unchained_ns > 0 ? std::min(packed.unchained_ns, packed.packed_ns)
-                                                                                           : packed.packed_ns;
-    }
-
-    static void set_measured(const SampledLoop& loop, const model::PackedLoop& packed, double left, Finding& finding) {
-        const double after_ns = packed_ns(loop, packed), saved = std::max(0.0, 1 - after_ns / packed.scalar_ns);
-        finding.gain.fraction = finding.cost.fraction * std::min(left, saved);
-        finding.gain.how = fmt::format("its instructions were run again here, as they are and for {} numbers at once: {:.2f} ns a round, and "
-                                       "{:.2f} ns for as much{}", packed.lanes, packed.scalar_ns, after_ns,
-                                       left < saved ? "; memory bandwidth leaves less" : "");
-        finding.evidence["scalar_round_ns"] = packed.scalar_ns;
-        finding.evidence["packed_round_ns"] = after_ns;
-        if (packed.wide_ns <= 0)
-            return;
-        finding.evidence["packed_wide_round_ns"] = packed.wide_ns;
-        if (packed.wide_ns < kMuchLess * after_ns && !loop.compiler.names_processor && loop.compiler.vector_bytes == packed.vector_bytes &&
-            left > saved)
-            finding.advice.push_back({"Add -march=x86-64-v3, if all processors that run it have AVX2",
-                                      fmt::format("servers of Intel have it since 2013, of AMD since 2017; with vectors of {} bytes as much took "
-                                                  "{:.2f} ns", 2 * packed.vector_bytes, packed.wide_ns), "code", ""});
     }
 
     static void set_bound(const SampledLoop& loop, ScalarCause cause, double left, Finding& finding) {

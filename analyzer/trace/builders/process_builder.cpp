@@ -272,6 +272,7 @@ void ProcessBuilder::take(const PackedLoop& record, FileContext& context) {
                                      .time_ns = record.time_ns,
                                      .lanes = record.lanes,
                                      .vector_bytes = record.vector_bytes,
+                                     .is_packed = (record.flags & kPackedAlready) != 0,
                                      .made_adjacent = (record.flags & kPackedMadeAdjacent) != 0,
                                      .scalar_ns = kNs * static_cast<double>(record.scalar_ps),
                                      .packed_ns = kNs * static_cast<double>(record.packed_ps),

@@ -69,6 +69,7 @@ static_assert(sizeof(ReplayedAccess) == 160);
 
 enum PackedLoopFlags : uint32_t {
     kPackedMadeAdjacent = 1, // elements that lie apart in the program lie side by side in the packed loop
+    kPackedAlready = 2,      // 1.18: the loop computes with vectors, and packed_ps is with those of twice the size
 };
 
 // What several elements at once take is of as much work as one round of the loop, with the data where the caches of this machine

@@ -1,5 +1,6 @@
 """Loops of known kinds (tests/programs/loops), compiled in several ways: which are reported as scalar, for which cause, whether what
-is promised at most is at least what the cure brings, and what is promised where the loop was run again packed is about that."""
+is promised at most is at least what the cure brings, and what is promised where the loop was run again packed is about that. Likewise
+what loops with short vectors would gain by long ones."""
 
 import json
 import pathlib
@@ -11,12 +12,15 @@ import unittest
 from plumb_test import PLUMB, TREE, PlumbTest
 
 SOURCES = TREE / "tests" / "programs" / "loops"
+CPU = pathlib.Path("/proc/cpuinfo").read_text()
 EXAMPLE = TREE / "examples" / "scalar-multiply"
 MILLISECONDS = 150  # of each kernel
 TOGETHER = 14       # kernels in one run: each has more than the 3 % of the time from which on loops are judged
-TURNS = 3           # of the loop and the cured one, where what both take is compared
+TURNS = 6           # of the loop and the cured one, where what both take is compared
 CLOSE = 0.2         # of the gain of the rebuilt loop: by how much that may differ from what was promised
-CURED = ["-O3", "-ffast-math", "-fopenmp-simd", "-DCURED"]
+# Each loop begins a line of the cache: one of a few cycles a round takes up to twice as many where it lies on two, and where a compiler
+# happens to put it is no effect of the cure.
+CURED = ["-O3", "-ffast-math", "-fopenmp-simd", "-falign-loops=64", "-DCURED"]
 GCC = {"C": "gcc", "C++": "g++", "Fortran": "gfortran"}
 CLANG = {"C": "clang-14", "C++": "clang++-14"}
 VARIANTS = [("gcc", "-O2"), ("gcc", "-O3"), ("gcc", "-Ofast"), ("clang", "-O2"), ("clang", "-O3"), ("clang", "-Ofast")]
@@ -76,6 +80,9 @@ TRUTH = {
         "smooth": always(RECURRENCE),
     },
 }
+# Packed at -O3 of gcc with nothing but plain arithmetic on vectors of 16 bytes; and loops of which nothing is to be said.
+NARROW = ("axpy", "scale_float", "divide", "stencil", "powers", "of_members", "vector_axpy", "relax", "scaled_sum")
+NOT_NARROW = ("list_sum", "filter", "hash", "gather", "search")
 LISTS = {"C": "c", "C++": "cpp", "Fortran": "fortran"}
 
 
@@ -106,8 +113,8 @@ def build(folder, compilers, flags):
 
 
 def shortest_time(program, kernel):
-    """Of one run of the kernel, in several tries."""
-    output = subprocess.run([str(program), "3", *[kernel] * 4], check=True, capture_output=True, text=True).stdout
+    """Of one run of the kernel, in several tries: neighbours on a core halve its speed for milliseconds."""
+    output = subprocess.run([str(program), "1", *[kernel] * 8], check=True, capture_output=True, text=True).stdout
     return min(float(line.split()[1]) for line in output.splitlines())
 
 
@@ -147,9 +154,9 @@ class Counts:
 
 
 class ScalarLoops(PlumbTest):
-    def findings_of(self, program, names):
+    def findings_of(self, program, names, diagnosis="scalar-loop"):
         self.record(program, MILLISECONDS, *names, options=("-q", "--no-report", "--force", "--rate", "1000"), check=0)
-        done = subprocess.run([PLUMB, "report", str(self.run_directory), "--format", "json", "--only", "scalar-loop"],
+        done = subprocess.run([PLUMB, "report", str(self.run_directory), "--format", "json", "--only", diagnosis],
                               capture_output=True, text=True, timeout=120)
         self.assertEqual(done.returncode, 0, done.stderr)
         return json.loads(done.stdout)["findings"]
@@ -195,7 +202,7 @@ class ScalarLoops(PlumbTest):
         print(f"    {'':28}  time saved: promised  rebuilt")
         for place, promised, rebuilt in counts.times:
             print(f"    {place:28} {promised:20.0%} {rebuilt:8.0%}", flush=True)
-        self.assertGreaterEqual(counts.close(), 0.5 * len(counts.times), counts.times)
+        self.assertGreaterEqual(counts.close(), 0.6 * len(counts.times), counts.times)
         self.assertGreaterEqual(counts.right, 0.8 * counts.causes, counts.wrong)
         self.assertGreaterEqual(counts.true, 0.95 * counts.found, counts.wrong)
         self.assertGreaterEqual(counts.true, 0.9 * counts.there, counts.wrong)
@@ -223,8 +230,34 @@ class ScalarLoops(PlumbTest):
         counts = Counts()
         self.compare(GCC, "gcc", [], counts)
         self.judge(counts)
-        if " avx2 " in pathlib.Path("/proc/cpuinfo").read_text():
+        if " avx2 " in CPU:
             self.assertIn("powers gcc-O2", counts.wider)  # it computes much on little memory
+
+    @unittest.skipUnless(" avx2 " in CPU, "this processor has no vectors of 32 bytes")
+    @unittest.skipUnless(all(map(shutil.which, GCC.values())), "gcc, g++ and gfortran are not installed")
+    def test_wider_vectors(self):
+        """What vectors of 32 bytes are promised to save, and what they save; compiled for them, nothing is left to say."""
+        narrow, wide = self.scratch / "narrow", self.scratch / "wide"
+        build(narrow, GCC, ["-O3", "-falign-loops=64"])
+        build(wide, GCC, ["-O3", "-falign-loops=64", "-march=x86-64-v3", "-ffp-contract=off"])  # fused operations are not promised
+        found = {kernel: finding for finding in self.findings_of(narrow / "run_kernels", [*NARROW, *NOT_NARROW], "narrow-vectors")
+                 for kernel in (*NARROW, *NOT_NARROW) if is_of(kernel, finding)}
+        self.assertEqual([kernel for kernel in NOT_NARROW if kernel in found], [])
+        rows = []
+        for kernel in NARROW:
+            times = [[shortest_time(folder / "run_kernels", kernel) for folder in (narrow, wide)] for _ in range(TURNS)]
+            before, after = map(min, zip(*times))
+            promised = found[kernel]["gain"]["fraction"] / found[kernel]["cost"]["fraction"] if kernel in found else 0
+            rows.append((kernel, promised, 1 - after / before))
+            print(f"    {kernel:28} {promised:20.0%} {rows[-1][2]:8.0%}", flush=True)
+        self.assertGreaterEqual(sum(promised > 0 for _, promised, _ in rows), 0.8 * len(rows), rows)
+        # These loops are over in less than a microsecond: how long a round takes in the program is not known, and of the replay's
+        # forms the one counts that gains least.
+        close = [row for row in rows if abs(row[1] - row[2]) <= 0.2]
+        self.assertGreaterEqual(len(close), 0.6 * len(rows), rows)
+        # One may be measured while a neighbour on the core was busy all the time.
+        self.assertLessEqual(len([row for row in rows if row[1] > 0.2 and row[2] < 0.05]), 1, rows)
+        self.assertEqual(self.findings_of(wide / "run_kernels", NARROW, "narrow-vectors"), [])
 
     def test_of_clang(self):
         if not all(map(shutil.which, CLANG.values())):

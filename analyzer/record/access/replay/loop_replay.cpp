@@ -2,6 +2,7 @@
 
 #include "platform/probes/probe.h"
 #include "record/access/replay/access_layout.h"
+#include "record/access/replay/wide_form.h"
 #include "support/memory_units.h"
 
 #include <algorithm>
@@ -50,6 +51,14 @@ bool has_wider_vectors() {
 #endif
 }
 
+bool has_avx2() {
+#if defined(__x86_64__)
+    return __builtin_cpu_supports("avx2");
+#else
+    return false;
+#endif
+}
+
 using Pairs = std::array<ReplayedPair, kUnrolled.size()>;
 
 // As it is, and in another form. False: one of them cannot be run.
@@ -61,8 +70,8 @@ bool time_pair(const ReplayForm& loop, const ReplayForm& other, ReplayedPair& re
     return true;
 }
 
-ReplayForm form_of(const PackedForm& packed, uint64_t rounds, uint64_t unrolled, unsigned element_bytes) {
-    return {packed.instructions, packed.accesses, rounds / packed.lanes, packed.lanes, unrolled, false, element_bytes};
+ReplayForm form_of(const PackedForm& packed, uint64_t rounds, uint64_t unrolled) {
+    return {packed.instructions, packed.accesses, rounds / packed.lanes, packed.lanes, unrolled, false, packed.element_bytes};
 }
 
 } // namespace
@@ -95,6 +104,22 @@ ReplayedPair replay_aligned(std::span<const ReplayInstruction> instructions, con
     return works ? pairs[form_like(pairs, round_ps)] : ReplayedPair{};
 }
 
+ReplayedPair replay_wide(std::span<const ReplayInstruction> instructions, const std::vector<LoopAccess>& accesses, uint64_t rounds,
+                         uint64_t round_ps) {
+    const auto wide = has_avx2() ? wide_form(instructions, accesses) : std::nullopt;
+    if (!wide || rounds < wide->lanes)
+        return {};
+    Pairs pairs;
+    const bool works = measured_in_child<Pairs>(pairs, [&](Pairs& result) {
+        for (size_t i = 0; i < kUnrolled.size(); ++i)
+            if (!time_pair({instructions, accesses, rounds, 1, kUnrolled[i], false, wide->element_bytes},
+                           form_of(*wide, rounds, kUnrolled[i]), result[i]))
+                return false;
+        return true;
+    });
+    return works ? pairs[form_like(pairs, round_ps)] : ReplayedPair{};
+}
+
 ReplayedPacked replay_packed(std::span<const ReplayInstruction> instructions, const std::vector<LoopAccess>& accesses, uint64_t rounds,
                              uint64_t round_ps) {
     ReplayedPacked replayed;
@@ -104,23 +129,22 @@ ReplayedPacked replay_packed(std::span<const ReplayInstruction> instructions, co
     const auto unchained = packed->chains > 0 ? packed_form(instructions, accesses, PackedWidth::as_encoded, 2) : std::nullopt;
     const bool may_be_wide = has_wider_vectors() && packed->vector_bytes == 16;
     const auto wide = may_be_wide ? packed_form(instructions, accesses, PackedWidth::wide, 1) : std::nullopt;
-    const unsigned element_bytes = packed->vector_bytes / packed->lanes;
     struct Times {
         Pairs packed;
         size_t form = 0;                  // of `packed`, whose other variants are timed
         ReplayedPair unchained, wide;
     } times;
     const bool works = measured_in_child<Times>(times, [&](Times& result) {
-        const auto as_it_is = [&](uint64_t unrolled) { return ReplayForm{instructions, accesses, rounds, 1, unrolled, false, element_bytes}; };
+        const auto as_it_is = [&](uint64_t unrolled) { return ReplayForm{instructions, accesses, rounds, 1, unrolled, false, packed->element_bytes}; };
         for (size_t i = 0; i < kUnrolled.size(); ++i)
-            if (!time_pair(as_it_is(kUnrolled[i]), form_of(*packed, rounds, kUnrolled[i], element_bytes), result.packed[i]))
+            if (!time_pair(as_it_is(kUnrolled[i]), form_of(*packed, rounds, kUnrolled[i]), result.packed[i]))
                 return false;
         result.form = form_like(result.packed, round_ps);
         const uint64_t unrolled = kUnrolled[result.form];
         if (unchained && rounds >= unchained->lanes)
-            time_pair(as_it_is(unrolled), form_of(*unchained, rounds, unrolled, element_bytes), result.unchained);
+            time_pair(as_it_is(unrolled), form_of(*unchained, rounds, unrolled), result.unchained);
         if (wide && rounds >= wide->lanes)
-            time_pair(as_it_is(unrolled), form_of(*wide, rounds, unrolled, element_bytes), result.wide);
+            time_pair(as_it_is(unrolled), form_of(*wide, rounds, unrolled), result.wide);
         return true;
     });
     if (!works)

@@ -30,6 +30,10 @@ struct ReplayedPacked {
     bool made_adjacent = false;
 };
 
+// Likewise, as it is and as wide_form() makes it. Not measured (0) as well: this machine has no AVX2, or there is no such form.
+ReplayedPair replay_wide(std::span<const ReplayInstruction> instructions, const std::vector<LoopAccess>& accesses, uint64_t rounds,
+                         uint64_t round_ps);
+
 // Likewise, as it is and as packed_form() makes it; on numbers, not zeros. Up to some ten milliseconds.
 ReplayedPacked replay_packed(std::span<const ReplayInstruction> instructions, const std::vector<LoopAccess>& accesses, uint64_t rounds,
                              uint64_t round_ps);

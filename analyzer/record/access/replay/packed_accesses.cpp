@@ -8,8 +8,9 @@
 namespace plumb::record {
 namespace {
 
-// Those that walk an array without gaps: alone, or together with others of the same round, as in unrolled loops.
-std::set<size_t> adjacent_ones(const std::vector<LoopAccess>& accesses) {
+// Those that walk an array without gaps: alone, or together with the same of the round's other parts, as in unrolled loops. Members of
+// a record lie side by side as well, but each is computed with in another way.
+std::set<size_t> adjacent_ones(const std::vector<LoopAccess>& accesses, unsigned parts) {
     std::set<size_t> adjacent;
     for (size_t i = 0; i < accesses.size(); ++i) {
         const LoopAccess& own = accesses[i];
@@ -22,7 +23,7 @@ std::set<size_t> adjacent_ones(const std::vector<LoopAccess>& accesses) {
             if (other.round == own.round && other.width == own.width && distance > -round && distance < round && distance % width == 0)
                 places.insert((distance + round) % round / width);
         }
-        if (static_cast<int64_t>(places.size()) * width == round)
+        if (static_cast<int64_t>(places.size()) * width == round && parts % places.size() == 0)
             adjacent.insert(i);
     }
     return adjacent;
@@ -40,8 +41,8 @@ std::vector<uint64_t> begins_of_groups(const std::vector<LoopAccess>& accesses) 
 
 } // namespace
 
-PackedAccesses::PackedAccesses(const std::vector<LoopAccess>& loop, unsigned lanes, unsigned copies)
-    : loop_(loop), group_begin_(begins_of_groups(loop)), adjacent_(adjacent_ones(loop)), lanes_(lanes), copies_(copies) {}
+PackedAccesses::PackedAccesses(const std::vector<LoopAccess>& loop, unsigned lanes, unsigned copies, unsigned parts)
+    : loop_(loop), group_begin_(begins_of_groups(loop)), adjacent_(adjacent_ones(loop, parts)), lanes_(lanes), copies_(copies) {}
 
 int PackedAccesses::once(int number) {
     const auto index = static_cast<size_t>(number);
@@ -64,9 +65,9 @@ int PackedAccesses::add(size_t index, unsigned width, bool spreads) {
     if (access.round == 0) {
         access.address &= ~uint64_t{width - 1}; // the same number several times, as compilers lay out constants
     } else if (!spreads || adjacent_.contains(index)) {
-        // What an unrolled round accesses side by side moves apart; arrays stay where they are.
+        // What an unrolled round accesses side by side moves apart; arrays stay where they are, whatever their alignment.
         const uint64_t within = (access.address - group_begin_[index]) % magnitude(access.round);
-        access.address += spreads ? within * (lanes_ - 1) : 0;
+        access.address += spreads ? (within - within % access.width) * (lanes_ - 1) : 0;
         if (access.round < 0 && spreads)
             access.address -= width - access.width;
         access.round *= lanes;

@@ -12,8 +12,9 @@ namespace plumb::record {
 
 class PackedAccesses {
   public:
-    // `lanes`: elements at once. `copies`: of each round in a row. The loop's accesses must outlive this.
-    PackedAccesses(const std::vector<LoopAccess>& loop, unsigned lanes, unsigned copies);
+    // `lanes`: elements at once. `copies`: of each round in a row. `parts`: how often a round of the loop does the same thing, as
+    // compilers unroll loops. The loop's accesses must outlive this.
+    PackedAccesses(const std::vector<LoopAccess>& loop, unsigned lanes, unsigned copies, unsigned parts);
 
     void begin_copy(unsigned copy) { copy_ = copy; }
 

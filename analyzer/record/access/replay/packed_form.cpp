@@ -1,5 +1,6 @@
 #include "record/access/replay/packed_form.h"
 
+#include "record/access/replay/form_writer.h"
 #include "record/access/replay/packed_accesses.h"
 #include "record/access/replay/packed_instructions.h"
 
@@ -14,7 +15,7 @@ namespace plumb::record {
 
 namespace {
 
-constexpr unsigned kXmmBytes = 16, kVectorRegisters = 16;
+constexpr unsigned kVectorRegisters = 16;
 
 class Packer {
   public:
@@ -22,7 +23,8 @@ class Packer {
            const std::vector<LoopAccess>& accesses, PackedWidth width, unsigned copies)
         : library_(library), loop_(loop), code_(code), loop_accesses_(accesses), names_(names_of(library, loop)), is_vex_(any_is_vex(loop)),
           vex_(is_vex_ || width == PackedWidth::wide), vector_bytes_(kXmmBytes * (is_vex_ ? 2 : 1) * (width == PackedWidth::wide ? 2 : 1)),
-          lanes_(vector_bytes_ / widest_element()), copies_(copies), accesses_(accesses, lanes_, copies) {}
+          lanes_(vector_bytes_ / widest_element()), copies_(copies), accesses_(accesses, lanes_, copies, equal_parts(library, loop)),
+          writer_(library, vex_) {}
 
     std::optional<PackedForm> made() {
         if (vector_bytes_ > 2 * kXmmBytes || !find_registers())
@@ -35,6 +37,8 @@ class Packer {
         }
         form_.lanes = lanes_ * copies_;
         form_.vector_bytes = vector_bytes_;
+        form_.element_bytes = vector_bytes_ / lanes_;
+        form_.instructions = writer_.take();
         form_.made_adjacent = accesses_.made_adjacent();
         form_.accesses = accesses_.take();
         return std::move(form_);
@@ -131,7 +135,7 @@ class Packer {
             ReplayInstruction copy = code_[i];
             if (each.access >= 0)
                 copy.access = accesses_.once(each.access);
-            form_.instructions.push_back(copy);
+            writer_.append_as_it_is(copy);
             return true;
         }
         if (compares_into_flags(name) || only_clears(i))
@@ -153,10 +157,10 @@ class Packer {
         }
         std::vector<ZydisEncoderOperand> operands;
         for (int i = 0; i < each.instruction.operand_count_visible; ++i)
-            operands.push_back(i == each.memory ? memory(vector_bytes_) : vector(each.operands[i], vector_bytes_));
+            operands.push_back(i == each.memory ? memory_operand(vector_bytes_) : vector(each.operands[i], vector_bytes_));
         if (vex_ && operands.size() == 2 && !name.starts_with("mov"))
             operands.insert(operands.begin(), operands.front());
-        return append(name, operands, access);
+        return writer_.append(name, operands, access);
     }
 
     // movss, movsd
@@ -164,12 +168,12 @@ class Packer {
         const unsigned bytes = lanes_ * element;
         const int last = each.instruction.operand_count_visible - 1;
         if (each.memory < 0)
-            return append("movaps", {vector(each.operands[0], bytes), vector(each.operands[last], bytes)}, -1);
+            return writer_.append("movaps", {vector(each.operands[0], bytes), vector(each.operands[last], bytes)}, -1);
         const int access = accesses_.of_elements(each.access, element);
         if (access < 0)
             return false;
         const ZydisEncoderOperand other = vector(each.operands[each.memory == 0 ? last : 0], bytes);
-        return each.memory == 0 ? append(move_name(bytes), {memory(bytes), other}, access) : append(move_name(bytes), {other, memory(bytes)}, access);
+        return each.memory == 0 ? writer_.append(move_name(bytes), {memory_operand(bytes), other}, access) : writer_.append(move_name(bytes), {other, memory_operand(bytes)}, access);
     }
 
     bool add_operation(const DecodedInstruction& each, const std::string& name, Elements elements) {
@@ -191,13 +195,13 @@ class Packer {
                     return false;
                 const bool may_lie_anywhere = vex_ || accesses_[access].round == 0 || loads_from_anywhere(packed);
                 if (may_lie_anywhere && (from >= kXmmBytes || elements.converts)) {
-                    operands.push_back(memory(from));
+                    operands.push_back(memory_operand(from));
                     continue;
                 }
                 if (spare_ < 0)
                     return false;
-                const ZydisEncoderOperand loaded = vector_number(static_cast<unsigned>(spare_), from);
-                if (!append(move_name(from), {loaded, memory(from)}, access))
+                const ZydisEncoderOperand loaded = vector_operand(static_cast<unsigned>(spare_), from);
+                if (!writer_.append(move_name(from), {loaded, memory_operand(from)}, access))
                     return false;
                 access = -1;
                 operands.push_back(loaded);
@@ -214,53 +218,17 @@ class Packer {
         }
         if (vex_ && !is_vex(each) && !is_of_one)
             operands.insert(operands.begin(), operands.front());
-        return append(packed, operands, access);
+        return writer_.append(packed, operands, access);
     }
 
     static std::string move_name(unsigned bytes) { return bytes == 8 ? "movsd" : "movups"; }
 
-    ZydisEncoderOperand vector_number(unsigned number, unsigned bytes) const {
-        ZydisEncoderOperand operand{};
-        operand.type = ZYDIS_OPERAND_TYPE_REGISTER;
-        operand.reg.value =
-            static_cast<ZydisRegister>((bytes > kXmmBytes ? ZYDIS_REGISTER_YMM0 : ZYDIS_REGISTER_XMM0) + static_cast<int>(number));
-        return operand;
-    }
     ZydisEncoderOperand vector(const ZydisDecodedOperand& from, unsigned bytes) const {
         ZydisEncoderOperand operand{};
         operand.type = ZYDIS_OPERAND_TYPE_REGISTER;
         operand.reg.value = renamed(from.reg.value, bytes);
         return operand;
     }
-    // Where it is does not matter: replay_code() replaces it.
-    static ZydisEncoderOperand memory(unsigned bytes) {
-        ZydisEncoderOperand operand{};
-        operand.type = ZYDIS_OPERAND_TYPE_MEMORY;
-        operand.mem.base = ZYDIS_REGISTER_RAX;
-        operand.mem.size = static_cast<ZyanU16>(bytes);
-        return operand;
-    }
-
-    bool append(const std::string& name, const std::vector<ZydisEncoderOperand>& operands, int access) {
-        const auto mnemonic = mnemonic_named(library_, vex_ ? "v" + name : name);
-        if (!mnemonic || operands.size() > ZYDIS_ENCODER_MAX_OPERANDS)
-            return false;
-        ZydisEncoderRequest request{};
-        request.machine_mode = ZYDIS_MACHINE_MODE_LONG_64;
-        request.allowed_encodings = vex_ ? ZYDIS_ENCODABLE_ENCODING_VEX : ZYDIS_ENCODABLE_ENCODING_LEGACY;
-        request.mnemonic = *mnemonic;
-        request.operand_count = static_cast<ZyanU8>(operands.size());
-        std::ranges::copy(operands, request.operands);
-        ReplayInstruction made;
-        ZyanUSize length = made.code.size();
-        if (!ZYAN_SUCCESS(library_.encode(&request, made.code.data(), &length)))
-            return false;
-        made.length = static_cast<uint8_t>(length);
-        made.access = access;
-        form_.instructions.push_back(made);
-        return true;
-    }
-
     const ZydisEncoder& library_;
     const std::vector<DecodedInstruction>& loop_;
     const std::span<const ReplayInstruction> code_;
@@ -269,6 +237,7 @@ class Packer {
     const bool is_vex_, vex_; // the loop is; the packed one
     const unsigned vector_bytes_, lanes_, copies_;
     PackedAccesses accesses_;
+    FormWriter writer_;
     unsigned copy_ = 0;
     int spare_ = -1; // vector register that nothing uses
     std::map<std::pair<unsigned, unsigned>, unsigned> renamed_; // by copy and register

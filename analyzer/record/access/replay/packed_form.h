@@ -15,6 +15,7 @@ struct PackedForm {
     std::vector<LoopAccess> accesses;
     unsigned lanes = 0;         // elements at once; one round does the work of so many rounds of the loop
     unsigned vector_bytes = 0;
+    unsigned element_bytes = 0; // of the widest
     unsigned chains = 0;        // vector registers that it carries from round to round: sums and the like
     bool made_adjacent = false; // some elements lie apart in the loop, and side by side here
 };

@@ -4,11 +4,12 @@
 
 #include <algorithm>
 #include <map>
+#include <numeric>
 
 namespace plumb::record {
 namespace {
 
-bool is_vector(ZydisRegister reg) {
+bool is_vector_register(ZydisRegister reg) {
     return (reg >= ZYDIS_REGISTER_XMM0 && reg <= ZYDIS_REGISTER_XMM31) || (reg >= ZYDIS_REGISTER_YMM0 && reg <= ZYDIS_REGISTER_ZMM31);
 }
 
@@ -17,7 +18,7 @@ bool is_one_of(std::string_view name, std::initializer_list<std::string_view> na
 } // namespace
 
 bool is_vector(const ZydisDecodedOperand& operand) {
-    return operand.type == ZYDIS_OPERAND_TYPE_REGISTER && is_vector(operand.reg.value);
+    return operand.type == ZYDIS_OPERAND_TYPE_REGISTER && is_vector_register(operand.reg.value);
 }
 
 bool has_vector(const DecodedInstruction& each) {
@@ -86,6 +87,17 @@ unsigned number_of(ZydisRegister reg) {
 bool takes_one_vector(std::string_view name) {
     return elements_of(name).converts || name.starts_with("sqrt") || name.starts_with("rcp") || name.starts_with("rsqrt") ||
            name.starts_with("round");
+}
+
+unsigned equal_parts(const ZydisEncoder& library, const std::vector<DecodedInstruction>& loop) {
+    std::map<std::string, unsigned> counts;
+    for (const DecodedInstruction& each : loop)
+        if (const std::string name = plain_name(library, each); has_vector(each) && !is_zeroing(name, each))
+            ++counts[name];
+    unsigned parts = 0;
+    for (const auto& [name, count] : counts)
+        parts = std::gcd(parts, count);
+    return parts;
 }
 
 std::string packed_name(std::string_view name) {

@@ -9,6 +9,7 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <vector>
 
 namespace plumb::record {
 
@@ -35,6 +36,9 @@ bool is_whole(std::string_view name);
 bool is_zeroing(std::string_view name, const DecodedInstruction&);
 // With AVX such an instruction on a single element takes the rest from one operand more; its packed counterpart has none.
 bool takes_one_vector(std::string_view name);
+
+// Into as many parts the loop's vector instructions can be divided, each with the same ones: how often it was unrolled, at most.
+unsigned equal_parts(const ZydisEncoder&, const std::vector<DecodedInstruction>& loop);
 
 // Of one that elements_of() knows and that does not move.
 std::string packed_name(std::string_view name);

@@ -1,5 +1,5 @@
-// Loops that compute one floating point number at a time, and what they would take if each instruction computed several: they run
-// again on memory of plumb's own, as they were and packed (PackedLoop records).
+// Loops that compute one floating point number at a time, or with vectors half as wide as this machine's, and what they would take if
+// each instruction computed several, or twice as many: they run again on memory of plumb's own, in both forms (PackedLoop records).
 #pragma once
 
 #include "record/access/replay/loop_moments.h"

@@ -200,15 +200,29 @@ void clear_vectors(Writer& code) {
     }
 }
 
-// Numbers that arithmetic likes as well as those of the program. Upper halves stay clear: where they are not, instructions of SSE
-// wait for them.
-void fill_vectors(Writer& code, uint64_t place) {
+// Numbers that arithmetic likes as well as those of the program. Upper halves that no instruction uses stay clear: where they are
+// not, instructions of SSE wait for them.
+void fill_vectors(Writer& code, uint64_t place, bool has_upper) {
     for (uint8_t reg = 0; reg < 16; ++reg) {
-        if (reg >= 8)
-            code.bytes({0x44});
-        code.bytes({0x0f, 0x10, static_cast<uint8_t>(0x05 | (reg & 7) << 3)}); // movups place(%rip), xmm
+        const uint8_t operands = static_cast<uint8_t>(0x05 | (reg & 7) << 3);
+        if (has_upper) {
+            code.bytes({0xc4, static_cast<uint8_t>(reg < 8 ? 0xe2 : 0x62), 0x7d, 0x1a, operands}); // vbroadcastf128 place(%rip), ymm
+        } else {
+            if (reg >= 8)
+                code.bytes({0x44});
+            code.bytes({0x0f, 0x10, operands}); // movups place(%rip), xmm
+        }
         code.relative(place);
     }
+}
+
+bool uses_upper(const std::vector<DecodedInstruction>& instructions) {
+    return std::ranges::any_of(instructions, [](const DecodedInstruction& each) {
+        return std::any_of(each.operands, each.operands + each.instruction.operand_count_visible, [](const ZydisDecodedOperand& operand) {
+            return operand.type == ZYDIS_OPERAND_TYPE_REGISTER && operand.reg.value >= ZYDIS_REGISTER_YMM0 &&
+                   operand.reg.value <= ZYDIS_REGISTER_YMM31;
+        });
+    });
 }
 
 bool fits(int64_t value) { return value == static_cast<int32_t>(value); }
@@ -262,7 +276,7 @@ std::vector<uint8_t> replay_code(const ReplayPlan& plan, uint64_t place, uint64_
             code.load_constant(reg, 1); // whatever is divided or shifted by it
     clear_vectors(code);
     if (plan.fills)
-        fill_vectors(code, counters + kFillOffset);
+        fill_vectors(code, counters + kFillOffset, uses_upper(*instructions));
     if (sweeps.reg >= 0)
         code.load(static_cast<unsigned>(sweeps.reg), sweeps.place);
     const size_t sweep = code.size();
@@ -296,6 +310,8 @@ std::vector<uint8_t> replay_code(const ReplayPlan& plan, uint64_t place, uint64_
     }
     code.loop(passes, pass);
     code.loop(sweeps, sweep);
+    if (uses_upper(*instructions))
+        code.bytes({0xc5, 0xf8, 0x77}); // vzeroupper
     code.bytes({0x41, 0x5f, 0x41, 0x5e, 0x41, 0x5d, 0x41, 0x5c, 0x5d, 0x5b, 0xc3}); // pop them, ret
     return code.take();
 }

@@ -110,6 +110,11 @@ TEST_CASE("downwards, unrolled, and with elements that lie apart") {
     CHECK(both->accesses[1].address == kX + 16);
     CHECK(both->accesses[1].round == 32);
 
+    // Two members of a record, side by side as well, but one is multiplied by the other.
+    const auto members = packed(kDot, {access(kX, 16, 8), access(kX + 8, 16, 8)});
+    REQUIRE(members);
+    CHECK(members->made_adjacent);
+
     const auto apart = packed(kAxpy, {access(kX, 32, 8), access(kX + 8, 32, 8), access(kX + 8, 32, 8, kStore)});
     REQUIRE(apart);
     CHECK(apart->made_adjacent);
