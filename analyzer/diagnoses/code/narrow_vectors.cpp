@@ -34,7 +34,7 @@ class NarrowVectors : public Diagnosis {
                 !set_wider_gain(loop, input.run.processes[loop.process].packed_loops, left, finding) ||
                 finding.gain.fraction < kLeastSaved * finding.cost.fraction || !known.insert(finding.subject.name).second)
                 continue;
-            finding.title = fmt::format("The loop in {}{} computes with vectors of 16 bytes, this processor has some of 32", loop.function,
+            finding.title = fmt::format("The loop in {}{} computes on 16 bytes at a time, where this processor can on 32", loop.function,
                                         place_in_title(finding));
             finding.advice = {advice_on_wider("")};
             finding.advice[0].how += ". Code that is written with vectors of 16 bytes by hand has to be written anew";

@@ -26,6 +26,7 @@ using code::Operation;
 using code::ScalarCause;
 
 constexpr size_t kMostStrides = 8;
+constexpr int kPacksSome = 2; // from this level on compilers pack loops
 
 const char* cause_name(ScalarCause cause) {
     switch (cause) {
@@ -109,6 +110,10 @@ class ScalarLoop : public Diagnosis {
         finding.gain.how = fmt::format("a bound: vectors hold {} elements of {} bytes here{}; how fast the packed loop is was not measured",
                                        lanes, loop.facts.element_bytes(),
                                        left < saved.at_most ? ", and memory bandwidth leaves no more" : "");
+        // Nothing but its options keeps the compiler from packing it, so it is one that can be run again, unless it goes on for a few
+        // rounds at a time or through much memory: then it gains little.
+        if (cause == ScalarCause::level && loop.compiler.level >= kPacksSome)
+            finding.fixed_severity = Severity::info;
     }
 
     static void add_evidence(const SampledLoop& loop, ScalarCause cause, Finding& finding) {

@@ -74,6 +74,20 @@ ReplayForm form_of(const PackedForm& packed, uint64_t rounds, uint64_t unrolled)
     return {packed.instructions, packed.accesses, rounds / packed.lanes, packed.lanes, unrolled, false, packed.element_bytes};
 }
 
+using FormOf = std::function<ReplayForm(uint64_t unrolled)>;
+
+// A loop as it is and in another form, with so many rounds in a row as take what they took in the program.
+ReplayedPair time_in_child(uint64_t round_ps, const FormOf& as_it_is, const FormOf& other) {
+    Pairs pairs;
+    const bool works = measured_in_child<Pairs>(pairs, [&](Pairs& result) {
+        for (size_t i = 0; i < kUnrolled.size(); ++i)
+            if (!time_pair(as_it_is(kUnrolled[i]), other(kUnrolled[i]), result[i]))
+                return false;
+        return true;
+    });
+    return works ? pairs[form_like(pairs, round_ps)] : ReplayedPair{};
+}
+
 } // namespace
 
 size_t form_like(std::span<const ReplayedPair> forms, uint64_t round_ps) {
@@ -93,15 +107,8 @@ size_t form_like(std::span<const ReplayedPair> forms, uint64_t round_ps) {
 ReplayedPair replay_aligned(std::span<const ReplayInstruction> instructions, const std::vector<LoopAccess>& accesses, uint64_t rounds,
                             uint64_t round_ps) {
     const std::vector<LoopAccess> aligned = aligned_layout(accesses);
-    Pairs pairs;
-    const bool works = measured_in_child<Pairs>(pairs, [&](Pairs& result) {
-        for (size_t i = 0; i < kUnrolled.size(); ++i)
-            if (!time_pair({instructions, accesses, rounds, 1, kUnrolled[i], false, 0},
-                           {instructions, aligned, rounds, 1, kUnrolled[i], true, 0}, result[i]))
-                return false;
-        return true;
-    });
-    return works ? pairs[form_like(pairs, round_ps)] : ReplayedPair{};
+    return time_in_child(round_ps, [&](uint64_t unrolled) { return ReplayForm{instructions, accesses, rounds, 1, unrolled, false, 0}; },
+                         [&](uint64_t unrolled) { return ReplayForm{instructions, aligned, rounds, 1, unrolled, true, 0}; });
 }
 
 ReplayedPair replay_wide(std::span<const ReplayInstruction> instructions, const std::vector<LoopAccess>& accesses, uint64_t rounds,
@@ -109,15 +116,9 @@ ReplayedPair replay_wide(std::span<const ReplayInstruction> instructions, const 
     const auto wide = has_avx2() ? wide_form(instructions, accesses) : std::nullopt;
     if (!wide || rounds < wide->lanes)
         return {};
-    Pairs pairs;
-    const bool works = measured_in_child<Pairs>(pairs, [&](Pairs& result) {
-        for (size_t i = 0; i < kUnrolled.size(); ++i)
-            if (!time_pair({instructions, accesses, rounds, 1, kUnrolled[i], false, wide->element_bytes},
-                           form_of(*wide, rounds, kUnrolled[i]), result[i]))
-                return false;
-        return true;
-    });
-    return works ? pairs[form_like(pairs, round_ps)] : ReplayedPair{};
+    return time_in_child(
+        round_ps, [&](uint64_t unrolled) { return ReplayForm{instructions, accesses, rounds, 1, unrolled, false, wide->element_bytes}; },
+        [&](uint64_t unrolled) { return form_of(*wide, rounds, unrolled); });
 }
 
 ReplayedPacked replay_packed(std::span<const ReplayInstruction> instructions, const std::vector<LoopAccess>& accesses, uint64_t rounds,
@@ -135,7 +136,9 @@ ReplayedPacked replay_packed(std::span<const ReplayInstruction> instructions, co
         ReplayedPair unchained, wide;
     } times;
     const bool works = measured_in_child<Times>(times, [&](Times& result) {
-        const auto as_it_is = [&](uint64_t unrolled) { return ReplayForm{instructions, accesses, rounds, 1, unrolled, false, packed->element_bytes}; };
+        const auto as_it_is = [&](uint64_t unrolled) {
+            return ReplayForm{instructions, accesses, rounds, 1, unrolled, false, packed->element_bytes};
+        };
         for (size_t i = 0; i < kUnrolled.size(); ++i)
             if (!time_pair(as_it_is(kUnrolled[i]), form_of(*packed, rounds, kUnrolled[i]), result.packed[i]))
                 return false;

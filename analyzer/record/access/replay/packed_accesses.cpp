@@ -41,6 +41,20 @@ std::vector<uint64_t> begins_of_groups(const std::vector<LoopAccess>& accesses) 
 
 } // namespace
 
+bool passes_on_in_memory(const std::vector<LoopAccess>& loop, unsigned rounds) {
+    for (const LoopAccess& store : loop)
+        for (const LoopAccess& load : loop) {
+            if (!(store.flags & trace::kAlignStore) || !(load.flags & trace::kAlignLoad) || store.round != load.round || store.round == 0)
+                continue;
+            for (unsigned later = 1; later < rounds; ++later) {
+                const auto behind = static_cast<int64_t>(store.address - load.address - later * static_cast<uint64_t>(store.round)); // bytes
+                if (behind > -int64_t{store.width} && behind < int64_t{load.width})
+                    return true;
+            }
+        }
+    return false;
+}
+
 PackedAccesses::PackedAccesses(const std::vector<LoopAccess>& loop, unsigned lanes, unsigned copies, unsigned parts)
     : loop_(loop), group_begin_(begins_of_groups(loop)), adjacent_(adjacent_ones(loop, parts)), lanes_(lanes), copies_(copies) {}
 

@@ -10,6 +10,9 @@
 
 namespace plumb::record {
 
+// Whether a round loads what was stored in one of the `rounds` - 1 before it: then so many cannot be computed at once.
+bool passes_on_in_memory(const std::vector<LoopAccess>& loop, unsigned rounds);
+
 class PackedAccesses {
   public:
     // `lanes`: elements at once. `copies`: of each round in a row. `parts`: how often a round of the loop does the same thing, as

@@ -27,7 +27,7 @@ class Packer {
           writer_(library, vex_) {}
 
     std::optional<PackedForm> made() {
-        if (vector_bytes_ > 2 * kXmmBytes || !find_registers())
+        if (vector_bytes_ > 2 * kXmmBytes || !find_registers() || passes_on_in_memory(loop_accesses_, lanes_ * copies_))
             return std::nullopt;
         for (copy_ = 0; copy_ < copies_; ++copy_) {
             accesses_.begin_copy(copy_);
@@ -173,7 +173,8 @@ class Packer {
         if (access < 0)
             return false;
         const ZydisEncoderOperand other = vector(each.operands[each.memory == 0 ? last : 0], bytes);
-        return each.memory == 0 ? writer_.append(move_name(bytes), {memory_operand(bytes), other}, access) : writer_.append(move_name(bytes), {other, memory_operand(bytes)}, access);
+        return each.memory == 0 ? writer_.append(move_name(bytes), {memory_operand(bytes), other}, access)
+                                : writer_.append(move_name(bytes), {other, memory_operand(bytes)}, access);
     }
 
     bool add_operation(const DecodedInstruction& each, const std::string& name, Elements elements) {

@@ -26,7 +26,8 @@ bool computes_scalars(std::span<const ReplayInstruction> instructions);
 enum class PackedWidth { as_encoded, wide }; // wide: twice what instructions of this encoding take, with AVX
 // `copies`: of each round in a row, with registers of their own for what is carried over: their sums wait side by side; they count as
 // `lanes`. Nothing: an instruction has no packed counterpart (conversions to integers or from general registers, elements moved
-// within a vector), one stores to the same place in every round, too few registers are left, or the decoder is missing.
+// within a vector), one stores to the same place in every round, or what a later one of these rounds loads, too few registers are
+// left, or the decoder is missing.
 std::optional<PackedForm> packed_form(std::span<const ReplayInstruction> instructions, const std::vector<LoopAccess>& accesses,
                                       PackedWidth width, unsigned copies);
 

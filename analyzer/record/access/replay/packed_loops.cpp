@@ -41,7 +41,8 @@ trace::PackedLoop packed(const MomentsOfLoop& loop) {
 }
 
 trace::PackedLoop widened(const MomentsOfLoop& loop) {
-    trace::PackedLoop record = record_of(loop, replay_wide(loop.instructions(), loop.moments.front().accesses, loop.sweep_rounds(), loop.round_ps));
+    const ReplayedPair time = replay_wide(loop.instructions(), loop.moments.front().accesses, loop.sweep_rounds(), loop.round_ps);
+    trace::PackedLoop record = record_of(loop, time);
     record.flags = trace::kPackedAlready;
     record.lanes = 2;
     record.vector_bytes = 32;

@@ -18,8 +18,8 @@ struct ReplayPlan {
     // As compilers do for aligned data: a vector that is loaded for one operation alone becomes an operand of that (before AVX,
     // operands in memory must be aligned).
     bool folds = false;
-    // Whether to begin with the 16 bytes at `counters + 32` in all vector registers (twice where 32 are used), instead of zero: what an instruction takes may
-    // depend on the number.
+    // Whether to begin with the 16 bytes at `counters + 32` in all vector registers (twice where 32 are used), instead of zero: what
+    // an instruction takes may depend on the number.
     bool fills = false;
 };
 

@@ -86,7 +86,7 @@ bool computes_narrow(std::span<const ReplayInstruction> instructions) {
 std::optional<PackedForm> wide_form(std::span<const ReplayInstruction> instructions, const std::vector<LoopAccess>& accesses) {
     const ZydisEncoder* library = ZydisEncoder::get();
     const auto loop = library ? decoded(*library, instructions) : std::nullopt;
-    if (!loop)
+    if (!loop || passes_on_in_memory(accesses, kVectors))
         return std::nullopt;
     PackedForm form;
     form.lanes = kVectors;

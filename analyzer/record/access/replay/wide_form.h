@@ -10,8 +10,8 @@ namespace plumb::record {
 // has more, and nothing else stands in the way.
 bool computes_narrow(std::span<const ReplayInstruction> instructions);
 
-// Of a loop that computes_narrow(); PackedForm::lanes is 2. Nothing: one stores to the same place in every round, the vectors do not
-// lie side by side, or the decoder is missing.
+// Of a loop that computes_narrow(); PackedForm::lanes is 2. Nothing: one stores to the same place in every round, or what the next round
+// loads, the vectors do not lie side by side, or the decoder is missing.
 std::optional<PackedForm> wide_form(std::span<const ReplayInstruction> instructions, const std::vector<LoopAccess>& accesses);
 
 } // namespace plumb::record

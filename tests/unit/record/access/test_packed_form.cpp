@@ -123,6 +123,19 @@ TEST_CASE("downwards, unrolled, and with elements that lie apart") {
     CHECK(apart->accesses[0].address != apart->accesses[1].address);
 }
 
+TEST_CASE("rounds that load what the one before stored are not computed at once") {
+    NEEDS_DECODER();
+    const auto with_store_at = [](uint64_t y, int64_t round) {
+        return packed(kAxpy, {access(kX, round, 8), access(kY, round, 8), access(y, round, 8, kStore)}).has_value();
+    };
+    CHECK_FALSE(with_store_at(kX + 8, 8)); // y = x + 1
+    CHECK_FALSE(with_store_at(kX - 8, -8));
+    CHECK_FALSE(with_store_at(kX + 4, 8)); // partly
+    CHECK(with_store_at(kX + 16, 8));      // the round after the next one: of two at once neither
+    CHECK(with_store_at(kX, 8));
+    CHECK(with_store_at(kX - 8, 8)); // it was loaded before
+}
+
 TEST_CASE("between precisions") {
     NEEDS_DECODER();
     // pxor %xmm0,%xmm0; cvtss2sd (%rdi),%xmm0; mulsd %xmm1,%xmm0; movsd %xmm0,(%rsi)

@@ -70,6 +70,7 @@ TEST_CASE("loops that are not narrow, and vectors that cannot be joined") {
     const std::vector<ReplayInstruction> copy = {kScale[0], kScale[3], kScale[4]};
     CHECK_FALSE(computes_narrow(copy)); // computes nothing
     CHECK_FALSE(wide_form(kScale, {access(kX, 16), access(kY, 0, 16, kStore)}));  // stores to one place
+    CHECK_FALSE(wide_form(kScale, {access(kX, 16), access(kX + 16, 16, 16, kStore)})); // the next round's
     CHECK_FALSE(wide_form(kScale, {access(kX, 64), access(kY, 16, 16, kStore)})); // loads from every fourth
 }
 
@@ -80,7 +81,7 @@ TEST_CASE("half as many instructions take less time on a processor with wide uni
     const ReplayedPair time = replay_wide(kScale, kScaleAccesses, 256, 0);
     REQUIRE(time.seen_ps > 0);
     CHECK(time.other_ps > 0);
-    CHECK(time.other_ps <= time.seen_ps * 11 / 10); // as fast at least, where a wide instruction is carried out as two
+    CHECK(time.other_ps * 4 <= time.seen_ps * 5); // as fast, but for noise, where a wide instruction is carried out as two
 }
 
 #endif
