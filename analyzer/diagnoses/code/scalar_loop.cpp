@@ -6,13 +6,11 @@
 #include "diagnoses/code/loop_finding.h"
 #include "diagnoses/code/measured_gain.h"
 #include "diagnoses/code/scalar_advice.h"
-#include "diagnoses/common/confidence.h"
 #include "diagnoses/common/finding_limits.h"
 #include "diagnoses/common/unplaced_lines.h"
 #include "diagnoses/registry.h"
 
 #include <algorithm>
-#include <cmath>
 #include <fmt/format.h>
 #include <iterator>
 #include <set>
@@ -110,8 +108,9 @@ class ScalarLoop : public Diagnosis {
         finding.gain.how = fmt::format("a bound: vectors hold {} elements of {} bytes here{}; how fast the packed loop is was not measured",
                                        lanes, loop.facts.element_bytes(),
                                        left < saved.at_most ? ", and memory bandwidth leaves no more" : "");
-        // Nothing but its options keeps the compiler from packing it, so it is one that can be run again, unless it goes on for a few
-        // rounds at a time or through much memory: then it gains little.
+        // Nothing but its options keeps the compiler from packing it, so it is mostly one that can be run again. If it was not, it
+        // usually goes on for a few rounds at a time or through much memory, and gains little. Where the recorder cannot run loops
+        // again at all (no decoder, no registers with the samples), such findings are information, too.
         if (cause == ScalarCause::level && loop.compiler.level >= kPacksSome)
             finding.fixed_severity = Severity::info;
     }
