@@ -7,6 +7,8 @@ from architecture import X86_64, Architecture
 from missing import Missing
 
 DEFAULT_DISTANCE = 20  # ACPI: 10 is the node's own memory
+# A CPU that is stuck for two minutes ends the guest, and the console says where.
+KERNEL_OPTIONS = "quiet panic=-1 watchdog_thresh=60 softlockup_panic=1 nokaslr"
 
 
 @dataclasses.dataclass(frozen=True)
@@ -37,17 +39,19 @@ class Machine:
         return 10 if source == target else self.distances.get((source, target), DEFAULT_DISTANCE)
 
     def _accelerator(self):
-        return ["-accel", "tcg,thread=single", "-icount", "shift=2,sleep=off"] if self.counts_exactly else ["-accel", "tcg,thread=multi"]
+        if self.counts_exactly:
+            return ["-accel", "tcg,thread=single", "-icount", "shift=2,sleep=off"]
+        return ["-accel", f"tcg,thread={self.architecture.threads}"]
 
     def qemu_command(self, kernel, initramfs, disks, console):
         """The command that boots it, with `disks` as /dev/nvme0n1, /dev/nvme1n1, ... and the serial console in a
-        file. Every CPU is a thread of its own; nothing leads out of the guest."""
+        file. Nothing leads out of the guest."""
         made_of = self.architecture
         if not shutil.which(made_of.qemu):
             raise Missing(f"{made_of.qemu} is not installed (package {made_of.package})")
         command = [made_of.qemu, *self._accelerator(), *made_of.machine, "-smp", str(sum(n.cpus for n in self.nodes)),
                    "-m", f"{self.memory_mib}M", "-kernel", str(kernel), "-initrd", str(initramfs),
-                   "-append", f"console={made_of.console} quiet panic=-1 nokaslr{made_of.kernel_options}", "-display", "none",
+                   "-append", f"console={made_of.console} {KERNEL_OPTIONS}{made_of.kernel_options}", "-display", "none",
                    "-serial", f"file:{console}", "-monitor", "none", "-no-reboot", "-nic", "none"]
         for number, node in enumerate(self.nodes):
             command += ["-object", f"memory-backend-ram,id=memory{number},size={node.memory_mib}M"]

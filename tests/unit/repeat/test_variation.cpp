@@ -61,7 +61,7 @@ TEST_CASE("the part that varies has the variance, and all shares together are on
     CHECK(sum == Approx(1));
 }
 
-TEST_CASE("of planted conditions the right one has four fifths of the variance, and the others nothing") {
+TEST_CASE("of planted conditions the right one has four fifths of the variance, and the others nothing", "[odds]") {
     constexpr int kSets = 60;
     int by_kind = 0, by_amount = 0;
     for (int seed = 0; seed < kSets; ++seed) {

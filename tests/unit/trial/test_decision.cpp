@@ -61,7 +61,7 @@ auto disturbed(double noise) {
 
 } // namespace
 
-TEST_CASE("a cure that does nothing is hardly ever called better or worse") {
+TEST_CASE("a cure that does nothing is hardly ever called better or worse", "[odds]") {
     for (const double noise : {0.002, 0.02, 0.2}) {
         const Counts counts = trials(0, {}, normal(noise));
         INFO("noise " << noise << ": better " << counts.better << ", worse " << counts.worse << ", pairs " << counts.pairs);
@@ -76,7 +76,7 @@ TEST_CASE("a cure that does nothing is hardly ever called better or worse") {
     CHECK(counts.worse <= 0.03);
 }
 
-TEST_CASE("no look escapes the bound where nothing is given up and every gain is worth it") {
+TEST_CASE("no look escapes the bound where nothing is given up and every gain is worth it", "[odds]") {
     DecisionRules rules;
     rules.worth = 0;
     rules.least_chance = 0;
@@ -88,7 +88,7 @@ TEST_CASE("no look escapes the bound where nothing is given up and every gain is
     CHECK(counts.better > 0.001); // it is no test that never speaks
 }
 
-TEST_CASE("a gain of 5 % is found where runs scatter by 2 %, a large one with the first look") {
+TEST_CASE("a gain of 5 % is found where runs scatter by 2 %, a large one with the first look", "[odds]") {
     const Counts counts = trials(0.05, {}, normal(0.02), 500);
     INFO("better " << counts.better << ", unlikely " << counts.unlikely << ", pairs " << counts.pairs);
     CHECK(counts.better >= 0.9);
